@@ -1,0 +1,52 @@
+import type { Entry } from '../../../core/transcript.ts';
+
+/** A record that names its parent, by its position among the entries. */
+export type Link = {
+  readonly id: string;
+  readonly parentId: string | null;
+  readonly position: number;
+  readonly line: number;
+};
+
+/** How the records of one conversation hang together. Of several records with one id the last counts, as for the producer. */
+export type Chain = {
+  /** The records of the main thread, in file order. */
+  readonly links: readonly Link[];
+  /** The line at which an id stands last; 0: nowhere in the file. */
+  readonly lastLineOf: (id: string) => number;
+  /** The last line, side threads included, that names this parent; 0: none does. */
+  readonly lastChildLineOf: (parentId: string) => number;
+  /** From the tip of the main thread to its root, a parent that is not in the file, or the last record before a circle closes. */
+  readonly active: readonly Link[];
+};
+
+/** `isPassing` tells the ids of records that the client reads past: the main thread never ends at one. */
+export function buildChain(entries: readonly Entry[], isPassing: (id: string) => boolean): Chain {
+  const byId = new Map<string, Link>();
+  const lastChildLines = new Map<string, number>();
+  const links: Link[] = [];
+  entries.forEach((entry, position) => {
+    if (entry.recordId === undefined || entry.parentId === undefined) return;
+    const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
+    byId.set(link.id, link);
+    if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
+    if (entry.isSide !== true) links.push(link);
+  });
+  const tip = links.findLast((link) => !isPassing(link.id));
+  return {
+    links,
+    lastLineOf: (id) => byId.get(id)?.line ?? 0,
+    lastChildLineOf: (parentId) => lastChildLines.get(parentId) ?? 0,
+    active: walk(tip, byId),
+  };
+}
+
+function walk(tip: Link | undefined, byId: ReadonlyMap<string, Link>): readonly Link[] {
+  const path = new Set<Link>();
+  let link = tip;
+  while (link !== undefined && !path.has(link)) {
+    path.add(link);
+    link = link.parentId === null ? undefined : byId.get(link.parentId);
+  }
+  return [...path];
+}

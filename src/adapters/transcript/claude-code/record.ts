@@ -1,0 +1,126 @@
+import type { ConversationMessage, Role } from '../../../core/message.ts';
+import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transcript.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { readContent } from './content.ts';
+import type { Content } from './content.ts';
+import { isList, isRecord, stringAt } from './json.ts';
+import type { JsonRecord } from './json.ts';
+import { isTypedPrompt } from './prompt.ts';
+
+/** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
+const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
+
+/** What a record is; the line number names a message that has no uuid. Only a user or assistant record can be a problem. */
+export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
+  if (!isRecord(value)) return { kind: 'meta' };
+  const type = value['type'];
+  if (type !== 'user' && type !== 'assistant') return decodeMeta(value);
+  const shape = readShape(value);
+  if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
+  if (type === 'assistant' && value['isApiErrorMessage'] === true) return decodeMeta(value);
+  try {
+    return decodeMessage({ record: value, message: shape.message, content: readContent(shape.content), line });
+  } catch (error) {
+    if (error instanceof RangeError) return { problem: 'a call whose arguments are nested too deeply to be read' };
+    throw error;
+  }
+}
+
+/** The message of a user or assistant record and its content, or what is wrong with them. */
+function readShape(record: JsonRecord): { message: JsonRecord; content: string | readonly Json[] } | string {
+  const { message } = record;
+  if (!isRecord(message)) return 'without a message';
+  const { content, role } = message;
+  if (typeof content !== 'string' && !isList(content)) return "whose message's content is neither text nor a list";
+  if (role !== undefined && typeof role !== 'string') return "whose message's role is no text";
+  const badId = ['uuid', 'parentUuid'].find((key) => typeof (record[key] ?? '') !== 'string');
+  return badId === undefined ? { message, content } : `whose ${badId} is no text`;
+}
+
+type MessageSource = {
+  readonly record: JsonRecord;
+  readonly message: JsonRecord;
+  readonly content: Content;
+  readonly line: number;
+};
+
+function decodeMessage({ record, message, content, line }: MessageSource): Decoded {
+  const isUser = record['type'] === 'user';
+  const isSummary = isUser && record['isCompactSummary'] === true && record['isSidechain'] !== true;
+  const role: Role = isSummary ? 'system' : isUser ? (content.hasResult ? 'tool' : 'user') : 'assistant';
+  const groupKey = isUser ? undefined : answerKey(record, message);
+  const said: ConversationMessage = {
+    id: stringAt(record, 'uuid') ?? `line:${line}`,
+    conversation_id: stringAt(record, 'sessionId') ?? '',
+    role,
+    content: content.text,
+    ...(content.calls.length > 0 && { tool_calls: content.calls }),
+    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
+    created_at: readTime(record['timestamp']),
+    parts: content.parts,
+  };
+  return {
+    kind: isSummary ? 'summary' : 'message',
+    ...readChain(record),
+    ...(content.calls.length > 0 && { calls: content.calls.map((call) => call.id) }),
+    ...(content.results.length > 0 && { results: content.results }),
+    ...(groupKey !== undefined && { groupKey }),
+    ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
+    message: said,
+  };
+}
+
+/** One answer of the model is written as a record a block, all with its id. */
+function answerKey(record: JsonRecord, message: JsonRecord): string | undefined {
+  const answer = stringAt(message, 'id');
+  const request = stringAt(record, 'requestId');
+  return answer === undefined || request === undefined ? answer : `${answer} ${request}`;
+}
+
+function decodeMeta(record: JsonRecord): Decoded {
+  const type = stringAt(record, 'type');
+  const chain = readChain(record);
+  const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
+  const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary' && record['isSidechain'] !== true;
+  return {
+    kind: 'meta',
+    ...chain,
+    ...(isPinned && { pin: type }),
+    ...(isBoundary && { boundary: readBoundary(record['compactMetadata']) }),
+  };
+}
+
+function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recordId' | 'parentId' | 'isSide'> {
+  const conversation = stringAt(record, 'sessionId');
+  const recordId = stringAt(record, 'uuid');
+  const isInChain =
+    recordId !== undefined && (record['parentUuid'] !== undefined || CHAIN_TYPES.has(stringAt(record, 'type') ?? ''));
+  return {
+    ...(conversation !== undefined && { conversation }),
+    ...(isInChain && { recordId, parentId: stringAt(record, 'parentUuid') ?? null }),
+    ...(record['isSidechain'] === true && { isSide: true }),
+  };
+}
+
+/** The records that a compaction of the producer kept in its context; newer versions list them as well as naming their ends. */
+function readBoundary(metadata: Json | undefined): ProducerBoundary {
+  if (!isRecord(metadata)) return {};
+  const segment = metadata['preservedSegment'];
+  if (isRecord(segment)) return keptRange(segment['headUuid'], segment['tailUuid']);
+  const messages = metadata['preservedMessages'];
+  const ids = isRecord(messages) ? (messages['allUuids'] ?? messages['uuids']) : undefined;
+  return isList(ids) ? keptRange(ids[0], ids.at(-1)) : {};
+}
+
+function keptRange(from: Json | undefined, to: Json | undefined): ProducerBoundary {
+  return typeof from === 'string' && typeof to === 'string' ? { keptFrom: from, keptTo: to } : {};
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Only the ISO form that the producer writes: anything else would be read in the reader's own time zone. */
+function readTime(value: Json | undefined): Date | null {
+  if (typeof value !== 'string' || !ISO_TIME.test(value)) return null;
+  const time = new Date(value);
+  return Number.isNaN(time.getTime()) ? null : time;
+}

@@ -1,0 +1,60 @@
+import type { Json, SummaryInput } from '../../../ports/codec.ts';
+import { isRecord, stringAt } from './json.ts';
+import type { JsonRecord } from './json.ts';
+
+/** What the client writes on every record of a session; copied where the first kept record has it. */
+const SESSION_KEYS = ['userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
+
+/**
+ * A boundary and a summary, as the client's own /compact leaves them. The summary takes the uuid that the first kept record names as its
+ * parent, so that the kept lines hang on it unchanged; the preserved segment makes the client disregard the token counts that
+ * the kept answers still carry.
+ */
+export function renderSummary(input: SummaryInput): readonly string[] {
+  const first = recordOf(input.firstKept);
+  const dropped = recordOf(input.lastDropped);
+  const headId = stringAt(first, 'uuid');
+  const boundaryId = input.uuid('boundary');
+  const summaryId = stringAt(first, 'parentUuid') ?? input.uuid('summary');
+  const timestamp = stringAt(dropped, 'timestamp') ?? stringAt(first, 'timestamp');
+  const session = {
+    isSidechain: false,
+    ...copyKeys(input.firstKept === null ? dropped : first),
+    ...(timestamp !== undefined && { timestamp }),
+  };
+  const boundary = {
+    parentUuid: null,
+    ...session,
+    type: 'system',
+    subtype: 'compact_boundary',
+    content: 'Conversation compacted',
+    isMeta: false,
+    uuid: boundaryId,
+    level: 'info',
+    compactMetadata: {
+      trigger: 'manual',
+      preTokens: input.tokensBefore,
+      ...(headId !== undefined && {
+        preservedSegment: { headUuid: headId, anchorUuid: summaryId, tailUuid: input.lastKeptId ?? headId },
+      }),
+    },
+  };
+  const summary = {
+    parentUuid: boundaryId,
+    ...session,
+    type: 'user',
+    message: { role: 'user', content: input.text },
+    isVisibleInTranscriptOnly: true,
+    isCompactSummary: true,
+    uuid: summaryId,
+  };
+  return [JSON.stringify(boundary), JSON.stringify(summary)];
+}
+
+function recordOf(value: Json): JsonRecord {
+  return isRecord(value) ? value : {};
+}
+
+function copyKeys(record: JsonRecord): JsonRecord {
+  return Object.fromEntries(SESSION_KEYS.flatMap((key) => (record[key] === undefined ? [] : [[key, record[key]]])));
+}

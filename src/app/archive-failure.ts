@@ -1,0 +1,14 @@
+import type { ArchiveFailure } from '../ports/archive.ts';
+import type { FileFailure } from '../ports/files.ts';
+import type { Failure } from './failure.ts';
+
+/** The failure that a port's error carries; anything else is a bug and is thrown on. */
+export function toFailure(error: unknown, file: string): Failure {
+  if (carries<ArchiveFailure>(error, 'failure')) return { kind: 'archive', failure: error.failure };
+  if (carries<FileFailure>(error, 'fileFailure')) return { kind: 'file', failure: { ...error.fileFailure, path: file } };
+  throw error;
+}
+
+function carries<T>(error: unknown, key: 'failure' | 'fileFailure'): error is { failure: T; fileFailure: T } {
+  return typeof error === 'object' && error !== null && key in error;
+}

@@ -1,0 +1,145 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { toFailure } from './archive-failure.ts';
+import { reportConversation, skippedReport, totalTokens } from './compact-report.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { deliver } from './deliver.ts';
+import { planReport } from './plan-report.ts';
+import { prepareTranscript } from './prepare.ts';
+import type { Prepared } from './prepare.ts';
+import { checkReplaceable } from './replaceable.ts';
+import type { CompactReport, SkipReason } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
+import { reuseCompaction } from './reuse.ts';
+import { describeSettings } from './settings.ts';
+import { openSettled } from './settle.ts';
+import { storeCompaction } from './store-compaction.ts';
+import { attemptConversation } from './summarize-transcript.ts';
+import type { Attempted } from './summarize-transcript.ts';
+
+/** How often a source that changes under our hands is read again. */
+const MAX_ATTEMPTS = 3;
+
+/** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
+export async function compactFile(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
+  try {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const done = await compactOnce(deps, request);
+      if (done.ok || done.error.kind !== 'source-changed') return done;
+    }
+    return err({ kind: 'source-changed', file: request.input.name });
+  } catch (error) {
+    return err(toFailure(error, request.input.name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
+  const archiveMode = request.output.kind === 'none' ? 'inspect' : 'existing';
+  const prepared = await prepareTranscript(deps, request.input, {
+    policy: request.policy,
+    archive: () => openSettled(deps, archiveMode),
+  });
+  if (!prepared.ok) return prepared;
+  try {
+    return await compactPrepared(deps, request, prepared.value);
+  } finally {
+    prepared.value.source.close();
+  }
+}
+
+async function compactPrepared(
+  deps: CompactDeps,
+  request: CompactFileRequest,
+  transcript: Prepared,
+): Promise<Result<CompactReport, Failure>> {
+  const { policy, provider, modelName } = request;
+  const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName });
+  const settingsSha256 = deps.runtime.sha256(settings);
+  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
+    leaveAsIs(deps, { request, transcript, reason, notes });
+  const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
+  for (const [limit, name] of [[policy.ifOverTokens, 'limit'], [policy.targetTokens, 'target']] as const) {
+    if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the ${name} is ${limit}`);
+  }
+  if (request.output.kind === 'none') return ok(planReport(transcript, request));
+  const archive = await openSettled(deps, 'create');
+  if (!archive.ok) return archive;
+  if (archive.value === null) return err(archiveMissing(deps.archivePath));
+  const replaceable = await checkReplaceable(deps, { request, transcript, archive: archive.value });
+  if (!replaceable.ok) return replaceable;
+  if (isOwnOutput(transcript, settingsSha256, archive.value)) return skip('nothing-new', 'nothing was said since it was compacted');
+  const same = archive.value.findSame(transcript.scan.sha256, settingsSha256);
+  if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive: archive.value });
+  if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  const attempts: Attempted[] = [];
+  for (const one of transcript.conversations) {
+    const attempted = await attemptConversation(deps, one, { transcript, request });
+    deps.breaker.record(attempted.ok ? 'success' : 'failure');
+    if (!attempted.ok) return attempted;
+    attempts.push(attempted.value);
+    if (deps.signal.aborted) return err({ kind: 'interrupted' });
+  }
+  const skipped = attempts.find((one) => one.kind === 'skipped');
+  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined) return skip(skipped.reason, skipped.detail);
+  return storeCompaction(deps, { request, transcript, attempts, settings, settingsSha256, archive: archive.value });
+}
+
+function isOwnOutput(
+  transcript: Prepared,
+  settingsSha256: string,
+  archive: { readonly loadCompaction: (id: number) => { readonly output: { readonly sha256: string }; readonly settingsSha256: string } | null },
+): boolean {
+  return transcript.conversations.some(({ prior }) => {
+    if (prior.kind !== 'lineage') return false;
+    const writer = archive.loadCompaction(prior.cycle.compactionId);
+    return writer !== null && writer.output.sha256 === transcript.scan.sha256 && writer.settingsSha256 === settingsSha256;
+  });
+}
+
+/** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
+async function leaveAsIs(
+  deps: CompactDeps,
+  input: {
+    readonly request: CompactFileRequest;
+    readonly transcript: Prepared;
+    readonly reason: SkipReason;
+    readonly notes: readonly string[];
+  },
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, reason, notes } = input;
+  const { output } = request;
+  const isExplicit = output.kind === 'file' || output.kind === 'stdout';
+  if (isExplicit) {
+    if (output.kind === 'file') {
+      const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
+      if (!replaceable.ok) return replaceable;
+    }
+    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript) });
+    if (!delivered.ok) return delivered;
+  }
+  const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
+  return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
+}
+
+const COPY_BYTES = 1024 * 1024;
+
+function* wholeFile({ source }: Prepared): Generator<Uint8Array> {
+  const { sizeBytes } = source.stamp;
+  for (let start = 0; start < sizeBytes; start += COPY_BYTES) yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
+}
+
+function archiveMissing(path: string): Failure {
+  return { kind: 'archive', failure: { kind: 'cannot-open', path, reason: 'it could not be created' } };
+}
+
+function breakerOpen(file: string): Failure {
+  return {
+    kind: 'no-summary',
+    file,
+    problem: 'too many compactions in a row have failed',
+    advice: 'No more calls are made in this run. See the errors above.',
+  };
+}

@@ -1,0 +1,29 @@
+import type { Result } from '../core/result.ts';
+import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { FileStore } from '../ports/files.ts';
+import type { FormatRegistry } from '../ports/formats.ts';
+import type { ModelProvider } from '../ports/model.ts';
+import type { Breaker } from './breaker.ts';
+import type { Progress, Runtime } from '../ports/runtime.ts';
+
+/** inspect: nothing is written, not even a migration. existing: may be written, is not made. create: is made where it is missing. */
+export type ArchiveMode = 'inspect' | 'existing' | 'create';
+
+/** What the use cases work through. */
+export type AppDeps = {
+  readonly files: FileStore;
+  readonly formats: FormatRegistry;
+  readonly runtime: Runtime;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Null: there is none (and the mode does not make one). Opened once a run. */
+  readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
+  readonly archivePath: string;
+};
+
+/** What compacting needs beyond that. */
+export type CompactDeps = AppDeps & {
+  readonly model: ModelProvider;
+  readonly breaker: Breaker;
+  readonly stdout: (bytes: Uint8Array) => void;
+};

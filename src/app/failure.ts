@@ -1,0 +1,32 @@
+import type { ArchiveFailure } from '../ports/archive.ts';
+import type { FileFailure } from '../ports/files.ts';
+
+/** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
+export type Failure =
+  | { readonly kind: 'file'; readonly failure: FileFailure }
+  | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
+  /** `column` from 1, in characters. */
+  | {
+      readonly kind: 'bad-line';
+      readonly file: string;
+      readonly line: number;
+      readonly column: number;
+      readonly problem: string;
+      readonly canCarry: boolean;
+    }
+  /** What the file looks like instead, as a noun phrase: "one JSON document", "UTF-16 text", "binary data", "an empty file". */
+  | { readonly kind: 'not-a-transcript'; readonly file: string; readonly looksLike: string; readonly advice: string }
+  | {
+      readonly kind: 'unknown-format';
+      readonly file: string;
+      readonly near: readonly { readonly format: string; readonly reason: string }[];
+    }
+  | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
+  | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
+  | { readonly kind: 'source-changed'; readonly file: string }
+  | { readonly kind: 'not-compacted'; readonly file: string }
+  | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
+  /** The compacted file differs from what was written. */
+  | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
+  | { readonly kind: 'no-summary'; readonly file: string; readonly problem: string; readonly advice: string }
+  | { readonly kind: 'interrupted' };

@@ -1,0 +1,49 @@
+import { parseClipArchiveHead } from '../core/clip-archive.ts';
+import type { ConversationMessage } from '../core/message.ts';
+import type { PlanMessage } from '../core/plan/view.ts';
+import type { ImportanceScoringConfig } from '../core/policy.ts';
+import type { Archive, StoredCycle, StoredLine } from '../ports/archive.ts';
+import type { CodecSession } from '../ports/codec.ts';
+import type { FormatRegistry } from '../ports/formats.ts';
+import { toEntry } from './scan.ts';
+
+/**
+ * What stands behind the summary found in a transcript (L8). lineage: the archive has the record that wrote it. foreign: another
+ * program's summary, or ours with its archive elsewhere; it is kept as a batch of its own.
+ */
+export type Prior =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'lineage'; readonly cycle: StoredCycle; readonly text: string }
+  | { readonly kind: 'foreign'; readonly text: string; readonly messages: number; readonly cycles: number };
+
+/** A foreign summary that tells its counts is believed; a producer's own stands for the messages before it, in one cycle. */
+export function foreignPrior(text: string, staleMessageCount: number): Prior {
+  const head = parseClipArchiveHead(text);
+  if (head === null) return { kind: 'foreign', text, messages: staleMessageCount, cycles: 1 };
+  const body = text.slice(text.indexOf('\n') + 1);
+  return { kind: 'foreign', text: text.includes('\n') ? body : text, messages: head.messages, cycles: head.cycles };
+}
+
+/** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */
+export type CarriedMessage = { readonly plan: PlanMessage; readonly message: ConversationMessage; readonly stored: StoredLine };
+
+export function readCarried(
+  archive: Archive,
+  cycle: StoredCycle,
+  read: { readonly formats: FormatRegistry; readonly session: CodecSession; readonly scoring: ImportanceScoringConfig },
+): readonly CarriedMessage[] {
+  return archive.readSurvivors(cycle.id).flatMap((stored) => {
+    const parsed = read.formats.parseLine(trimEol(stored.bytes));
+    if (!parsed.ok) return [];
+    const decoded = read.session.decode(parsed.value, stored.line);
+    if ('problem' in decoded || decoded.message === undefined) return [];
+    const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, read.scoring);
+    return [{ plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message, stored }];
+  });
+}
+
+/** A line without its LF or CRLF. */
+export function trimEol(bytes: Uint8Array): Uint8Array {
+  if (bytes.at(-1) !== 0x0a) return bytes;
+  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
+}

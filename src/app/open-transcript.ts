@@ -1,0 +1,63 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Codec, Json } from '../ports/codec.ts';
+import type { FileStore, SourceFile } from '../ports/files.ts';
+import type { FormatRegistry } from '../ports/formats.ts';
+import type { Failure } from './failure.ts';
+import type { TranscriptInput } from './requests.ts';
+
+export type OpenTranscript = { readonly source: SourceFile; readonly codec: Codec };
+
+/** Records looked at to tell the format; Claude Code files can begin with more than 30 records that are no messages. */
+const SAMPLE_RECORDS = 50;
+/** A format is told by its first records; what lies beyond this many bytes is not read for it. */
+const SAMPLE_BYTES = 16 * 1024 * 1024;
+const HEAD_BYTES = 4096;
+
+/** Opens a file and tells its format. The caller closes the source. */
+export async function openTranscript(
+  input: TranscriptInput,
+  { files, formats }: { readonly files: FileStore; readonly formats: FormatRegistry },
+): Promise<Result<OpenTranscript, Failure>> {
+  const opened = await files.open(input.path);
+  if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
+  const source = opened.value;
+  const codec = tellFormat(source, input, formats);
+  if (codec.ok) return ok({ source, codec: codec.value });
+  source.close();
+  return codec;
+}
+
+function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
+  const file = input.name;
+  const foreign = formats.describeBytes(source.read(0, Math.min(HEAD_BYTES, source.stamp.sizeBytes)));
+  if (foreign !== null) return err({ kind: 'not-a-transcript', file, ...foreign });
+  if (input.format !== null) {
+    const codec = formats.find(input.format);
+    return codec === null ? err({ kind: 'unknown-format', file, near: [] }) : ok(codec);
+  }
+  const sample = readSample(source, formats, file);
+  if (!sample.ok) return sample;
+  const found = formats.detect(sample.value);
+  return found.kind === 'found' ? ok(found.codec) : err({ kind: 'unknown-format', file, near: found.near });
+}
+
+function readSample(source: SourceFile, formats: FormatRegistry, file: string): Result<readonly Json[], Failure> {
+  const sample: Json[] = [];
+  let firstProblem: Failure | null = null;
+  for (const raw of source.lines()) {
+    if (sample.length >= SAMPLE_RECORDS || raw.start > SAMPLE_BYTES) break;
+    const content = raw.bytes.subarray(0, raw.bytes.length - raw.eolLength);
+    if (isBlank(content)) continue;
+    const parsed = formats.parseLine(content);
+    if (parsed.ok) sample.push(parsed.value);
+    else firstProblem ??= { kind: 'bad-line', file, line: raw.line, column: parsed.column, problem: parsed.problem, canCarry: true };
+  }
+  if (sample.length > 0) return ok(sample);
+  return err(firstProblem ?? { kind: 'not-a-transcript', file, looksLike: 'a file of blank lines', advice: 'Check the path.' });
+}
+
+/** Only spaces, tabs and carriage returns. */
+export function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

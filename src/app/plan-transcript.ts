@@ -1,0 +1,56 @@
+import { planLines } from '../core/plan/fates.ts';
+import type { PlannedConversation, TranscriptPlan } from '../core/plan/fates.ts';
+import { planConversation } from '../core/plan/plan.ts';
+import type { ConversationPlan } from '../core/plan/plan.ts';
+import { DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
+import type { TranscriptPolicy } from '../core/policy.ts';
+import { estimateTokensByBytes } from '../core/tokens.ts';
+import type { Prepared, PreparedConversation } from './prepare.ts';
+
+/** Tokens of a clip-archive beside its batches: head, section heads, last line. */
+const CLIP_FRAME_TOKENS = 80;
+
+/** Plans one conversation; `batchTokens` is what a batch is expected to take in the clip-archive. */
+export function planPrepared(
+  transcript: Prepared,
+  prepared: PreparedConversation,
+  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+): ConversationPlan {
+  const { compaction, chunkOrder, targetTokens } = policy;
+  return planConversation({
+    view: prepared.view,
+    isChain: transcript.codec.format.isChain,
+    cutProblem: prepared.conversation.cutProblem,
+    settings: {
+      keepRecent: compaction.keepRecent,
+      chunkSize: compaction.chunkSize,
+      maxChunkTokens: compaction.maxChunkTokens ?? null,
+      chunkOrder,
+      scoring: compaction.scoring ?? DEFAULT_SCORING_CONFIG,
+      targetTokens,
+      clipTokens: (going) => expectClipTokens(prepared, Math.ceil(going / compaction.chunkSize), { policy, batchTokens }),
+    },
+  });
+}
+
+/** The batches that are shown, each as large as expected; a foreign summary has the size it has. */
+function expectClipTokens(
+  { prior }: PreparedConversation,
+  freshCount: number,
+  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+): number {
+  const { clipFirst, clipLast } = policy.compaction;
+  const inherited = prior.kind === 'lineage' ? prior.cycle.live.length : 0;
+  const shown = Math.min(inherited + freshCount, clipFirst + clipLast);
+  const foreign = prior.kind === 'foreign' ? estimateTokensByBytes(prior.text) : 0;
+  return CLIP_FRAME_TOKENS + shown * batchTokens + foreign;
+}
+
+/** The outcome of every line, given what is done with each conversation (null: nothing). */
+export function planOutcomes(transcript: Prepared, plans: readonly PlannedConversation['plan'][]): TranscriptPlan {
+  const planned = transcript.conversations.map(({ view }, index): PlannedConversation => ({ view, plan: plans[index] ?? null }));
+  return planLines(planned, transcript.loose, {
+    lineCount: transcript.scan.lineCount,
+    isChain: transcript.codec.format.isChain,
+  });
+}

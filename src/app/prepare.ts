@@ -1,0 +1,157 @@
+import type { ConversationMessage } from '../core/message.ts';
+import { viewConversation } from '../core/plan/view.ts';
+import type { ConversationView, PlanMessage } from '../core/plan/view.ts';
+import { DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
+import type { TranscriptPolicy } from '../core/policy.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Entry } from '../core/transcript.ts';
+import type { Archive } from '../ports/archive.ts';
+import type { Codec, CodecSession, Json } from '../ports/codec.ts';
+import type { SourceFile } from '../ports/files.ts';
+import { splitConversations } from './conversations.ts';
+import type { Conversation } from './conversations.ts';
+import type { AppDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { foreignPrior, readCarried, trimEol } from './lineage.ts';
+import type { CarriedMessage, Prior } from './lineage.ts';
+import { openTranscript } from './open-transcript.ts';
+import type { TranscriptInput } from './requests.ts';
+import { scanTranscript } from './scan.ts';
+import type { Scan } from './scan.ts';
+
+/** A conversation ready to be planned. */
+export type PreparedConversation = {
+  readonly id: string;
+  readonly conversation: Conversation;
+  readonly view: ConversationView;
+  readonly prior: Prior;
+  readonly carried: readonly CarriedMessage[];
+  /** Messages that earlier cycles compressed. */
+  readonly compressedBefore: number;
+};
+
+/** A transcript after the first pass. `source` stays open for the second; the caller closes it. */
+export type Prepared = {
+  readonly source: SourceFile;
+  readonly codec: Codec;
+  readonly session: CodecSession;
+  readonly scan: Scan;
+  readonly conversations: readonly PreparedConversation[];
+  readonly loose: readonly Entry[];
+  /** The exact bytes of an entry's line. */
+  readonly readLine: (entry: Entry) => Uint8Array;
+  /** The parsed line; null where it is no JSON. */
+  readonly readJson: (entry: Entry) => Json | null;
+  readonly readMessage: (entry: Entry) => ConversationMessage | null;
+};
+
+/** Asked only where a transcript begins with a summary: opening an archive takes time. */
+export type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
+
+export async function prepareTranscript(
+  deps: AppDeps,
+  input: TranscriptInput,
+  options: { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource },
+): Promise<Result<Prepared, Failure>> {
+  const opened = await openTranscript(input, deps);
+  if (!opened.ok) return opened;
+  const prepared = await readAll(deps, { ...opened.value, name: input.name, ...options });
+  if (!prepared.ok) opened.value.source.close();
+  return prepared;
+}
+
+type ReadInput = {
+  readonly source: SourceFile;
+  readonly codec: Codec;
+  readonly name: string;
+  readonly policy: TranscriptPolicy;
+  readonly archive: ArchiveSource;
+};
+
+async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared, Failure>> {
+  const { source, codec, name, policy } = input;
+  const session = codec.open();
+  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const scanned = await scanTranscript(deps, { source, session, name, scoring, keepInvalid: policy.keepInvalid });
+  if (!scanned.ok) return scanned;
+  const scan = scanned.value;
+  if (!scan.entries.some((entry) => entry.kind === 'message' || entry.kind === 'summary')) {
+    return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
+  }
+  const readers = createReaders(deps, { source, session });
+  const hashLine = (entry: Entry): string => deps.runtime.sha256(trimEol(readers.readLine(entry)));
+  const split = splitConversations({ entries: scan.entries, codec, session, conversation: policy.conversation, hashLine });
+  const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
+  const archive = wasCompacted ? await input.archive() : ok(null);
+  if (!archive.ok) return archive;
+  const conversations = split.conversations.map((conversation) =>
+    prepareConversation(conversation, { deps, policy, session, archive: archive.value, readMessage: readers.readMessage }),
+  );
+  return ok({ source, codec, session, scan, conversations, loose: split.loose, ...readers });
+}
+
+function createReaders(
+  deps: AppDeps,
+  { source, session }: { readonly source: SourceFile; readonly session: CodecSession },
+): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage'> {
+  const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
+  const readJson = (entry: Entry): Json | null => {
+    const parsed = deps.formats.parseLine(trimEol(readLine(entry)));
+    return parsed.ok ? parsed.value : null;
+  };
+  const readMessage = (entry: Entry): ConversationMessage | null => {
+    const decoded = session.decode(readJson(entry), entry.line);
+    return 'problem' in decoded ? null : (decoded.message ?? null);
+  };
+  return { readLine, readJson, readMessage };
+}
+
+function prepareConversation(
+  conversation: Conversation,
+  context: {
+    readonly deps: AppDeps;
+    readonly policy: TranscriptPolicy;
+    readonly session: CodecSession;
+    readonly archive: Archive | null;
+    readonly readMessage: (entry: Entry) => ConversationMessage | null;
+  },
+): PreparedConversation {
+  const { entries, context: { priorLine, isStale } } = conversation;
+  const { archive, policy, session, deps } = context;
+  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const view = (carried: readonly PlanMessage[]): ConversationView =>
+    viewConversation({ entries, priorLine, isStale, carried, keepSystem: policy.keepSystem });
+  const plain = view([]);
+  if (plain.prior === null) {
+    return { id: conversation.id, conversation, view: plain, prior: { kind: 'none' }, carried: [], compressedBefore: 0 };
+  }
+  const text = context.readMessage(plain.prior)?.content ?? '';
+  const cycle = archive?.findCycles(plain.prior.sha256 ?? '')[0];
+  if (archive === null || cycle === undefined) {
+    const prior = foreignPrior(text, plain.staleMessageCount);
+    const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
+    return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
+  }
+  const carried = readCarried(archive, cycle, { formats: deps.formats, session, scoring });
+  return {
+    id: cycle.conversationId,
+    conversation,
+    view: carried.length === 0 ? plain : view(carried.map(({ plan }) => plan)),
+    prior: { kind: 'lineage', cycle, text },
+    carried,
+    compressedBefore: cycle.messagesCompressed,
+  };
+}
+
+/** "22 file-history-snapshot and 1 summary records": what stands where messages were expected. */
+function describeContents(entries: readonly Entry[]): string {
+  const counts = new Map<string, number>();
+  for (const entry of entries) {
+    if (entry.kind === 'blank') continue;
+    const name = entry.pin ?? (entry.kind === 'instruction' ? 'system' : entry.kind);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  if (counts.size === 0) return 'blank lines only';
+  return [...counts].map(([name, count]) => `${count} ${name}`).join(' and ').concat(' records');
+}

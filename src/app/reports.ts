@@ -1,0 +1,127 @@
+/** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
+
+export type BatchReport = {
+  readonly label: string;
+  readonly depth: number;
+  /** ISO times; null where the transcript has none. */
+  readonly start: string | null;
+  readonly end: string | null;
+  readonly count: number;
+};
+
+export type BeforeAfter = { readonly before: number; readonly after: number };
+
+export type ConversationReport = {
+  readonly id: string;
+  readonly cycles: number;
+  readonly messages: BeforeAfter;
+  readonly tokens: BeforeAfter & { readonly by: string };
+  /** The live batches that the clip-archive speaks of, oldest first. */
+  readonly batches: readonly BatchReport[];
+};
+
+/** Lines of the input: each is exactly one of the three. */
+export type Ledger = {
+  readonly kept: number;
+  readonly summarized: number;
+  readonly marked: number;
+  readonly total: number;
+};
+
+export type SkipReason = 'too-short' | 'under-limit' | 'nothing-gained' | 'nothing-new' | 'no-legal-cut';
+
+/** One line a transcript of `compact --json`. */
+export type CompactReport = {
+  readonly schema: 'compact/report@1';
+  readonly file: string;
+  readonly format: string;
+  readonly result: 'compacted' | 'planned' | 'skipped';
+  readonly reason?: SkipReason;
+  /** A sentence for people that goes with the reason, or a remark (target missed, last turn kept). */
+  readonly notes: readonly string[];
+  /** Null: nothing was written; '-': standard output. */
+  readonly output: string | null;
+  readonly sha256: { readonly before: string; readonly after: string | null };
+  readonly bytes: { readonly before: number; readonly after: number | null };
+  readonly conversations: readonly ConversationReport[];
+  readonly ledger: Ledger;
+  /** Path of the archive; null where nothing was stored. */
+  readonly archive: string | null;
+  /** Of a dry run: what would be asked. */
+  readonly plan?: PlanReport;
+  readonly usage?: UsageReport;
+};
+
+export type PlanReport = {
+  readonly chunks: number;
+  readonly requests: number;
+  /** Estimated, upper bounds. */
+  readonly tokensIn: number;
+  readonly tokensOut: number;
+};
+
+export type UsageReport = { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
+
+export type ScoreTerm = { readonly name: string; readonly value: number };
+
+export type MessageFate = 'kept' | 'survives' | 'goes';
+
+export type ScoreRow = {
+  /** From 0, by position in its conversation. */
+  readonly index: number;
+  readonly id: string;
+  readonly role: string;
+  readonly score: number;
+  /** Their values sum to the score. */
+  readonly terms: readonly ScoreTerm[];
+  readonly fate: MessageFate;
+  /** Line in the file, from 1. */
+  readonly line: number;
+  readonly conversation: string;
+};
+
+export type ScoreReport = {
+  readonly schema: 'compact/score@1';
+  readonly file: string;
+  readonly format: string;
+  readonly messages: readonly ScoreRow[];
+};
+
+export type RestoreReport = {
+  readonly schema: 'compact/restore@1';
+  readonly file: string;
+  readonly output: string;
+  readonly cycles: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  /** Bytes that were appended since the compaction and carried along. */
+  readonly appendedBytes: number;
+};
+
+export type VerifyProblem = {
+  readonly kind:
+    | 'changed-line'
+    | 'missing-batch'
+    | 'hole'
+    | 'parted-group'
+    | 'damaged-archive'
+    | 'wrong-count'
+    | 'wrong-hash'
+    | 'broken-chain';
+  /** Line of the compacted file, from 1, where one is to blame. */
+  readonly line?: number;
+  readonly message: string;
+};
+
+export type VerifyReport = {
+  readonly schema: 'compact/verify@1';
+  readonly file: string;
+  readonly format: string;
+  readonly result: 'verified' | 'failed';
+  readonly cycles: number;
+  readonly lines: { readonly kept: number; readonly archived: number; readonly appended: number };
+  readonly batches: number;
+  readonly original: { readonly sha256: string; readonly bytes: number };
+  readonly archive: string;
+  readonly problems: readonly VerifyProblem[];
+};

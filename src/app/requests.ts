@@ -1,0 +1,41 @@
+import type { TranscriptPolicy } from '../core/policy.ts';
+
+/** Where a result goes. A default output is not made when there is nothing to do; an explicit one then gets the input's bytes. */
+export type OutputTarget =
+  | { readonly kind: 'default'; readonly path: string }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'in-place' }
+  | { readonly kind: 'stdout' }
+  /** A dry run. */
+  | { readonly kind: 'none' };
+
+/** A transcript to read: `path` is opened, `name` is what messages and reports call it (they differ for standard input). */
+export type TranscriptInput = {
+  readonly path: string;
+  readonly name: string;
+  /** As `--format` names it; null: detect. */
+  readonly format: string | null;
+};
+
+export type CompactFileRequest = {
+  readonly input: TranscriptInput;
+  readonly output: OutputTarget;
+  readonly policy: TranscriptPolicy;
+  /** Of the model, for messages and the settings' hash: 'extractive', … */
+  readonly provider: string;
+  readonly modelName: string;
+};
+
+export type ScoreFileRequest = { readonly input: TranscriptInput; readonly policy: TranscriptPolicy };
+
+export type RestoreFileRequest = {
+  readonly input: TranscriptInput;
+  readonly output:
+    | { readonly kind: 'stdout' }
+    | { readonly kind: 'in-place' }
+    | { readonly kind: 'file'; readonly path: string };
+  /** Back to the first cycle instead of one. */
+  readonly all: boolean;
+};
+
+export type VerifyFileRequest = { readonly input: TranscriptInput };

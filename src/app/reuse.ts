@@ -1,0 +1,64 @@
+import { ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { estimateTokensByBytes } from '../core/tokens.ts';
+import type { Archive, StoredCompaction } from '../ports/archive.ts';
+import { reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import { outputBytes } from './compose-output.ts';
+import { deliver, targetPath } from './deliver.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { trimEol } from './lineage.ts';
+import type { Prepared } from './prepare.ts';
+import type { CompactReport, Ledger } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
+
+/** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
+export async function reuseCompaction(
+  deps: CompactDeps,
+  input: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly same: StoredCompaction; readonly archive: Archive },
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, same, archive } = input;
+  const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(same, transcript) });
+  if (!delivered.ok) return delivered;
+  const isKept = keptLookup(same);
+  const clipTokens = clipTokensByHash(deps, transcript, same);
+  return ok({
+    ...reportBase(transcript, request.input.name),
+    result: 'compacted',
+    notes: ['the same input was compacted with the same settings before: the stored summaries were used'],
+    output: targetPath(request) ?? '-',
+    sha256: { before: transcript.scan.sha256, after: same.output.sha256 },
+    bytes: { before: transcript.source.stamp.sizeBytes, after: same.output.sizeBytes },
+    conversations: transcript.conversations.map((prepared) => {
+      const cycle = same.cycles.find((one) => one.conversationId === prepared.id);
+      if (cycle === undefined) return reportConversation(prepared, () => true, null);
+      const batches = cycle.live.map(reportBatch);
+      return reportConversation(prepared, isKept, { cycles: cycle.cycle, clipTokens: clipTokens(cycle.clipSha256), batches });
+    }),
+    ledger: storedLedger(archive, same),
+    archive: archive.path,
+    usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+  });
+}
+
+function keptLookup({ kept }: StoredCompaction): (line: number) => boolean {
+  const lines = new Set(kept.flatMap((run) => Array.from({ length: run.lineCount }, (_, at) => run.firstLine + at)));
+  return (line) => lines.has(line);
+}
+
+function clipTokensByHash(deps: CompactDeps, { session }: Prepared, { inserted }: StoredCompaction): (sha256: string) => number {
+  return (sha256) => {
+    const line = inserted.map(({ bytes }) => trimEol(bytes)).find((bytes) => deps.runtime.sha256(bytes) === sha256);
+    const parsed = line === undefined ? null : deps.formats.parseLine(line);
+    if (parsed === null || !parsed.ok) return 0;
+    const decoded = session.decode(parsed.value, 0);
+    return 'problem' in decoded ? 0 : estimateTokensByBytes(decoded.message?.content ?? '');
+  };
+}
+
+export function storedLedger(archive: Archive, { id, kept, source }: StoredCompaction): Ledger {
+  let summarized = 0;
+  for (const line of archive.readLines(id)) if (line.fate === 'summarized') summarized += 1;
+  const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
+  return { kept: stay, summarized, marked: source.lineCount - stay - summarized, total: source.lineCount };
+}

@@ -1,0 +1,97 @@
+import type { SummaryBatch } from '../core/batch.ts';
+import { buildClipArchive } from '../core/clip-archive.ts';
+import type { KeptMessage } from '../core/clip-archive.ts';
+import type { ConversationMessage } from '../core/message.ts';
+import type { CompactionConfig } from '../core/policy.ts';
+import { ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { CycleDraft, StoredBatch } from '../ports/archive.ts';
+import type { AskDeps } from './ask.ts';
+import { closeCycle } from './close-cycle.ts';
+import type { LiveBatch } from './close-cycle.ts';
+import type { Prior } from './lineage.ts';
+import { addUsage, summarizeChunks } from './summarize.ts';
+import type { Usage } from './summarize.ts';
+
+/** The last line of a clip-archive: what a reader can do about what is not shown. */
+const ARCHIVE_LINE = '[Archive: every original line is kept; `compact restore` gives them back]';
+
+export type CycleInput = {
+  readonly conversationId: string;
+  readonly prior: Prior;
+  /** Messages that earlier cycles compressed. */
+  readonly compressedBefore: number;
+  /** Indices of messages; each chunk in the order in which it was said. */
+  readonly chunks: readonly (readonly number[])[];
+  readonly load: (index: number) => ConversationMessage;
+  readonly keptWordForWord: readonly KeptMessage[];
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+  readonly onChunk?: (done: number, total: number) => void;
+};
+
+export type FinishedCycle = {
+  /** The clip-archive. */
+  readonly text: string;
+  readonly draft: Omit<CycleDraft, 'clipSha256'>;
+  readonly live: readonly LiveBatch[];
+  /** For each message that goes, the position of its batch in `draft.newBatches`. */
+  readonly batchOf: ReadonlyMap<number, number>;
+  readonly usage: Usage;
+};
+
+/** One compaction of one conversation: chunks, fold-in, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
+export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
+  const { prior, config, modelName, compressedBefore } = input;
+  const inherited = inheritedBatches(prior);
+  const summarized = await summarizeChunks(deps, {
+    chunks: input.chunks,
+    load: input.load,
+    lifeIndex: (index) => compressedBefore + index + 1,
+    previousSummary: prior.kind === 'none' ? null : prior.text,
+    earlier: [...inherited.stored, ...inherited.foreign].map((batch) => batch.content),
+    config,
+    modelName,
+    ...(input.onChunk === undefined ? {} : { onChunk: input.onChunk }),
+  });
+  if (!summarized.ok) return summarized;
+  const { batches, usage } = summarized.value;
+  const fresh = [...inherited.foreign, ...batches];
+  const closed = await closeCycle(deps, { earlier: inherited.stored, fresh, config, modelName });
+  if (!closed.ok) return closed;
+  const { live, drafts } = closed.value;
+  const offset = inherited.foreign.length;
+  const batchOf = new Map(batches.flatMap((batch, at) => batch.members.map((index) => [index, offset + at])));
+  const messagesCompressed = compressedBefore + batchOf.size;
+  const cycle = cyclesOf(prior) + 1;
+  const shown = live.map(({ batch }) => batch);
+  const extras = { keptWordForWord: input.keptWordForWord, archiveLine: ARCHIVE_LINE };
+  return ok({
+    text: buildClipArchive(shown, config, messagesCompressed, cycle, extras),
+    draft: {
+      conversationId: input.conversationId,
+      cycle,
+      parentCycleId: prior.kind === 'lineage' ? prior.cycle.id : null,
+      messagesCompressed,
+      newBatches: drafts,
+      live: live.map(({ ref }) => ref),
+    },
+    live,
+    batchOf,
+    usage: addUsage(usage, closed.value.usage),
+  });
+}
+
+/** How often a conversation was compacted so far. */
+export function cyclesOf(prior: Prior): number {
+  if (prior.kind === 'none') return 0;
+  return prior.kind === 'lineage' ? prior.cycle.cycle : prior.cycles;
+}
+
+/** The batches that earlier compactions left: the lineage's, or a foreign summary as a batch of its own (L8). */
+function inheritedBatches(prior: Prior): { readonly stored: readonly StoredBatch[]; readonly foreign: readonly SummaryBatch[] } {
+  if (prior.kind === 'lineage') return { stored: prior.cycle.live, foreign: [] };
+  if (prior.kind === 'none') return { stored: [], foreign: [] };
+  const batch = { content: prior.text, depth: 0, startTime: null, endTime: null, messageCount: prior.messages };
+  return { stored: [], foreign: [prior.messages === 0 ? batch : { ...batch, firstIndex: 1, lastIndex: prior.messages }] };
+}

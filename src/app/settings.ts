@@ -1,0 +1,26 @@
+import type { TranscriptPolicy } from '../core/policy.ts';
+
+/** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */
+const RESULT_VERSION = 1;
+
+/** The settings that a result depends on, as JSON with a fixed order of keys; two equal texts mean equal results for equal bytes. */
+export function describeSettings(input: {
+  readonly format: string;
+  readonly policy: TranscriptPolicy;
+  readonly provider: string;
+  readonly modelName: string;
+}): string {
+  const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
+  const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
+  const { format, provider, modelName } = input;
+  const value = { version: RESULT_VERSION, format, provider, modelName, chunkOrder, keepSystem, targetTokens, conversation, ...result };
+  return JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortKeys(part) : part));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sortKeys(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,122 @@
+import type { LineOutcome } from '../core/plan/fates.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { estimateTokensByBytes } from '../core/tokens.ts';
+import type { Archive, CompactionDraft } from '../ports/archive.ts';
+import { archivedLines } from './archive-lines.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
+import { countLedger, reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import { composeOutput, outputBytes } from './compose-output.ts';
+import type { ComposedOutput } from './compose-output.ts';
+import { deliver, targetPath } from './deliver.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { planOutcomes } from './plan-transcript.ts';
+import type { Prepared } from './prepare.ts';
+import type { CompactReport, ConversationReport, UsageReport } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
+import type { Attempted } from './summarize-transcript.ts';
+import { addUsage, NO_USAGE } from './summarize.ts';
+
+export type StoreInput = {
+  readonly request: CompactFileRequest;
+  readonly transcript: Prepared;
+  readonly attempts: readonly Attempted[];
+  readonly settings: string;
+  readonly settingsSha256: string;
+  readonly archive: Archive;
+};
+
+/** Archive first (prepared), then the file, then applied: whatever stops it leaves the source as it was or a file whose archive is complete. */
+export async function storeCompaction(deps: CompactDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
+  const { transcript, attempts, archive, request } = input;
+  const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
+  const { outcomes, insertBefore } = planOutcomes(transcript, plans);
+  const compacted = attempts.flatMap((one, index) => {
+    const before = insertBefore[index];
+    return one.kind !== 'compacted' || before === undefined || before === null ? [] : [{ result: one.result, insertBefore: before }];
+  });
+  const results = compacted.map(({ result }) => result);
+  const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
+  if (deps.signal.aborted) return err({ kind: 'interrupted' });
+  const id = archive.store(draftCompaction(deps, input, { results, output }), archivedLines(transcript, outcomes, results));
+  const delivered = await deliverOrDiscard(deps, input, { id, output });
+  if (!delivered.ok) return delivered;
+  archive.markApplied(id);
+  return ok({
+    ...reportBase(transcript, request.input.name),
+    result: 'compacted',
+    notes: attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
+    output: targetPath(request) ?? '-',
+    sha256: { before: transcript.scan.sha256, after: output.sha256 },
+    bytes: { before: transcript.source.stamp.sizeBytes, after: output.sizeBytes },
+    conversations: reportConversations(input, { outcomes, archive, id }),
+    ledger: countLedger(outcomes),
+    archive: archive.path,
+    usage: totalUsage(results),
+  });
+}
+
+async function deliverOrDiscard(
+  deps: CompactDeps,
+  { request, transcript, archive }: StoreInput,
+  { id, output }: { readonly id: number; readonly output: ComposedOutput },
+): Promise<Result<void, Failure>> {
+  try {
+    const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(output, transcript) });
+    if (!delivered.ok) archive.discard(id);
+    return delivered;
+  } catch (error) {
+    archive.discard(id);
+    throw error;
+  }
+}
+
+function draftCompaction(
+  deps: CompactDeps,
+  { request, transcript, settings, settingsSha256 }: StoreInput,
+  { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
+): CompactionDraft {
+  const { scan, source, codec } = transcript;
+  return {
+    format: codec.format.name,
+    sourcePath: request.input.path,
+    outputPath: targetPath(request),
+    source: { sha256: scan.sha256, sizeBytes: source.stamp.sizeBytes, lineCount: scan.lineCount, hasBom: source.bomLength > 0 },
+    output: { sha256: output.sha256, sizeBytes: output.sizeBytes },
+    settingsSha256,
+    settings,
+    createdAt: deps.runtime.now(),
+    processId: deps.runtime.processId,
+    cycles: results.map((result, index) => ({ ...result.draft, clipSha256: output.clipSha256[index] ?? '' })),
+    inserted: output.inserted,
+    kept: output.kept,
+    carried: results.flatMap((result, cycle) => result.carried.map((line) => ({ ...line, cycle }))),
+  };
+}
+
+/** As stored: the labels are the archive's. */
+function reportConversations(
+  { transcript, attempts }: StoreInput,
+  { outcomes, archive, id }: { readonly outcomes: readonly LineOutcome[]; readonly archive: Archive; readonly id: number },
+): readonly ConversationReport[] {
+  const stored = archive.loadCompaction(id)?.cycles ?? [];
+  const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
+  let position = 0;
+  return attempts.map((attempt, index) => {
+    const prepared = transcript.conversations[index];
+    if (prepared === undefined) throw new Error(`no conversation ${index}`);
+    if (attempt.kind === 'skipped') return reportConversation(prepared, () => true, null);
+    const cycle = stored[position];
+    position += 1;
+    return reportConversation(prepared, isKept, {
+      cycles: attempt.result.draft.cycle,
+      clipTokens: estimateTokensByBytes(attempt.result.text),
+      batches: (cycle?.live ?? []).map(reportBatch),
+    });
+  });
+}
+
+function totalUsage(results: readonly CompactedConversation[]): UsageReport {
+  return results.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
+}

@@ -1,0 +1,91 @@
+import { planLines } from '../core/plan/fates.ts';
+import { estimateTokens, estimateTokensByBytes } from '../core/tokens.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { compactConversation } from './compact-conversation.ts';
+import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
+import { labelBatch, reportConversation } from './compact-report.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { planPrepared } from './plan-transcript.ts';
+import type { Prepared, PreparedConversation } from './prepare.ts';
+import type { ConversationReport, SkipReason } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
+
+export type Attempted =
+  | { readonly kind: 'compacted'; readonly result: CompactedConversation; readonly report: ConversationReport; readonly notes: readonly string[] }
+  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail: string };
+
+type Input = { readonly transcript: Prepared; readonly request: CompactFileRequest };
+
+/** Plans and summarizes one conversation; with a target, twice at the most (the size of a summary is only known afterwards). */
+export async function attemptConversation(
+  deps: CompactDeps,
+  prepared: PreparedConversation,
+  input: Input,
+): Promise<Result<Attempted, Failure>> {
+  const { policy } = input.request;
+  const first = planPrepared(input.transcript, prepared, { policy, batchTokens: policy.compaction.maxSummaryTokens });
+  if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
+  const done = await summarizePlan(deps, { ...input, prepared, plan: first });
+  if (!done.ok) return done;
+  if (policy.targetTokens === null) return ok(judge(done.value, policy.targetTokens));
+  const more = planPrepared(input.transcript, prepared, { policy, batchTokens: largestBatchTokens(done.value.result) });
+  if (more.kind === 'skip' || more.survivors.size <= first.survivors.size) return ok(judge(done.value, policy.targetTokens));
+  const again = await summarizePlan(deps, { ...input, prepared, plan: more });
+  if (!again.ok) return again;
+  const fits = again.value.report.tokens.after <= policy.targetTokens;
+  return ok(judge(fits ? again.value : done.value, policy.targetTokens));
+}
+
+type Summarized = { readonly result: CompactedConversation; readonly report: ConversationReport };
+
+async function summarizePlan(
+  deps: CompactDeps,
+  input: Input & { readonly prepared: PreparedConversation; readonly plan: CompactPlan },
+): Promise<Result<Summarized, Failure>> {
+  const { transcript, request, prepared, plan } = input;
+  const { name } = request.input;
+  const compacted = await compactConversation(deps, {
+    transcript,
+    prepared,
+    plan,
+    config: request.policy.compaction,
+    modelName: request.modelName,
+    onChunk: (done, total) => deps.progress.update(`summarizing ${name}`, done, total),
+  });
+  if (!compacted.ok) return err(noSummary(name, compacted.error));
+  return ok({ result: compacted.value, report: reportOf(transcript, compacted.value) });
+}
+
+function noSummary(file: string, problem: string): Failure {
+  return { kind: 'no-summary', file, problem, advice: 'The file is as it was. Try again, or use another provider.' };
+}
+
+function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
+  const { lineCount } = transcript.scan;
+  const { outcomes } = planLines([{ view: result.prepared.view, plan: result.plan }], [], {
+    lineCount,
+    isChain: transcript.codec.format.isChain,
+  });
+  return reportConversation(result.prepared, (line) => outcomes[line - 1]?.kind === 'kept', {
+    cycles: result.draft.cycle,
+    clipTokens: estimateTokensByBytes(result.text),
+    batches: result.live.map(({ batch }) => labelBatch(batch, '')),
+  });
+}
+
+/** L7: what is not smaller is not done. */
+function judge({ result, report }: Summarized, targetTokens: number | null): Attempted {
+  const { before, after } = report.tokens;
+  if (after >= before) {
+    return { kind: 'skipped', reason: 'nothing-gained', detail: `the result would have ${after} tokens, the original has ${before}` };
+  }
+  const missed = targetTokens !== null && after > targetTokens;
+  const note = `the target of ${targetTokens} tokens was missed by ${after - (targetTokens ?? 0)}`;
+  return { kind: 'compacted', result, report, notes: missed ? [...result.plan.notes, note] : result.plan.notes };
+}
+
+function largestBatchTokens({ live }: CompactedConversation): number {
+  return live.reduce((most, { batch }) => Math.max(most, estimateTokens(batch.content)), 0);
+}

@@ -1,0 +1,123 @@
+import { timeSpanOf } from '../core/batch.ts';
+import type { SummaryBatch } from '../core/batch.ts';
+import type { ConversationMessage } from '../core/message.ts';
+import type { CompactionConfig } from '../core/policy.ts';
+import { buildSummarizationRequest } from '../core/prompt.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { estimateTokens } from '../core/tokens.ts';
+import { askForSummary } from './ask.ts';
+import type { AskDeps } from './ask.ts';
+
+/** A batch of this run, with the messages it stands for. */
+export type FreshBatch = SummaryBatch & { readonly members: readonly number[] };
+
+export type Usage = { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
+
+export const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0 };
+
+export function addUsage(a: Usage, b: Usage): Usage {
+  return {
+    calls: a.calls + b.calls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+  };
+}
+
+export type SummarizeInput = {
+  /** Indices of messages; each chunk in the order in which it was said. */
+  readonly chunks: readonly (readonly number[])[];
+  readonly load: (index: number) => ConversationMessage;
+  /** 1-based over the conversation's life. */
+  readonly lifeIndex: (index: number) => number;
+  /** The summary that the history began with; null: none (L1). */
+  readonly previousSummary: string | null;
+  /** What earlier batches of the conversation already say. */
+  readonly earlier: readonly string[];
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+  readonly onChunk?: (done: number, total: number) => void;
+};
+
+/** A chunk is not halved below this many messages, nor below this many tokens where chunks are formed by tokens (L5). */
+const MIN_CHUNK_MESSAGES = 2;
+const MIN_CHUNK_TOKENS = 1000;
+export const DEFAULT_MAX_RETRIES = 2;
+
+/** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
+export async function summarizeChunks(
+  deps: AskDeps,
+  input: SummarizeInput,
+): Promise<Result<{ readonly batches: readonly FreshBatch[]; readonly usage: Usage }, string>> {
+  const { config, modelName } = input;
+  const maxRetries = config.maxRetries ?? DEFAULT_MAX_RETRIES;
+  const waiting = input.chunks.map((members) => ({ members, halvings: 0 }));
+  const batches: FreshBatch[] = [];
+  let usage = NO_USAGE;
+  let previousSummary = input.previousSummary;
+  for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
+    const messages = chunk.members.map(input.load);
+    const request = buildSummarizationRequest({
+      systemPrompt: config.prompt,
+      previousSummary,
+      messages,
+      modelName,
+      maxTokens: config.maxSummaryTokens,
+      earlier: [...input.earlier, ...batches.map((batch) => batch.content)],
+    });
+    const answer = await askForSummary(deps, withTimeout(request, config), {
+      inputTokens: inputTokens(messages, previousSummary),
+      maxRetries,
+    });
+    usage = addUsage(usage, { ...NO_USAGE, calls: answer.calls });
+    if (answer.kind === 'summary') {
+      const { input_tokens: inputCount, output_tokens: outputCount } = answer.usage;
+      usage = addUsage(usage, { calls: 0, inputTokens: inputCount, outputTokens: outputCount });
+      batches.push(toBatch(answer.text, { members: chunk.members, messages, lifeIndex: input.lifeIndex }));
+      previousSummary = answer.text;
+      input.onChunk?.(batches.length, batches.length + waiting.length);
+    } else if (answer.kind === 'smaller' && chunk.halvings < maxRetries && canHalve(messages, config)) {
+      const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
+      const halvings = chunk.halvings + 1;
+      waiting.unshift({ members: chunk.members.slice(0, middle), halvings }, { members: chunk.members.slice(middle), halvings });
+    } else {
+      return err(answer.message);
+    }
+  }
+  return ok({ batches, usage });
+}
+
+function canHalve(messages: readonly ConversationMessage[], { maxChunkTokens }: CompactionConfig): boolean {
+  if (messages.length <= MIN_CHUNK_MESSAGES) return false;
+  return maxChunkTokens === undefined || inputTokens(messages, null) > MIN_CHUNK_TOKENS;
+}
+
+export function withTimeout<T extends object>(request: T, { timeout }: CompactionConfig): T & { timeout?: number } {
+  return timeout === undefined ? request : { ...request, timeout };
+}
+
+function inputTokens(messages: readonly ConversationMessage[], previousSummary: string | null): number {
+  const chunk = messages.reduce((sum, message) => sum + estimateTokens(message.content), 0);
+  return chunk + (previousSummary === null ? 0 : estimateTokens(previousSummary));
+}
+
+/** L2: times are the earliest and the latest of the chunk, whatever the order in which it was formed. */
+function toBatch(
+  content: string,
+  chunk: {
+    readonly members: readonly number[];
+    readonly messages: readonly ConversationMessage[];
+    readonly lifeIndex: (index: number) => number;
+  },
+): FreshBatch {
+  const indices = chunk.members.map(chunk.lifeIndex);
+  return {
+    content,
+    depth: 0,
+    ...timeSpanOf(chunk.messages.map((message) => message.created_at)),
+    messageCount: chunk.members.length,
+    firstIndex: indices.reduce((a, b) => Math.min(a, b)),
+    lastIndex: indices.reduce((a, b) => Math.max(a, b)),
+    members: chunk.members,
+  };
+}

@@ -1,0 +1,40 @@
+export const COMMAND_NAMES = ['run', 'score', 'restore', 'verify', 'config', 'schema', 'help'] as const;
+export type CommandName = (typeof COMMAND_NAMES)[number];
+
+/** Flags whose value is the next argument, so that the value is not taken for a command. */
+export const VALUE_FLAGS: ReadonlySet<string> = new Set([
+  '-o',
+  '--output',
+  '--if-over',
+  '--target',
+  '--keep-recent',
+  '--chunk-size',
+  '--max-summary-tokens',
+  '--provider',
+  '--format',
+  '--conversation',
+  '--config',
+  '--archive',
+  '--color',
+  '--limit',
+  '--sort',
+]);
+
+export type CommandLine = { readonly command: CommandName | null; readonly rest: readonly string[] };
+
+/**
+ * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may stand
+ * before it. After `--` everything is a file.
+ */
+export function splitCommandLine(argv: readonly string[]): CommandLine {
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--') break;
+    if (VALUE_FLAGS.has(word)) index += 1;
+    else if (word === '-' || !word.startsWith('-')) {
+      const command = COMMAND_NAMES.find((name) => name === word);
+      return command === undefined ? { command: null, rest: argv } : { command, rest: argv.toSpliced(index, 1) };
+    }
+  }
+  return { command: null, rest: argv };
+}

@@ -1,0 +1,36 @@
+import type { CompactInvocation, Invocation, RestoreInvocation } from './invocation.ts';
+
+/** Why flags and operands cannot go together; null: they can. Only what the command line alone tells. */
+export function findConflict(invocation: Invocation): string | null {
+  switch (invocation.kind) {
+    case 'compact':
+      return compactConflict(invocation);
+    case 'restore':
+      return restoreConflict(invocation);
+    case 'score':
+    case 'verify':
+      return invocation.operands.filter((operand) => operand === '-').length > 1
+        ? 'standard input (-) can be read only once'
+        : null;
+    default:
+      return null;
+  }
+}
+
+function compactConflict({ operands, output, isDryRun, manner }: CompactInvocation): string | null {
+  if (operands.length === 0) return 'no transcript named: give files, folders, globs, or - for standard input';
+  if (operands.includes('-')) {
+    if (operands.length > 1) return 'standard input (-) must be the only input';
+    if (output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
+  }
+  if (output.kind !== 'stdout') return null;
+  if (operands.length > 1) return 'several transcripts cannot share standard output: give a folder with -o';
+  return manner.json && !isDryRun ? SHARED_STDOUT : null;
+}
+
+function restoreConflict({ operand, output, manner }: RestoreInvocation): string | null {
+  if (operand === '-' && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
+  return manner.json && output.kind === 'stdout' ? SHARED_STDOUT : null;
+}
+
+const SHARED_STDOUT = '--json and the result cannot share standard output: write the result to a file with -o';

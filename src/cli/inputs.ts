@@ -1,0 +1,146 @@
+import { glob, readdir, realpath, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { isCompacted, isTranscriptName } from './transcript-name.ts';
+
+/** A transcript that the operands name. */
+export type InputFile = {
+  /** As it is opened and as messages call it. */
+  readonly path: string;
+  /** Below the folder that it was found in: what an output folder repeats of its path. */
+  readonly pathInFolder: string;
+  /** Named itself, not found in a folder or by a glob. */
+  readonly isNamed: boolean;
+};
+
+export type InputProblem =
+  | { readonly kind: 'missing'; readonly operand: string }
+  | { readonly kind: 'no-match'; readonly pattern: string }
+  | { readonly kind: 'unreadable'; readonly path: string };
+
+export type InputSet = {
+  /** In the order of the operands, sorted within one, each file once. */
+  readonly files: readonly InputFile[];
+  /** A folder was named: there may be any number of files, whatever their number is now. */
+  readonly hasFolder: boolean;
+  /** Folders and globs that hold no transcript: nothing to do there, and not an error. */
+  readonly empty: readonly string[];
+  readonly problems: readonly InputProblem[];
+};
+
+/** `skipsCompacted`: whether folders and globs leave out what this program wrote. */
+export type InputRules = { readonly skipsCompacted: boolean };
+
+type Found = {
+  readonly kind: 'file' | 'folder' | 'glob';
+  readonly files: readonly InputFile[];
+  readonly problems: readonly InputProblem[];
+};
+
+const PATTERN = /[*?[\]{}]/;
+
+/**
+ * Operands other than `-` as files. What exists is never a pattern. A pattern that matches nothing at all is an error, as a
+ * missing file is (a shell hands it over unexpanded); a folder without transcripts is not.
+ */
+export async function findInputs(operands: readonly string[], rules: InputRules): Promise<InputSet> {
+  const found: { readonly operand: string; readonly result: Found }[] = [];
+  for (const operand of operands) found.push({ operand, result: await findOperand(operand, rules) });
+  return {
+    files: await dropRepeated(found.flatMap(({ result }) => result.files)),
+    hasFolder: found.some(({ result }) => result.kind === 'folder'),
+    empty: found.flatMap(({ operand, result }) =>
+      result.kind !== 'file' && result.files.length + result.problems.length === 0 ? [operand] : [],
+    ),
+    problems: found.flatMap(({ result }) => result.problems),
+  };
+}
+
+async function findOperand(operand: string, rules: InputRules): Promise<Found> {
+  const kind = await kindOf(operand);
+  if (kind === 'folder') return { kind, ...(await walkFolder(operand, rules)) };
+  if (kind === 'missing' && PATTERN.test(operand)) return matchPattern(operand, rules);
+  if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
+  const file = { path: operand, pathInFolder: lastPart(operand), isNamed: true };
+  return { kind: 'file', files: [file], problems: [] };
+}
+
+async function kindOf(path: string): Promise<'file' | 'folder' | 'missing'> {
+  try {
+    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    // A pattern may be longer than a name can be. Anything else (no permission) shows when the file is opened.
+    if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'missing';
+    return 'file';
+  }
+}
+
+/** Depth first, sorted, hidden folders too. Links are not followed, as ripgrep does it: they may lead around in a circle. */
+async function walkFolder(folder: string, rules: InputRules): Promise<Omit<Found, 'kind'>> {
+  const files: InputFile[] = [];
+  const problems: InputProblem[] = [];
+  const walk = async (current: string): Promise<void> => {
+    const entries = await listFolder(current);
+    if (entries === null) {
+      problems.push({ kind: 'unreadable', path: current });
+      return;
+    }
+    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = join(current, entry.name);
+      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) await walk(path);
+      else if (entry.isFile() && isTranscriptName(entry.name) && !(rules.skipsCompacted && isCompacted(entry.name))) {
+        files.push({ path, pathInFolder: relative(folder, path), isNamed: false });
+      }
+    }
+  };
+  await walk(folder);
+  return { files, problems };
+}
+
+const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
+
+async function listFolder(folder: string) {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    // No permission, or gone since its parent was read: the caller reports it and goes on with the rest.
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}
+
+async function matchPattern(pattern: string, rules: InputRules): Promise<Found> {
+  const paths: string[] = [];
+  for await (const path of glob(pattern)) {
+    if ((await kindOf(path)) === 'file') paths.push(path);
+  }
+  if (paths.length === 0) return { kind: 'glob', files: [], problems: [{ kind: 'no-match', pattern }] };
+  const files = paths
+    .filter((path) => !(rules.skipsCompacted && isCompacted(path)))
+    .toSorted()
+    .map((path): InputFile => ({ path, pathInFolder: lastPart(path), isNamed: false }));
+  return { kind: 'glob', files, problems: [] };
+}
+
+/** The first naming of a file stands, under whatever name; a link and its target are one file. */
+async function dropRepeated(files: readonly InputFile[]): Promise<readonly InputFile[]> {
+  const seen = new Map<string, InputFile>();
+  for (const file of files) {
+    const place = await identify(file.path);
+    if (!seen.has(place)) seen.set(place, file);
+  }
+  return [...seen.values()];
+}
+
+async function identify(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch {
+    // It cannot be looked at, so it is told from others by its name; opening it will say why.
+    return path;
+  }
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,79 @@
+import type { SettingFlags } from '../config/resolve.ts';
+import type { PolicyRequest } from '../config/to-policy.ts';
+
+/** How a run speaks: the same for every command. */
+export type Manner = {
+  readonly json: boolean;
+  readonly verbosity: 'quiet' | 'normal' | 'verbose';
+  readonly color: 'always' | 'never' | 'auto';
+  readonly showProgress: boolean;
+};
+
+/** Which settings apply. */
+export type SettingsRequest = { readonly configFlag: string | null; readonly flags: SettingFlags };
+
+type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
+
+export type CompactInvocation = Common & {
+  readonly kind: 'compact';
+  readonly operands: readonly string[];
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly output: OutputChoice;
+  readonly isDryRun: boolean;
+};
+
+export type OutputChoice =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'in-place' }
+  | { readonly kind: 'stdout' };
+
+export type ScoreInvocation = Common & {
+  readonly kind: 'score';
+  readonly operands: readonly string[];
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly explain: boolean;
+  readonly limit: number | null;
+  readonly sort: ScoreOrder;
+};
+
+export type ScoreOrder = 'score' | 'position';
+
+export type RestoreInvocation = Common & {
+  readonly kind: 'restore';
+  readonly operand: string;
+  readonly format: string | null;
+  readonly output: Exclude<OutputChoice, { readonly kind: 'default' }>;
+  readonly all: boolean;
+};
+
+export type VerifyInvocation = Common & {
+  readonly kind: 'verify';
+  readonly operands: readonly string[];
+  readonly format: string | null;
+};
+
+export type ConfigInvocation = Common & { readonly kind: 'config'; readonly action: 'show' | 'path' };
+
+export type SchemaInvocation = { readonly kind: 'schema'; readonly of: SchemaName };
+
+export const SCHEMA_NAMES = ['compact', 'score', 'restore', 'verify'] as const;
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** What the command line asks for, as plain data. */
+export type Invocation =
+  | CompactInvocation
+  | ScoreInvocation
+  | RestoreInvocation
+  | VerifyInvocation
+  | ConfigInvocation
+  | SchemaInvocation
+  | (Common & { readonly kind: 'formats' })
+  | { readonly kind: 'version'; readonly version: string }
+  /** `isAnswer` false: help was not asked for, so that it is no answer and goes to stderr. */
+  | { readonly kind: 'help'; readonly text: string; readonly isAnswer: boolean };
+
+/** What is wrong with a command line; `command` is the one whose help tells more. */
+export type UsageProblem = { readonly message: string; readonly command: string };

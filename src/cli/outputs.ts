@@ -1,0 +1,98 @@
+import { mkdir, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import type { OutputTarget } from '../app/requests.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { InputFile } from './inputs.ts';
+import type { OutputChoice } from './invocation.ts';
+import { compactedPath, isTranscriptName } from './transcript-name.ts';
+
+export type OutputProblem =
+  | { readonly kind: 'needs-folder'; readonly path: string; readonly exists: boolean }
+  | { readonly kind: 'equals-input'; readonly output: string; readonly input: string }
+  | { readonly kind: 'same-output'; readonly output: string; readonly inputs: readonly [string, string] }
+  | { readonly kind: 'several-on-stdout' };
+
+type Wanted = {
+  readonly files: readonly InputFile[];
+  /** Any number of inputs is meant, even where there is one. */
+  readonly isSeveral: boolean;
+  readonly choice: OutputChoice;
+};
+
+/** The output of each input, in their order. Reads what stands where; writes nothing. */
+export async function planOutputs(wanted: Wanted): Promise<Result<readonly OutputTarget[], OutputProblem>> {
+  const { files, isSeveral, choice } = wanted;
+  if (choice.kind === 'in-place') return ok(files.map(() => ({ kind: 'in-place' })));
+  if (choice.kind === 'stdout') {
+    return isSeveral ? err({ kind: 'several-on-stdout' }) : ok(files.map(() => ({ kind: 'stdout' })));
+  }
+  const targets = await nameTargets({ files, isSeveral, choice });
+  if (!targets.ok) return targets;
+  const problem = (await findOverwritten(files, targets.value)) ?? findCollision(files, targets.value);
+  return problem === null ? targets : err(problem);
+}
+
+/** Makes the folders in which a target will stand; those of a default output are there. */
+export async function makeFolderFor(target: OutputTarget): Promise<void> {
+  if (target.kind === 'file') await mkdir(dirname(target.path), { recursive: true });
+}
+
+type PathTarget = Extract<OutputTarget, { readonly path: string }>;
+
+async function nameTargets(
+  wanted: Wanted & { readonly choice: Extract<OutputChoice, { readonly kind: 'default' | 'path' }> },
+): Promise<Result<readonly PathTarget[], OutputProblem>> {
+  const { files, isSeveral, choice } = wanted;
+  if (choice.kind === 'default') {
+    return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
+  }
+  const existing = await identify(choice.path);
+  const isFolder = existing === null ? choice.path.endsWith('/') : existing.isFolder;
+  if (!isSeveral && !isFolder) return ok(files.map(() => ({ kind: 'file', path: choice.path })));
+  if (!isFolder && (existing !== null || isTranscriptName(choice.path))) {
+    return err({ kind: 'needs-folder', path: choice.path, exists: existing !== null });
+  }
+  return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, compactedPath(file.pathInFolder)) })));
+}
+
+/** The same file under any name or link. */
+async function findOverwritten(
+  files: readonly InputFile[],
+  targets: readonly PathTarget[],
+): Promise<OutputProblem | null> {
+  const inputs = new Map<string, string>();
+  for (const file of files) {
+    const identity = await identify(file.path);
+    if (identity !== null) inputs.set(identity.key, file.path);
+  }
+  for (const { path } of targets) {
+    const identity = await identify(path);
+    const input = identity === null ? undefined : inputs.get(identity.key);
+    if (input !== undefined) return { kind: 'equals-input', output: path, input };
+  }
+  return null;
+}
+
+function findCollision(files: readonly InputFile[], targets: readonly PathTarget[]): OutputProblem | null {
+  const taken = new Map<string, string>();
+  for (const [index, { path }] of targets.entries()) {
+    const place = resolve(path);
+    const input = files[index]?.path ?? path;
+    const other = taken.get(place);
+    if (other !== undefined) return { kind: 'same-output', output: path, inputs: [other, input] };
+    taken.set(place, input);
+  }
+  return null;
+}
+
+async function identify(path: string): Promise<{ readonly key: string; readonly isFolder: boolean } | null> {
+  try {
+    const found = await stat(path, { bigint: true });
+    return { key: `${found.dev}:${found.ino}`, isFolder: found.isDirectory() };
+  } catch (error) {
+    // Nothing there, or not to be looked at: then nothing can be told of it, and writing will say why it cannot.
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,147 @@
+import { Command, CommanderError } from 'commander';
+import { likelyName } from '../config/nearest.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { COMMAND_NAMES, splitCommandLine } from './command-word.ts';
+import type { CommandName } from './command-word.ts';
+import type { CommandDefinition } from './commands/options.ts';
+import { findConflict } from './conflicts.ts';
+import { HELP_AFTER, SUMMARIES } from './help-text.ts';
+import type { Invocation, UsageProblem } from './invocation.ts';
+
+/** `widthColumns` is for help texts. */
+export type ProgramFacts = { readonly version: string; readonly widthColumns: number };
+
+/** The command line as data. Loads only the command that it names. */
+export async function parseArguments(
+  argv: readonly string[],
+  facts: ProgramFacts,
+): Promise<Result<Invocation, UsageProblem>> {
+  if (argv.length === 0) return ok({ kind: 'help', text: await renderHelp(null, facts), isAnswer: false });
+  const { command, rest } = splitCommandLine(argv);
+  if (command === 'help') return parseHelp(rest, facts);
+  const definition = await loadDefinition(command);
+  const program = buildCommand({ name: command, definition, widthColumns: facts.widthColumns });
+  if (command === null) addRootFlags(program);
+  try {
+    program.parse(rest, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.code === 'commander.helpDisplayed') {
+      return ok({ kind: 'help', text: await renderHelp(command, facts), isAnswer: true });
+    }
+    return err(describeError(error, program));
+  }
+  const swallowed = findSwallowedFlag(program);
+  if (swallowed !== null) return err({ message: swallowed, command: program.name() });
+  return readInvocation({ program, definition, version: facts.version });
+}
+
+function readInvocation(parsed: {
+  readonly program: Command;
+  readonly definition: CommandDefinition<Invocation>;
+  readonly version: string;
+}): Result<Invocation, UsageProblem> {
+  const { program, definition, version } = parsed;
+  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version });
+  const invocation = definition.read(program);
+  if (invocation.kind === 'compact' && program.getOptionValue('formats') === true) {
+    return ok({ kind: 'formats', manner: invocation.manner, settings: invocation.settings });
+  }
+  const conflict = findConflict(invocation);
+  return conflict === null ? ok(invocation) : err({ message: conflict, command: program.name() });
+}
+
+async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Invocation, UsageProblem>> {
+  const wanted = rest.find((word) => !word.startsWith('-'));
+  const command = COMMAND_NAMES.find((name) => name === wanted);
+  if (wanted !== undefined && command === undefined) {
+    const message = `there is no command '${wanted}'${suggestion(likelyName(wanted, COMMAND_NAMES))}`;
+    return err({ message, command: 'compact' });
+  }
+  const topic = command === undefined || command === 'help' ? null : command;
+  return ok({ kind: 'help', text: await renderHelp(topic, facts), isAnswer: true });
+}
+
+async function renderHelp(name: CommandName | null, { widthColumns }: ProgramFacts): Promise<string> {
+  const definition = await loadDefinition(name);
+  const program = buildCommand({ name, definition, widthColumns });
+  if (name !== null) return program.helpInformation();
+  addRootFlags(program);
+  for (const command of COMMAND_NAMES) program.command(command).summary(SUMMARIES[command]).helpOption(false);
+  program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
+  return `${program.helpInformation()}\n${HELP_AFTER}`;
+}
+
+type Building = {
+  readonly name: CommandName | null;
+  readonly definition: CommandDefinition<Invocation>;
+  readonly widthColumns: number;
+};
+
+function buildCommand({ name, definition, widthColumns }: Building): Command {
+  const program = new Command(name === null ? 'compact' : `compact ${name}`);
+  program
+    .description(name === null ? SUMMARIES.run : SUMMARIES[name])
+    .helpOption('-h, --help', 'show this help')
+    .allowExcessArguments(false)
+    .showSuggestionAfterError(false)
+    .exitOverride()
+    // What commander would print is made of its errors and `helpInformation` instead: parsing writes nothing.
+    .configureOutput({
+      writeOut: () => {},
+      writeErr: () => {},
+      getOutHelpWidth: () => widthColumns,
+      getErrHelpWidth: () => widthColumns,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .action(() => {});
+  return definition.define(program);
+}
+
+function addRootFlags(program: Command): void {
+  program.option('-V, --version', 'show the version');
+}
+
+async function loadDefinition(name: CommandName | null): Promise<CommandDefinition<Invocation>> {
+  switch (name) {
+    case 'score':
+      return (await import('./commands/score.ts')).scoreCommand;
+    case 'restore':
+      return (await import('./commands/restore.ts')).restoreCommand;
+    case 'verify':
+      return (await import('./commands/verify.ts')).verifyCommand;
+    case 'config':
+      return (await import('./commands/config.ts')).configCommand;
+    case 'schema':
+      return (await import('./commands/schema.ts')).schemaCommand;
+    default:
+      return (await import('./commands/compact.ts')).compactCommand;
+  }
+}
+
+function describeError(error: CommanderError, program: Command): UsageProblem {
+  const message = error.message.replace(/^error: /, '');
+  const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
+  if (unknown === undefined) return { message, command: program.name() };
+  const known = program.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
+  const [flag = unknown] = unknown.split('=');
+  return { message: `${message}${suggestion(likelyName(flag, known))}`, command: program.name() };
+}
+
+function suggestion(name: string | null): string {
+  return name === null ? '' : `: did you mean ${name}?`;
+}
+
+/** commander takes `-o --json` for an output named `--json`: nobody means that. */
+function findSwallowedFlag(program: Command): string | null {
+  for (const option of program.options) {
+    const value: unknown = program.getOptionValue(option.attributeName());
+    const swallowed = program.options.find((other) => value === other.long || value === other.short);
+    if (option.required && swallowed !== undefined) {
+      return `option '${option.flags}' needs a value, and '${String(value)}' is an option`;
+    }
+  }
+  return null;
+}

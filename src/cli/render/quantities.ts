@@ -1,0 +1,29 @@
+/** 1234567 → '1,234,567'. Not by locale: the same everywhere. */
+export function formatCount(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** '1 message', '2 messages'. */
+export function countOf(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
+}
+
+/** '420 → 26'. */
+export function formatChange(change: { readonly before: number; readonly after: number }): string {
+  return `${formatCount(change.before)} → ${formatCount(change.after)}`;
+}
+
+/** '95 % saved', or by how much it has grown. Rounded toward zero: it never claims more than there is. */
+export function formatSaving(change: { readonly before: number; readonly after: number }): string {
+  if (change.before === 0) return 'nothing saved';
+  const percent = Math.trunc((100 * (change.before - change.after)) / change.before);
+  return percent < 0 ? `${formatCount(-percent)} % more` : `${percent} % saved`;
+}
+
+/** Bytes as people say them: '512 bytes', '4.2 MB'. */
+export function formatBytes(bytes: number): string {
+  const units = ['kB', 'MB', 'GB', 'TB'];
+  if (bytes < 1000) return countOf(bytes, 'byte');
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? ''}`;
+}

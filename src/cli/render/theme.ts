@@ -1,0 +1,68 @@
+import type { Environment } from '../../config/find.ts';
+import type { Manner } from '../invocation.ts';
+
+type Paint = (text: string) => string;
+
+/** Colors by meaning. Texts must be safe before they are painted. */
+export type Theme = {
+  readonly strong: Paint;
+  readonly faint: Paint;
+  readonly good: Paint;
+  readonly warning: Paint;
+  readonly bad: Paint;
+  /** For the factors of a score, by turns. */
+  readonly series: readonly [Paint, Paint, Paint, Paint, Paint];
+};
+
+const asIs: Paint = (text) => text;
+
+export const PLAIN_THEME: Theme = {
+  strong: asIs,
+  faint: asIs,
+  good: asIs,
+  warning: asIs,
+  bad: asIs,
+  series: [asIs, asIs, asIs, asIs, asIs],
+};
+
+/**
+ * The flag decides; then FORCE_COLOR (as Node itself reads it, before NO_COLOR), NO_COLOR, a dumb terminal or CI, and last
+ * whether it is a terminal at all. An empty variable counts as not set.
+ */
+export function decideColor(
+  when: Manner['color'],
+  place: { readonly environment: Environment; readonly isTerminal: boolean },
+): boolean {
+  if (when !== 'auto') return when === 'always';
+  const { FORCE_COLOR: force = '', NO_COLOR: no = '', TERM: term, CI: ci = '' } = place.environment;
+  if (force !== '') return force !== '0' && force !== 'false';
+  if (no !== '' || term === 'dumb' || isCi(ci)) return false;
+  return place.isTerminal;
+}
+
+/** CI systems set CI to true or 1; `CI=false` is how people turn that off. */
+export function isCi(value: string): boolean {
+  return value !== '' && value !== '0' && value !== 'false';
+}
+
+/** chalk is loaded only where colors are shown. */
+export async function loadTheme(hasColor: boolean): Promise<Theme> {
+  if (!hasColor) return PLAIN_THEME;
+  const { Chalk } = await import('chalk');
+  // 16 colors: the terminal's own palette is readable on its own background.
+  const paint = new Chalk({ level: 1 });
+  return {
+    strong: (text) => paint.bold(text),
+    faint: (text) => paint.dim(text),
+    good: (text) => paint.green(text),
+    warning: (text) => paint.yellow(text),
+    bad: (text) => paint.red(text),
+    series: [
+      (text) => paint.blue(text),
+      (text) => paint.magenta(text),
+      (text) => paint.cyan(text),
+      (text) => paint.yellow(text),
+      (text) => paint.green(text),
+    ],
+  };
+}

@@ -1,0 +1,32 @@
+import { createWriteStream } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { FileFailure } from '../ports/files.ts';
+import type { Terminal } from './terminal.ts';
+
+export type SpooledInput = { readonly path: string; readonly remove: () => void };
+
+/** Standard input as a file that nobody else may read: a transcript is read twice. Rejects when it is interrupted. */
+export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
+  const folder = await mkdtemp(join(tmpdir(), 'compact-stdin-'));
+  const remove = terminal.removeAtExit(folder);
+  const path = join(folder, 'stdin');
+  const source = terminal.stdin.open();
+  try {
+    await pipeline(source, createWriteStream(path, { mode: 0o600, flags: 'wx' }), { signal: terminal.signal });
+    return ok({ path, remove });
+  } catch (error) {
+    source.destroy();
+    remove();
+    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    if (code === null || code === 'ABORT_ERR') throw error;
+    const name = 'standard input';
+    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path });
+    if (code === 'EISDIR') return err({ kind: 'not-a-file', path: name, is: 'a folder' });
+    return err({ kind: 'io', path: name, code });
+  }
+}

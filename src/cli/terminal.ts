@@ -1,0 +1,115 @@
+import { rmSync, writeSync } from 'node:fs';
+import { homedir } from 'node:os';
+import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
+import type { Surroundings } from '../config/find.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+
+/** One of the two ways out. Writing is done when it returns; writing to a closed pipe does nothing. */
+export type Channel = {
+  readonly isTerminal: boolean;
+  readonly widthColumns: number;
+  readonly write: (data: string | Uint8Array) => void;
+  /** The reader has gone (`| head`). */
+  readonly isClosed: () => boolean;
+};
+
+/** Everything that the program has of its process. */
+export type Terminal = {
+  readonly argv: readonly string[];
+  readonly surroundings: Surroundings;
+  readonly stdin: { readonly isTerminal: boolean; readonly open: () => Readable };
+  readonly stdout: Channel;
+  readonly stderr: Channel;
+  /** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */
+  readonly signal: AbortSignal;
+  /** Removes a path when the process ends, however it ends. Gives a function that removes it now. */
+  readonly removeAtExit: (path: string) => () => void;
+};
+
+export type OwnedTerminal = Terminal & {
+  readonly setExitCode: (code: ExitCode) => void;
+  /** Lets the process end: signals are the system's again. */
+  readonly close: () => void;
+};
+
+const DEFAULT_WIDTH_COLUMNS = 80;
+
+/** The only place that knows of `process`. */
+export function createTerminal(): OwnedTerminal {
+  const interruption = new AbortController();
+  const leftovers = new Set<string>();
+  const clean = (): void => {
+    for (const path of leftovers) rmSync(path, { recursive: true, force: true });
+  };
+  const interrupt = (): void => {
+    if (!interruption.signal.aborted) return interruption.abort();
+    // Not process.kill: 'exit' listeners remove what is left of temp files.
+    process.exit(EXIT_CODES.interrupted);
+  };
+  process.on('exit', clean);
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  return {
+    argv: process.argv.slice(2),
+    surroundings: { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir() },
+    stdin: { isTerminal: isatty(0), open: () => process.stdin },
+    stdout: createChannel(1, () => process.stdout.columns),
+    stderr: createChannel(2, () => process.stderr.columns),
+    signal: interruption.signal,
+    removeAtExit: (path) => {
+      leftovers.add(path);
+      return () => {
+        rmSync(path, { recursive: true, force: true });
+        leftovers.delete(path);
+      };
+    },
+    setExitCode: (code) => {
+      process.exitCode = code;
+    },
+    close: () => {
+      process.off('SIGINT', interrupt);
+      process.off('SIGTERM', interrupt);
+    },
+  };
+}
+
+/**
+ * Writes with the system call: `process.stdout` to a pipe holds in memory what the reader has not taken, and loses it when the
+ * process ends.
+ */
+function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
+  const isTerminal = isatty(descriptor);
+  const state = { isClosed: false };
+  return {
+    isTerminal,
+    get widthColumns() {
+      const columns = isTerminal ? readColumns() : Number(process.env['COLUMNS']);
+      return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH_COLUMNS;
+    },
+    write: (data) => {
+      if (state.isClosed) return;
+      state.isClosed = !writeAll(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
+    },
+    isClosed: () => state.isClosed,
+  };
+}
+
+const RETRY_MS = 2;
+
+/** False: nobody reads any more. */
+function writeAll(descriptor: number, bytes: Uint8Array): boolean {
+  for (let written = 0; written < bytes.length; ) {
+    try {
+      written += writeSync(descriptor, bytes, written);
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'EPIPE') return false;
+      if (code !== 'EAGAIN') throw error;
+      // A pipe that somebody made non-blocking is full: wait for its reader.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+  return true;
+}

@@ -1,0 +1,54 @@
+import type { Progress } from '../ports/runtime.ts';
+import type { Manner } from './invocation.ts';
+import { createProgress } from './progress.ts';
+import { decideColor, isCi, loadTheme } from './render/theme.ts';
+import type { Theme } from './render/theme.ts';
+import type { Terminal } from './terminal.ts';
+
+/** How a command speaks to its user: answers on stdout, all else on stderr. Lines come without a line's end. */
+export type Voice = {
+  /** For what goes to stdout. */
+  readonly answerTheme: Theme;
+  readonly answerWidthColumns: number;
+  readonly theme: Theme;
+  readonly answer: (lines: readonly string[]) => void;
+  /** Raw output, in pieces. */
+  readonly answerPiece: (piece: string | Uint8Array) => void;
+  /** Said whatever the manner is. */
+  readonly error: (line: string) => void;
+  /** Not said with `--quiet`. */
+  readonly report: (lines: readonly string[]) => void;
+  readonly progress: Progress & { readonly name: (transcript: string) => void };
+};
+
+export async function createVoice(terminal: Terminal, manner: Manner): Promise<Voice> {
+  const { stdout, stderr, surroundings } = terminal;
+  const { environment } = surroundings;
+  const themeFor = async (isTerminal: boolean): Promise<Theme> =>
+    loadTheme(decideColor(manner.color, { environment, isTerminal }));
+  const showsProgress =
+    manner.showProgress && manner.verbosity !== 'quiet' && stderr.isTerminal && !isCi(environment['CI'] ?? '');
+  const progress = createProgress(showsProgress ? stderr : null);
+  const say = (lines: readonly string[]): void => {
+    progress.finish();
+    if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
+  };
+  return {
+    answerTheme: await themeFor(stdout.isTerminal),
+    answerWidthColumns: stdout.widthColumns,
+    theme: await themeFor(stderr.isTerminal),
+    answer: (lines) => {
+      progress.finish();
+      if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
+    },
+    answerPiece: (piece) => {
+      progress.finish();
+      stdout.write(piece);
+    },
+    error: (line) => say([line]),
+    report: (lines) => {
+      if (manner.verbosity !== 'quiet') say(lines);
+    },
+    progress,
+  };
+}

@@ -1,0 +1,39 @@
+import { distance } from 'fastest-levenshtein';
+
+/** The known name that is most like `name`, however unlike; '' where nothing is known. */
+export function nearestName(name: string, known: readonly string[]): string {
+  return rank(name, known)[0]?.candidate ?? '';
+}
+
+/** The known name that `name` was probably meant to be; null where none is alike enough. */
+export function likelyName(name: string, known: readonly string[]): string | null {
+  const best = rank(name, known)[0];
+  if (best === undefined) return null;
+  const longest = Math.max(name.length, best.candidate.length);
+  // Two slips in a word of five letters are a typo, two in a word of three are another word.
+  const slips = Math.min(3, Math.max(1, Math.floor(longest / 2.5)));
+  return best.isPart || best.edits <= slips ? best.candidate : null;
+}
+
+type Ranked = { readonly candidate: string; readonly edits: number; readonly isPart: boolean };
+
+function rank(name: string, known: readonly string[]): readonly Ranked[] {
+  const wanted = normalize(name);
+  return known
+    .map((candidate): Ranked => {
+      const other = normalize(candidate);
+      // Three letters at the least: nearly every name holds any one letter.
+      const isPart = wanted.length >= 3 && (other.startsWith(wanted) || (other.length >= 3 && wanted.startsWith(other)));
+      return { candidate, edits: distance(wanted, other), isPart };
+    })
+    .sort((a, b) => weigh(a) - weigh(b));
+}
+
+/** A beginning of a known name counts as one slip: 'claude' is 'claude-code', not 'clone'. */
+function weigh(ranked: Ranked): number {
+  return ranked.isPart ? Math.min(ranked.edits, 1.5) : ranked.edits;
+}
+
+function normalize(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-').replace(/^-+/, '');
+}

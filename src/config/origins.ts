@@ -1,0 +1,59 @@
+import type { Surroundings } from './find.ts';
+import type { LoadedConfig } from './load.ts';
+import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+
+export type Origin =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'flag'; readonly flag: string }
+  | { readonly kind: 'environment'; readonly variable: string }
+  | { readonly kind: 'file'; readonly path: string; readonly line: number | null };
+
+/** One setting as it applies. `value` null: not set. A secret's value is replaced before it gets here. */
+export type SettingRow = {
+  readonly table: string;
+  readonly key: string;
+  readonly value: unknown;
+  readonly isSecret: boolean;
+  readonly origin: Origin;
+};
+
+/** Every setting, in the file's order, with where its value came from. */
+export function listSettings(input: {
+  readonly settings: ResolvedSettings;
+  readonly config: LoadedConfig;
+  readonly flags: SettingFlags;
+  readonly surroundings: Surroundings;
+}): readonly SettingRow[] {
+  return Object.entries(input.settings).flatMap(([table, keys]) =>
+    Object.entries(keys).map(([key, value]: [string, unknown]): SettingRow => {
+      const isSecret = key === 'api_key' && value !== null;
+      return { table, key, value: isSecret ? '(set, not shown)' : value, isSecret, origin: originOf([table, key], input) };
+    }),
+  );
+}
+
+function originOf(
+  path: readonly [string, string],
+  input: { readonly config: LoadedConfig; readonly flags: SettingFlags; readonly surroundings: Surroundings },
+): Origin {
+  const { config, flags, surroundings } = input;
+  if (isGiven(flags, path)) return { kind: 'flag', flag: flagName(path) };
+  if (config.file !== null && isGiven(config.values, path)) {
+    return { kind: 'file', path: config.file.path, line: config.file.lines.lineOf(path) };
+  }
+  const dataHome = surroundings.environment['XDG_DATA_HOME'];
+  if (path.join('.') === 'archive.path' && dataHome !== undefined && dataHome.startsWith('/')) {
+    return { kind: 'environment', variable: 'XDG_DATA_HOME' };
+  }
+  return { kind: 'default' };
+}
+
+function isGiven(tables: object, path: readonly [string, string]): boolean {
+  const table: unknown = Object.entries(tables).find(([name]) => name === path[0])?.[1];
+  if (typeof table !== 'object' || table === null) return false;
+  return Object.entries(table).some(([name, value]) => name === path[1] && value !== undefined);
+}
+
+function flagName([table, key]: readonly [string, string]): string {
+  return table === 'archive' ? '--archive' : `--${key.replaceAll('_', '-')}`;
+}

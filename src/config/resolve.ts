@@ -1,0 +1,70 @@
+import { dirname, join, resolve } from 'node:path';
+import { DEFAULT_CHUNK_SIZE } from '../core/policy.ts';
+import { defaultArchivePath } from './find.ts';
+import type { Surroundings } from './find.ts';
+import type { LoadedConfig } from './load.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
+import type { Settings, SummarizationSettings } from './settings.ts';
+
+/** Settings that the command line gives; undefined: it does not. */
+export type SettingFlags = {
+  readonly summarization?: Partial<SummarizationSettings>;
+  readonly transcript?: Partial<Settings['transcript']>;
+  readonly archive?: Partial<Settings['archive']>;
+};
+
+/** What applies: nothing is left to a default that the caller would have to know. */
+export type ResolvedSettings = Settings & {
+  readonly summarization: { readonly chunk_size: number };
+  /** Absolute. */
+  readonly archive: { readonly path: string };
+};
+
+/** Flags win over the file, the file over the defaults. */
+export function resolveSettings(input: {
+  readonly config: LoadedConfig;
+  readonly flags: SettingFlags;
+  readonly surroundings: Surroundings;
+}): ResolvedSettings {
+  const { config, flags, surroundings } = input;
+  const file = config.values;
+  const summarization: SummarizationSettings = {
+    ...DEFAULT_SETTINGS.summarization,
+    ...file.summarization,
+    ...defined(flags.summarization ?? {}),
+  };
+  const { provider } = summarization;
+  return {
+    summarization: {
+      ...summarization,
+      chunk_size: summarization.chunk_size ?? DEFAULT_CHUNK_SIZE[provider === 'extractive' ? 'extractive' : 'model'],
+    },
+    transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
+    archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },
+    embedding: { ...DEFAULT_SETTINGS.embedding, ...file.embedding },
+    privacy: { ...DEFAULT_SETTINGS.privacy, ...file.privacy },
+    prices: { ...DEFAULT_SETTINGS.prices, ...file.prices },
+  };
+}
+
+/** A path of the file is relative to the file, so that a project's config means the same in each of its folders. */
+function archivePath(input: {
+  readonly config: LoadedConfig;
+  readonly flags: SettingFlags;
+  readonly surroundings: Surroundings;
+}): string | null {
+  const { config, flags, surroundings } = input;
+  const fromFlag = flags.archive?.path ?? null;
+  if (fromFlag !== null) return resolve(surroundings.workingFolder, fromFlag);
+  const fromFile = config.values.archive?.path;
+  if (fromFile === undefined || config.file === null) return null;
+  if (fromFile === '~' || fromFile.startsWith('~/')) return join(surroundings.homeFolder, fromFile.slice(1));
+  return resolve(dirname(config.file.path), fromFile);
+}
+
+/** Spreading an undefined value would erase what it overrides. */
+function defined<T extends object>(flags: T): Partial<T> {
+  const given: Partial<T> = { ...flags };
+  for (const key in given) if (given[key] === undefined) delete given[key];
+  return given;
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { PROVIDERS } from './settings.ts';
+
+// Each message completes "KEY …", so that an error can be put together from the key, the message and what was found.
+const text = z.string('must be a text').min(1, 'must not be empty');
+const yesOrNo = z.boolean('must be true or false');
+const count = z.int('must be a whole number of 1 or more').min(1, 'must be a whole number of 1 or more');
+const countOrZero = z.int('must be a whole number of 0 or more').min(0, 'must be a whole number of 0 or more');
+const points = z.number('must be a number of 0 or more').min(0, 'must be a number of 0 or more');
+const share = z.number('must be a number from 0 to 1').min(0, 'must be a number from 0 to 1').max(1, 'must be a number from 0 to 1');
+const shareAboveZero = z
+  .number('must be a number above 0 and at most 1')
+  .gt(0, 'must be a number above 0 and at most 1')
+  .max(1, 'must be a number above 0 and at most 1');
+const url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+function oneOf<const T extends readonly [string, ...string[]]>(names: T) {
+  return z.enum(names, `must be one of ${names.map((name) => `"${name}"`).join(', ')}`);
+}
+
+function table<const T extends z.core.$ZodShape>(shape: T) {
+  return z.strictObject(shape, 'must be a table');
+}
+
+/** The config file: snake_case, every key optional, no key beyond these. */
+export const configFileSchema = table({
+  summarization: table({
+    provider: oneOf(PROVIDERS).optional(),
+    name: text.optional(),
+    base_url: url.optional(),
+    api_key: text.optional(),
+    api_key_env: text.optional(),
+    chunk_size: count.optional(),
+    keep_recent: countOrZero.optional(),
+    keep_system: yesOrNo.optional(),
+    max_summary_tokens: count.optional(),
+    clip_first: countOrZero.optional(),
+    clip_last: countOrZero.optional(),
+    prompt: text.optional(),
+    context_budget: shareAboveZero.optional(),
+    model_max_tokens: count.optional(),
+    chunk_order: oneOf(['importance', 'chronological']).optional(),
+    max_chunk_tokens: count.optional(),
+    compaction_timeout: count.optional(),
+    compaction_max_retries: countOrZero.optional(),
+    max_consecutive_failures: count.optional(),
+    requests_per_minute: count.optional(),
+    input_tokens_per_minute: count.optional(),
+    output_tokens_per_minute: count.optional(),
+    max_tokens_field: oneOf(['max_tokens', 'max_completion_tokens']).optional(),
+    fallback: oneOf(['none', 'extractive']).optional(),
+    appendix_share: share.optional(),
+    role_weight_system: points.optional(),
+    role_weight_user: points.optional(),
+    role_weight_assistant: points.optional(),
+    recency_decay: shareAboveZero.optional(),
+    question_bonus: points.optional(),
+    tool_call_bonus: points.optional(),
+    keyword_bonus: points.optional(),
+    important_keywords: z.array(text, 'must be a list of texts').optional(),
+    content_length_weight: points.optional(),
+  }).optional(),
+  transcript: table({ keep_invalid: yesOrNo.optional() }).optional(),
+  archive: table({ path: text.optional() }).optional(),
+  embedding: table({
+    provider: oneOf(['openai-compat', 'ollama']).optional(),
+    model: text.optional(),
+    base_url: url.optional(),
+    dimensions: count.optional(),
+  }).optional(),
+  privacy: table({ redact: yesOrNo.optional(), redact_rules: text.optional() }).optional(),
+  prices: z.record(text, table({ input: points, output: points }), 'must be a table').optional(),
+});
+
+export type ConfigFile = z.infer<typeof configFileSchema>;

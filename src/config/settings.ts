@@ -1,0 +1,103 @@
+import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
+
+/** Tables and keys are those of the config file. Null: not set, and there is no default. */
+export type Settings = {
+  readonly summarization: SummarizationSettings;
+  readonly transcript: { readonly keep_invalid: boolean };
+  /** Null: the user's own archive (see `defaultArchivePath`). */
+  readonly archive: { readonly path: string | null };
+  readonly embedding: {
+    readonly provider: string | null;
+    readonly model: string | null;
+    readonly base_url: string | null;
+    readonly dimensions: number | null;
+  };
+  readonly privacy: { readonly redact: boolean; readonly redact_rules: string | null };
+  readonly prices: { readonly [model: string]: { readonly input: number; readonly output: number } };
+};
+
+export type SummarizationSettings = {
+  readonly provider: string;
+  readonly name: string | null;
+  readonly base_url: string | null;
+  readonly api_key: string | null;
+  readonly api_key_env: string | null;
+  /** Null: depends on the provider. */
+  readonly chunk_size: number | null;
+  readonly keep_recent: number;
+  readonly keep_system: boolean;
+  readonly max_summary_tokens: number;
+  readonly clip_first: number;
+  readonly clip_last: number;
+  readonly prompt: string | null;
+  /** A share of `model_max_tokens`. */
+  readonly context_budget: number;
+  readonly model_max_tokens: number;
+  readonly chunk_order: 'importance' | 'chronological';
+  readonly max_chunk_tokens: number | null;
+  /** Milliseconds. */
+  readonly compaction_timeout: number | null;
+  readonly compaction_max_retries: number | null;
+  readonly max_consecutive_failures: number | null;
+  readonly requests_per_minute: number | null;
+  readonly input_tokens_per_minute: number | null;
+  readonly output_tokens_per_minute: number | null;
+  readonly max_tokens_field: 'max_tokens' | 'max_completion_tokens' | null;
+  readonly fallback: 'none' | 'extractive';
+  readonly appendix_share: number;
+  readonly role_weight_system: number;
+  readonly role_weight_user: number;
+  readonly role_weight_assistant: number;
+  readonly recency_decay: number;
+  readonly question_bonus: number;
+  readonly tool_call_bonus: number;
+  readonly keyword_bonus: number;
+  readonly important_keywords: readonly string[];
+  readonly content_length_weight: number;
+};
+
+export const PROVIDERS = ['extractive', 'anthropic', 'openai-compat', 'ollama'] as const;
+
+export const DEFAULT_SETTINGS: Settings = {
+  summarization: {
+    provider: 'extractive',
+    name: null,
+    base_url: null,
+    api_key: null,
+    api_key_env: null,
+    chunk_size: null,
+    keep_recent: DEFAULT_COMPACTION_CONFIG.keepRecent,
+    keep_system: true,
+    max_summary_tokens: DEFAULT_COMPACTION_CONFIG.maxSummaryTokens,
+    clip_first: DEFAULT_COMPACTION_CONFIG.clipFirst,
+    clip_last: DEFAULT_COMPACTION_CONFIG.clipLast,
+    prompt: DEFAULT_COMPACTION_CONFIG.prompt,
+    context_budget: 0.8,
+    model_max_tokens: 200_000,
+    chunk_order: 'importance',
+    max_chunk_tokens: DEFAULT_COMPACTION_CONFIG.maxChunkTokens ?? null,
+    compaction_timeout: DEFAULT_COMPACTION_CONFIG.timeout ?? null,
+    compaction_max_retries: DEFAULT_COMPACTION_CONFIG.maxRetries ?? null,
+    max_consecutive_failures: DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures ?? null,
+    requests_per_minute: null,
+    input_tokens_per_minute: null,
+    output_tokens_per_minute: null,
+    max_tokens_field: null,
+    fallback: 'none',
+    appendix_share: 0.25,
+    role_weight_system: DEFAULT_SCORING_CONFIG.roleWeightSystem,
+    role_weight_user: DEFAULT_SCORING_CONFIG.roleWeightUser,
+    role_weight_assistant: DEFAULT_SCORING_CONFIG.roleWeightAssistant,
+    recency_decay: DEFAULT_SCORING_CONFIG.recencyDecay,
+    question_bonus: DEFAULT_SCORING_CONFIG.questionBonus,
+    tool_call_bonus: DEFAULT_SCORING_CONFIG.toolCallBonus,
+    keyword_bonus: DEFAULT_SCORING_CONFIG.keywordBonus,
+    important_keywords: DEFAULT_SCORING_CONFIG.importantKeywords,
+    content_length_weight: DEFAULT_SCORING_CONFIG.contentLengthWeight,
+  },
+  transcript: { keep_invalid: false },
+  archive: { path: null },
+  embedding: { provider: null, model: null, base_url: null, dimensions: null },
+  privacy: { redact: true, redact_rules: null },
+  prices: {},
+};

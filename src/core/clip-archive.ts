@@ -1,0 +1,93 @@
+import { formatTime } from './batch.ts';
+import type { SummaryBatch } from './batch.ts';
+import type { Role } from './message.ts';
+import type { CompactionConfig } from './policy.ts';
+
+/** An older message that stands in the clip-archive as it was said. */
+export type KeptMessage = {
+  readonly role: Role;
+  readonly name?: string;
+  readonly at: Date | null;
+  readonly text: string;
+};
+
+/** What the pipeline adds after the batches. */
+export type ClipArchiveExtras = {
+  readonly keptWordForWord?: readonly KeptMessage[];
+  /** The last line: how to look further. Begins `[Archive: `. */
+  readonly archiveLine?: string;
+};
+
+/** What the first line of a clip-archive tells, over all cycles. */
+export type ClipArchiveHead = { readonly messages: number; readonly cycles: number };
+
+const HEAD = /^\[Context Summary — (\d+) messages? compressed across (\d+) compaction cycles?\](?=\r?\n|$)/;
+
+/**
+ * The text that stands at the head of a compacted conversation: a first line that counts, the first and the last batches (all, where
+ * there are no more), what was kept word for word. Batches are numbered over all of them.
+ */
+export function buildClipArchive(
+  batches: readonly SummaryBatch[],
+  config: Pick<CompactionConfig, 'clipFirst' | 'clipLast'>,
+  totalMessagesCompressed: number,
+  cycles = 1,
+  extras: ClipArchiveExtras = {},
+): string {
+  const kept = extras.keptWordForWord ?? [];
+  const sections = [
+    ...batchSections(batches, config),
+    ...(kept.length === 0 ? [] : [`## Kept word for word\n${joinBlocks(kept.map(formatKept))}`]),
+    ...(extras.archiveLine === undefined ? [] : [extras.archiveLine]),
+  ];
+  const head = `[Context Summary — ${totalMessagesCompressed} messages compressed across ${cycles} compaction ${cycles === 1 ? 'cycle' : 'cycles'}]`;
+  return sections.length === 0 ? head : `${head}\n${joinBlocks(sections)}`;
+}
+
+/** Null where the text does not begin with a first line as `buildClipArchive` writes it. */
+export function parseClipArchiveHead(text: string): ClipArchiveHead | null {
+  const match = HEAD.exec(text);
+  if (match === null) return null;
+  const head: ClipArchiveHead = { messages: Number(match[1]), cycles: Number(match[2]) };
+  return Number.isSafeInteger(head.messages) && Number.isSafeInteger(head.cycles) ? head : null;
+}
+
+function batchSections(
+  batches: readonly SummaryBatch[],
+  { clipFirst, clipLast }: Pick<CompactionConfig, 'clipFirst' | 'clipLast'>,
+): readonly string[] {
+  const blocks = batches.map(formatClip);
+  const omitted = blocks.length - clipFirst - clipLast;
+  if (omitted <= 0) return blocks;
+  const earliest = blocks.slice(0, clipFirst);
+  const recent = blocks.slice(blocks.length - clipLast);
+  return [
+    ...(earliest.length === 0 ? [] : [`## Earliest context\n${joinBlocks(earliest)}`]),
+    `[... ${omitted} earlier summaries omitted, searchable via memory_read ...]`,
+    ...(recent.length === 0 ? [] : [`## Recent context\n${joinBlocks(recent)}`]),
+  ];
+}
+
+function formatClip(batch: SummaryBatch, position: number): string {
+  const extent = formatExtent(batch);
+  const place = extent === null ? `depth ${batch.depth}` : `depth ${batch.depth}, ${extent}`;
+  return `[Batch ${position + 1} — ${place}]\n${batch.content}`;
+}
+
+function formatExtent({ startTime, endTime, firstIndex, lastIndex }: SummaryBatch): string | null {
+  const start = formatTime(startTime);
+  const end = formatTime(endTime);
+  if (start !== null && end !== null) return `${start} to ${end}`;
+  return firstIndex === undefined || lastIndex === undefined ? null : `messages ${firstIndex} to ${lastIndex}`;
+}
+
+function formatKept({ role, name, at, text }: KeptMessage): string {
+  // A name is the transcript's: white space in it must not begin a line of its own.
+  const speaker = name === undefined ? role : `${role} ${name.replace(/\s+/g, ' ')}`;
+  const time = formatTime(at);
+  return `[${time === null ? speaker : `${speaker}, ${time}`}]\n${text}`;
+}
+
+function joinBlocks(blocks: readonly string[]): string {
+  return blocks.join('\n\n');
+}

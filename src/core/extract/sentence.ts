@@ -1,0 +1,102 @@
+import { CHARACTER, classAt, isBlankCode, safeCut } from './character.ts';
+
+/** Where a unit stands in its message's text. */
+export type Span = { readonly start: number; readonly end: number };
+
+/** Longer units crowd out others: a sentence beyond this is cut. */
+export const MAX_UNIT_CHARS = 240;
+
+const ABBREVIATIONS: ReadonlySet<string> = new Set(
+  'mr mrs ms dr prof sr jr st vs etc e.g i.e eg ie cf al approx no nos vol fig ca inc ltd dept est jan feb mar apr jun jul aug sep sept oct nov dec a.m p.m u.s u.k'.split(
+    ' ',
+  ),
+);
+// Full stops of the scripts that write no space after them, or that use signs of their own.
+const WIDE_STOPS: ReadonlySet<string> = new Set('。！？｡।॥؟۔։።');
+const STOPS: ReadonlySet<string> = new Set('.!?…');
+const CLOSERS: ReadonlySet<string> = new Set('"\'’”»)]）」』*_`~');
+
+/** The sentences of a line, without the blanks around them; abbreviations and initials do not end one. */
+export function splitSentences(text: string, { start, end }: Span): readonly Span[] {
+  const found: Span[] = [];
+  let from = start;
+  for (let i = start; i < end; i += 1) {
+    const character = text.charAt(i);
+    const isWide = WIDE_STOPS.has(character);
+    if (!isWide && !STOPS.has(character)) continue;
+    let after = i + 1;
+    while (after < end && isStopOrCloser(text.charAt(after))) after += 1;
+    if (!isWide && !endsSentence(text, { from, stop: i, after, end })) continue;
+    found.push({ start: from, end: after });
+    from = after;
+    i = after - 1;
+  }
+  if (from < end) found.push({ start: from, end });
+  return found.flatMap((span) => trimmed(text, span));
+}
+
+/** A span cut into pieces of `MAX_UNIT_CHARS` at most, at a blank or other separator where there is one. */
+export function splitLong(text: string, span: Span): readonly Span[] {
+  if (span.end - span.start <= MAX_UNIT_CHARS) return [span];
+  const pieces: Span[] = [];
+  let from = span.start;
+  while (span.end - from > MAX_UNIT_CHARS) {
+    const cut = cutAt(text, from, from + MAX_UNIT_CHARS);
+    pieces.push(...trimmed(text, { start: from, end: cut }));
+    from = cut;
+  }
+  pieces.push(...trimmed(text, { start: from, end: span.end }));
+  return pieces;
+}
+
+/** The span without blanks at its ends; nothing where it is all blank. */
+export function trimmed(text: string, { start, end }: Span): readonly Span[] {
+  let from = start;
+  let to = end;
+  while (from < to && isBlankCode(text.charCodeAt(from))) from += 1;
+  while (to > from && isBlankCode(text.charCodeAt(to - 1))) to -= 1;
+  return from < to ? [{ start: from, end: to }] : [];
+}
+
+function isStopOrCloser(character: string): boolean {
+  return STOPS.has(character) || WIDE_STOPS.has(character) || CLOSERS.has(character);
+}
+
+type StopPlace = { readonly from: number; readonly stop: number; readonly after: number; readonly end: number };
+
+function endsSentence(text: string, { from, stop, after, end }: StopPlace): boolean {
+  if (after >= end) return true;
+  if (!isBlankCode(text.charCodeAt(after))) return false;
+  let next = after;
+  while (next < end && isBlankCode(text.charCodeAt(next))) next += 1;
+  if (text.charAt(stop) !== '.' && text.charAt(stop) !== '…') return true;
+  if (classAt(text, next) === CHARACTER.lower && text.charCodeAt(next) < 128) return false;
+  if (after > stop + 1) return true;
+  let wordStart = stop;
+  while (wordStart > from && !isBlankCode(text.charCodeAt(wordStart - 1))) wordStart -= 1;
+  const word = text.slice(wordStart, stop).toLowerCase().replace(/^[("'[]+/, '');
+  const isInitial = word.length === 1 && word !== 'i' && classAt(text, stop - 1) === CHARACTER.upper;
+  return !isInitial && !ABBREVIATIONS.has(word);
+}
+
+const MIN_CUT_SHARE = 0.6;
+
+function cutAt(text: string, from: number, limit: number): number {
+  const floor = from + Math.floor((limit - from) * MIN_CUT_SHARE);
+  for (const isPlace of [isClauseEnd, isBlankAt, isSeparatorAt]) {
+    for (let i = limit; i > floor; i -= 1) if (isPlace(text, i)) return i;
+  }
+  return safeCut(text, limit);
+}
+
+function isClauseEnd(text: string, index: number): boolean {
+  return ',;:，、；：'.includes(text.charAt(index - 1)) && (isBlankAt(text, index) || text.charCodeAt(index - 1) > 255);
+}
+
+function isBlankAt(text: string, index: number): boolean {
+  return isBlankCode(text.charCodeAt(index));
+}
+
+function isSeparatorAt(text: string, index: number): boolean {
+  return text.charCodeAt(index) < 128 && classAt(text, index) === CHARACTER.separator;
+}

@@ -1,0 +1,135 @@
+import type { ConversationMessage } from '../message.ts';
+import { isBlankCode, isLineEndCode } from './character.ts';
+import { messageText, segmentsOf } from './segment.ts';
+import type { Segment, SegmentKind } from './segment.ts';
+import { MAX_UNIT_CHARS, splitLong, splitSentences, trimmed } from './sentence.ts';
+import type { Span } from './sentence.ts';
+
+/** The least that is chosen: a sentence, a line of code, of a list or of a tool's answer, a piece of a call. */
+export type Unit = Span & { readonly kind: SegmentKind };
+
+/** A message as the summarizer sees it; units are substrings of `text`. */
+export type UnitSource = {
+  readonly text: string;
+  readonly units: readonly Unit[];
+};
+
+const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
+const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
+const CODE_LINE_END = /[{};\\]$/;
+const FENCE = /^(?:```|~~~)/;
+
+export function unitsOf(message: ConversationMessage): UnitSource {
+  const text = messageText(message);
+  return { text, units: segmentsOf(message, text).flatMap((segment) => unitsOfSegment(text, segment)) };
+}
+
+function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
+  if (segment.kind === 'call') return callUnits(text, segment);
+  if (segment.kind === 'prose') return proseUnits(text, segment);
+  const units: Unit[] = [];
+  for (const line of linesOf(text, segment)) {
+    for (const span of trimmed(text, withoutLineNumber(text, line))) pushSpans(units, splitLong(text, span), segment.kind);
+  }
+  return units;
+}
+
+const LINE_NUMBER = /\d{1,7}(?:→|\t|[:|-](?=\s|$))/y;
+
+/** Tools that show files number their lines: the number is no part of what the line says. */
+function withoutLineNumber(text: string, { start, end }: Span): Span {
+  LINE_NUMBER.lastIndex = start;
+  const match = LINE_NUMBER.exec(text);
+  return { start: match === null ? start : Math.min(end, start + match[0].length), end };
+}
+
+/** Prose by lines and sentences, without attachments; code and list lines stay whole where they are short enough. */
+export function proseUnits(text: string, segment: Segment): readonly Unit[] {
+  const units: Unit[] = [];
+  let isFenced = false;
+  for (const line of linesOf(text, segment)) {
+    const lineText = text.slice(line.start, line.end);
+    if (FENCE.test(lineText)) {
+      isFenced = !isFenced;
+      continue;
+    }
+    const isWhole = isFenced || LIST_OR_CODE_LINE.test(lineText) || CODE_LINE_END.test(lineText);
+    for (const stretch of without(attachmentsOf(lineText, line), line)) {
+      for (const span of trimmed(text, stretch)) {
+        const fits = isWhole && span.end - span.start <= MAX_UNIT_CHARS;
+        for (const sentence of fits || isFenced ? [span] : splitSentences(text, span)) {
+          pushSpans(units, splitLong(text, sentence), 'prose');
+        }
+      }
+    }
+  }
+  return units;
+}
+
+function callUnits(text: string, segment: Segment): readonly Unit[] {
+  const units: Unit[] = [];
+  for (const line of linesOf(text, segment)) {
+    let from = line.start;
+    while (line.end - from > MAX_UNIT_CHARS) {
+      const cut = callCut(text, from);
+      pushSpans(units, trimmed(text, { start: from, end: cut }), 'call');
+      from = cut;
+      while (text.charCodeAt(from) === BACKSLASH && 'nrt'.includes(text.charAt(from + 1))) from += 2;
+    }
+    pushSpans(units, trimmed(text, { start: from, end: Math.max(from, line.end) }), 'call');
+  }
+  return units;
+}
+
+const BACKSLASH = 92;
+
+/** Arguments are JSON: a line end of theirs is written `\n`, and that is the best place to cut. */
+function callCut(text: string, from: number): number {
+  const limit = from + MAX_UNIT_CHARS;
+  const lineEnd = text.lastIndexOf('\\n', limit - 2);
+  if (lineEnd > from + MAX_UNIT_CHARS / 3) return lineEnd;
+  return splitLong(text, { start: from, end: limit + 1 })[0]?.end ?? limit;
+}
+
+/** Lines without the blanks around them, empty ones left out. */
+function linesOf(text: string, { start, end }: Span): readonly Span[] {
+  const lines: Span[] = [];
+  let from = start;
+  for (let i = start; i <= end; i += 1) {
+    if (i < end && !isLineEndCode(text.charCodeAt(i))) continue;
+    if (i > from) pushTrimmed(lines, text, from, i);
+    from = i + 1;
+  }
+  return lines;
+}
+
+function pushTrimmed(lines: Span[], text: string, start: number, end: number): void {
+  let from = start;
+  let to = end;
+  while (from < to && isBlankCode(text.charCodeAt(from))) from += 1;
+  while (to > from && isBlankCode(text.charCodeAt(to - 1))) to -= 1;
+  if (from < to) lines.push({ start: from, end: to });
+}
+
+function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): void {
+  for (const { start, end } of spans) units.push({ start, end, kind });
+}
+
+function attachmentsOf(lineText: string, { start }: Span): readonly Span[] {
+  if (!lineText.includes('[')) return [];
+  return Array.from(lineText.matchAll(ATTACHMENT), (match) => ({
+    start: start + match.index,
+    end: start + match.index + match[0].length,
+  }));
+}
+
+function without(holes: readonly Span[], line: Span): readonly Span[] {
+  const stretches: Span[] = [];
+  let from = line.start;
+  for (const hole of holes) {
+    if (hole.start > from) stretches.push({ start: from, end: hole.start });
+    from = hole.end;
+  }
+  if (from < line.end) stretches.push({ start: from, end: line.end });
+  return stretches;
+}

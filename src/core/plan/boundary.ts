@@ -1,0 +1,74 @@
+import { moveBackToWholeGroups, wholeGroupBoundaries } from '../tool-groups.ts';
+import type { PlanMessage } from './view.ts';
+
+export type BoundaryInput = {
+  readonly messages: readonly PlanMessage[];
+  readonly carriedCount: number;
+  /** Of each message, the smallest index of its group. */
+  readonly groups: readonly number[];
+  readonly keepRecent: number;
+  /** Whether the kept part may begin at a line; null: it may. */
+  readonly cutProblem: (line: number) => string | null;
+  /** In a chain of parents something must stay for the summary to hang on. */
+  readonly isChain: boolean;
+};
+
+export type Boundary =
+  /** `index` of the first kept message; `note` says what the user would not expect. */
+  | { readonly kind: 'cut'; readonly index: number; readonly note: string | null }
+  | { readonly kind: 'none'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string };
+
+/** A prompt is the preferred cut unless it frees less than this share of the compressible bytes (P7). */
+const MIN_PROMPT_SHARE = 0.5;
+
+/** Where the kept part begins: P1, moved back over groups (P4) to a legal cut of the format (P7); never forward. */
+export function findBoundary(input: BoundaryInput): Boundary {
+  const { messages, carriedCount, groups, keepRecent, isChain } = input;
+  const inFile = messages.length - carriedCount;
+  if (inFile === 0 || inFile <= keepRecent) {
+    return { kind: 'none', reason: 'too-short', detail: `${inFile} messages, of which the last ${keepRecent} stay` };
+  }
+  const wanted = messages.length - keepRecent;
+  if (keepRecent === 0 && !isChain) return { kind: 'cut', index: messages.length, note: null };
+  // A chain needs a kept record; the last one is the latest place where a cut can stand.
+  const latest = moveBackToWholeGroups(groups, Math.min(wanted, isChain ? messages.length - 1 : messages.length));
+  const isWhole = wholeGroupBoundaries(groups);
+  const isCut = (index: number): boolean => isWhole(index) && isLegal(input, index);
+  const anywhere = lastIndex(latest, carriedCount + 1, isCut);
+  if (anywhere === null) return noCut(input, latest);
+  const prompt = lastIndex(anywhere, carriedCount + 1, (index) => messages[index]?.isPrompt === true && isCut(index));
+  const bytes = prefixBytes(messages, latest);
+  const freedByPrompt = prompt === null ? 0 : (bytes[prompt] ?? 0);
+  if (keepRecent === 0) {
+    const index = prompt ?? anywhere;
+    return { kind: 'cut', index, note: 'the last turn stays: in this format the summary must hang on a kept record' };
+  }
+  const isPromptEnough = prompt !== null && freedByPrompt >= MIN_PROMPT_SHARE * (bytes[latest] ?? 0);
+  return { kind: 'cut', index: isPromptEnough ? prompt : anywhere, note: null };
+}
+
+function isLegal({ messages, cutProblem }: BoundaryInput, index: number): boolean {
+  const message = messages[index];
+  if (message === undefined || message.carriedLineId !== undefined) return false;
+  return cutProblem(message.line) === null;
+}
+
+function lastIndex(from: number, to: number, accepts: (index: number) => boolean): number | null {
+  for (let index = from; index >= to; index -= 1) if (accepts(index)) return index;
+  return null;
+}
+
+function noCut({ messages, carriedCount, cutProblem }: BoundaryInput, latest: number): Boundary {
+  if (latest <= carriedCount) {
+    return { kind: 'none', reason: 'too-short', detail: 'what is older than the recent messages belongs to one group with them' };
+  }
+  const problem = cutProblem(messages[latest]?.line ?? 0) ?? 'a call would be parted from its result';
+  return { kind: 'none', reason: 'no-legal-cut', detail: problem };
+}
+
+/** bytes[i]: of the messages before index i. */
+function prefixBytes(messages: readonly PlanMessage[], end: number): readonly number[] {
+  const sums = [0];
+  for (let index = 0; index < end; index += 1) sums.push((sums[index] ?? 0) + (messages[index]?.length ?? 0));
+  return sums;
+}

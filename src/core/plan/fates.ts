@@ -1,0 +1,101 @@
+import type { Entry } from '../transcript.ts';
+import type { ConversationPlan } from './plan.ts';
+import type { ConversationView } from './view.ts';
+
+/** What becomes of a line. survived: its text stands in the clip-archive word for word; the line itself is archived. */
+export type LineOutcome =
+  | { readonly kind: 'kept' }
+  | { readonly kind: 'marked' | 'survived'; readonly conversation: number | null }
+  | { readonly kind: 'summarized'; readonly conversation: number; readonly index: number };
+
+/** One conversation with its plan; null: it stays as it is. */
+export type PlannedConversation = {
+  readonly view: ConversationView;
+  readonly plan: Extract<ConversationPlan, { kind: 'compact' }> | null;
+};
+
+export type TranscriptPlan = {
+  /** Of the line at index `line - 1`. */
+  readonly outcomes: readonly LineOutcome[];
+  /** For each conversation, the line before which its clip-archive goes; null where it stays as it is. */
+  readonly insertBefore: readonly (number | null)[];
+};
+
+const KEPT: LineOutcome = { kind: 'kept' };
+
+/**
+ * Gives every line of the transcript exactly one outcome. `loose` are entries that belong to no conversation: they stay, unless they stand
+ * before everything that is kept of every conversation.
+ */
+export function planLines(
+  conversations: readonly PlannedConversation[],
+  loose: readonly Entry[],
+  options: { readonly lineCount: number; readonly isChain: boolean },
+): TranscriptPlan {
+  const outcomes: LineOutcome[] = Array.from({ length: options.lineCount }, () => KEPT);
+  const set = (line: number, outcome: LineOutcome): void => {
+    if (line >= 1) outcomes[line - 1] = outcome;
+  };
+  let earliestCut = Number.POSITIVE_INFINITY;
+  const insertBefore = conversations.map(({ view, plan }, conversation) => {
+    if (plan === null) {
+      earliestCut = 0;
+      return null;
+    }
+    const cutLine = view.messages[plan.boundary]?.line ?? Number.POSITIVE_INFINITY;
+    earliestCut = Math.min(earliestCut, cutLine);
+    setMessages(view, plan, { conversation, isChain: options.isChain, set });
+    setRest(view, cutLine, { conversation, set });
+    return insertionLine(view, plan, options.isChain);
+  });
+  const pinned = latestOfEachPin(loose);
+  for (const entry of loose) {
+    if (entry.line < earliestCut && !pinned.has(entry.line)) set(entry.line, { kind: 'marked', conversation: null });
+  }
+  return { outcomes, insertBefore };
+}
+
+type SetOutcome = (line: number, outcome: LineOutcome) => void;
+
+function setMessages(
+  view: ConversationView,
+  plan: Extract<ConversationPlan, { kind: 'compact' }>,
+  { conversation, isChain, set }: { readonly conversation: number; readonly isChain: boolean; readonly set: SetOutcome },
+): void {
+  for (let index = 0; index < plan.boundary; index += 1) {
+    const line = view.messages[index]?.line ?? 0;
+    if (!plan.survivors.has(index)) set(line, { kind: 'summarized', conversation, index });
+    else if (isChain) set(line, { kind: 'survived', conversation });
+  }
+}
+
+/** Everything that is no message of the context: stale ones, the prior summary, meta records, blank lines. */
+function setRest(
+  view: ConversationView,
+  cutLine: number,
+  { conversation, set }: { readonly conversation: number; readonly set: SetOutcome },
+): void {
+  const pinned = latestOfEachPin(view.entries);
+  const decided = new Set([...view.messages, ...view.instructions].map((entry) => entry.line));
+  for (const entry of view.entries) {
+    if (decided.has(entry.line)) continue;
+    const isReplaced = entry === view.prior;
+    if (isReplaced || (entry.line < cutLine && !pinned.has(entry.line))) set(entry.line, { kind: 'marked', conversation });
+  }
+}
+
+function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
+  const latest = new Map(entries.flatMap((entry) => (entry.pin === undefined ? [] : [[entry.pin, entry.line] as const])));
+  return new Set(latest.values());
+}
+
+/** Before the first line that stays of what came after the leading instructions; else right after the last line that went. */
+function insertionLine(view: ConversationView, plan: Extract<ConversationPlan, { kind: 'compact' }>, isChain: boolean): number {
+  const stays = (index: number): boolean => index >= plan.boundary || (!isChain && plan.survivors.has(index));
+  const inFile = view.messages.filter((message) => message.carriedLineId === undefined);
+  const firstSaid = Math.min(view.prior?.line ?? Number.POSITIVE_INFINITY, inFile[0]?.line ?? Number.POSITIVE_INFINITY);
+  const later = view.instructions.find((entry) => entry.line > firstSaid)?.line ?? Number.POSITIVE_INFINITY;
+  const kept = view.messages.find((message, index) => stays(index) && message.carriedLineId === undefined)?.line;
+  const first = Math.min(kept ?? Number.POSITIVE_INFINITY, later);
+  return Number.isFinite(first) ? first : (inFile.at(-1)?.line ?? 0) + 1;
+}

@@ -1,0 +1,111 @@
+import { chunkMessages, chunkMessagesByTokenBudget } from '../chunk.ts';
+import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
+import { scoreFeatures } from '../scoring.ts';
+import { findGroups } from '../tool-groups.ts';
+import { findBoundary } from './boundary.ts';
+import { chooseSurvivors, groupCandidates } from './survivors.ts';
+import type { ConversationView, PlanMessage } from './view.ts';
+
+export type PlanSettings = {
+  readonly keepRecent: number;
+  readonly chunkSize: number;
+  /** Chunks by tokens instead; null: by `chunkSize`. */
+  readonly maxChunkTokens: number | null;
+  readonly chunkOrder: ChunkOrder;
+  readonly scoring: ImportanceScoringConfig;
+  /** Null: everything older goes. */
+  readonly targetTokens: number | null;
+  /** Tokens of the clip-archive when this many messages go. */
+  readonly clipTokens: (goingMessages: number) => number;
+};
+
+export type PlanInput = {
+  readonly view: ConversationView;
+  readonly settings: PlanSettings;
+  readonly isChain: boolean;
+  readonly cutProblem: (line: number) => string | null;
+};
+
+/** What would be done with one conversation. Indices are those of `view.messages`. */
+export type ConversationPlan =
+  | { readonly kind: 'skip'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string }
+  | {
+      readonly kind: 'compact';
+      /** Index of the first message of the recent part. */
+      readonly boundary: number;
+      /** Older messages that stay word for word. */
+      readonly survivors: ReadonlySet<number>;
+      /** Scores of the messages before the boundary. */
+      readonly scores: readonly number[];
+      /** What goes, least important first; inside a chunk in the order in which it was said (C1). */
+      readonly chunks: readonly (readonly number[])[];
+      /** Tokens of the result as estimated for the target; null without one. */
+      readonly estimatedTokens: number | null;
+      readonly notes: readonly string[];
+    };
+
+export function planConversation({ view, settings, isChain, cutProblem }: PlanInput): ConversationPlan {
+  const { messages, carriedCount } = view;
+  const { keepRecent, scoring } = settings;
+  const groups = findGroups(messages.map(groupFacts));
+  const boundary = findBoundary({ messages, carriedCount, groups, keepRecent, cutProblem, isChain });
+  if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
+  const end = boundary.index;
+  const scores = scoreOlder(messages, end, scoring);
+  const latestPrompt = messages.findLastIndex((message) => message.isPrompt === true);
+  const isFixed = (index: number): boolean => keepRecent > 0 && index === latestPrompt;
+  const tokens = (index: number): number => messages[index]?.tokens ?? 0;
+  const candidates = groupCandidates(groups, end, { score: (index) => scores[index] ?? 0, tokens, isFixed });
+  const choice = chooseSurvivors({
+    candidates,
+    fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
+    targetTokens: settings.targetTokens ?? Number.NEGATIVE_INFINITY,
+    clipTokens: settings.clipTokens,
+  });
+  const going = scores.keys().filter((index) => !choice.survivors.has(index));
+  const chunks = chunkIndices([...going], { messages, scores, settings });
+  if (chunks.length === 0) return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
+  return {
+    kind: 'compact',
+    boundary: end,
+    survivors: choice.survivors,
+    scores,
+    chunks,
+    estimatedTokens: settings.targetTokens === null ? null : choice.tokens,
+    notes: boundary.note === null ? [] : [boundary.note],
+  };
+}
+
+/** Scores of the messages before `end`, by their index and count within that part. */
+export function scoreOlder(messages: readonly PlanMessage[], end: number, config: ImportanceScoringConfig): readonly number[] {
+  return messages.slice(0, end).map((message, index) => scoreAt(message, { index, total: end, config }));
+}
+
+function scoreAt(
+  message: PlanMessage,
+  at: { readonly index: number; readonly total: number; readonly config: ImportanceScoringConfig },
+): number {
+  return message.features === undefined ? 0 : scoreFeatures(message.features, at.index, at.total, at.config);
+}
+
+function groupFacts(message: PlanMessage): { calls: readonly string[]; results: readonly string[]; key?: string } {
+  const facts = { calls: message.calls ?? [], results: message.results ?? [] };
+  return message.groupKey === undefined ? facts : { ...facts, key: message.groupKey };
+}
+
+function chunkIndices(
+  going: readonly number[],
+  { messages, scores, settings }: { readonly messages: readonly PlanMessage[]; readonly scores: readonly number[]; readonly settings: PlanSettings },
+): readonly (readonly number[])[] {
+  const byImportance = (a: number, b: number): number => (scores[a] ?? 0) - (scores[b] ?? 0);
+  const ordered = settings.chunkOrder === 'importance' ? [...going].sort(byImportance) : going;
+  const chunks =
+    settings.maxChunkTokens === null
+      ? chunkMessages(ordered, settings.chunkSize)
+      : chunkMessagesByTokenBudget(ordered, settings.maxChunkTokens, (index) => messages[index]?.tokens ?? 0);
+  return chunks.map((chunk) => [...chunk].sort((a, b) => a - b));
+}
+
+function sumTokens(messages: readonly PlanMessage[]): number {
+  return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
+}

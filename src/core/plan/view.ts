@@ -1,0 +1,50 @@
+import type { Entry } from '../transcript.ts';
+
+/** A message as the plan sees it: a line of the file, or one that an earlier clip-archive holds word for word. */
+export type PlanMessage = Entry & {
+  /** Row of the archive's line; such a message has no line in the file. */
+  readonly carriedLineId?: number;
+};
+
+/** One conversation of a transcript, its entries sorted by what they mean to the plan. */
+export type ConversationView = {
+  /** All its entries, in file order. */
+  readonly entries: readonly Entry[];
+  /** What can be compressed or kept, oldest first: carried messages, then those of the file. */
+  readonly messages: readonly PlanMessage[];
+  /** How many of `messages` are carried. */
+  readonly carriedCount: number;
+  /** System and developer messages that stay. */
+  readonly instructions: readonly Entry[];
+  /** The line of the summary that stands for all before it. */
+  readonly prior: Entry | null;
+  /** Main-thread messages that the producer compacted away and no longer sends. */
+  readonly staleMessageCount: number;
+};
+
+export type ViewInput = {
+  readonly entries: readonly Entry[];
+  readonly priorLine: number | null;
+  readonly isStale: (entry: Entry) => boolean;
+  readonly carried: readonly PlanMessage[];
+  /** False: instructions are messages like others. */
+  readonly keepSystem: boolean;
+};
+
+export function viewConversation({ entries, priorLine, isStale, carried, keepSystem }: ViewInput): ConversationView {
+  const messages: PlanMessage[] = [...carried];
+  const instructions: Entry[] = [];
+  let prior: Entry | null = null;
+  let staleMessageCount = 0;
+  for (const entry of entries) {
+    if (entry.line === priorLine) {
+      prior = entry;
+    } else if (entry.kind === 'instruction' && keepSystem) {
+      instructions.push(entry);
+    } else if (entry.kind === 'message' || entry.kind === 'instruction') {
+      if (!isStale(entry)) messages.push(entry);
+      else if (entry.isSide !== true) staleMessageCount += 1;
+    }
+  }
+  return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount };
+}

@@ -1,0 +1,82 @@
+/** How much each property of a message weighs in its importance score. */
+export type ImportanceScoringConfig = {
+  readonly roleWeightSystem: number;
+  readonly roleWeightUser: number;
+  readonly roleWeightAssistant: number;
+  /** In (0, 1]: the role's weight is multiplied by this once for each message that came later. */
+  readonly recencyDecay: number;
+  readonly questionBonus: number;
+  readonly toolCallBonus: number;
+  readonly keywordBonus: number;
+  readonly importantKeywords: readonly string[];
+  /** Points per 100 characters, three at most. */
+  readonly contentLengthWeight: number;
+};
+
+export const DEFAULT_SCORING_CONFIG: ImportanceScoringConfig = {
+  roleWeightSystem: 10,
+  roleWeightUser: 5,
+  roleWeightAssistant: 3,
+  recencyDecay: 0.95,
+  questionBonus: 2,
+  toolCallBonus: 4,
+  keywordBonus: 1.5,
+  importantKeywords: ['error', 'fail', 'bug', 'fix', 'decision', 'agreed', 'constraint', 'requirement'],
+  contentLengthWeight: 1,
+};
+
+/** What a compactor needs to know of the user's wishes. */
+export type CompactionConfig = {
+  /** Messages a chunk. */
+  readonly chunkSize: number;
+  /** Messages at the end that stay as they are. */
+  readonly keepRecent: number;
+  readonly maxSummaryTokens: number;
+  /** Batches shown at the head of the clip-archive. */
+  readonly clipFirst: number;
+  /** Batches shown at its end. */
+  readonly clipLast: number;
+  /** The system prompt, used exactly as written; null: the default one. */
+  readonly prompt: string | null;
+  readonly scoring?: ImportanceScoringConfig;
+  /** Milliseconds for one model call. */
+  readonly timeout?: number;
+  readonly maxRetries?: number;
+  /** Chunks by this many tokens instead of by `chunkSize`. */
+  readonly maxChunkTokens?: number;
+  readonly maxConsecutiveFailures?: number;
+};
+
+/** The order in which chunks are formed: least important first, or as said. */
+export type ChunkOrder = 'importance' | 'chronological';
+
+/** What compacting a transcript file needs beyond `CompactionConfig`. */
+export type TranscriptPolicy = {
+  readonly compaction: CompactionConfig;
+  readonly chunkOrder: ChunkOrder;
+  /** System messages of a conversation are instructions and stay. */
+  readonly keepSystem: boolean;
+  /** Tokens that the result should fit into: the more important older messages survive; null: none of them do. */
+  readonly targetTokens: number | null;
+  /** Transcripts at or under this many tokens are left alone; null: none is. */
+  readonly ifOverTokens: number | null;
+  /** Lines that are no JSON are carried along instead of being an error. */
+  readonly keepInvalid: boolean;
+  /** The conversation's id where the file carries none. */
+  readonly conversation: string | null;
+};
+
+/** Chunk sizes: models lose the thread in long requests, the extractive provider chooses better over many messages. */
+export const DEFAULT_CHUNK_SIZE = { model: 20, extractive: 100 } as const;
+
+export const DEFAULT_COMPACTION_CONFIG: CompactionConfig = {
+  chunkSize: DEFAULT_CHUNK_SIZE.model,
+  keepRecent: 5,
+  maxSummaryTokens: 1024,
+  clipFirst: 2,
+  clipLast: 2,
+  prompt: null,
+  timeout: 120_000,
+  maxRetries: 2,
+  maxConsecutiveFailures: 3,
+};

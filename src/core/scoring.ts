@@ -1,0 +1,128 @@
+import { createKeywordMatcher } from './keywords.ts';
+import type { KeywordMatcher } from './keywords.ts';
+import type { ConversationMessage } from './message.ts';
+import { DEFAULT_SCORING_CONFIG } from './policy.ts';
+import type { ImportanceScoringConfig } from './policy.ts';
+
+/** What a message's score is computed from, wherever it stands: a transcript is scored from these, without its text. */
+export type ScoreFeatures = {
+  readonly roleWeight: number;
+  readonly hasQuestion: boolean;
+  readonly hasToolCall: boolean;
+  /** Those of the config that the text holds, spelt as there. Messages with the same ones share one array. */
+  readonly keywords: readonly string[];
+  /** UTF-16 units. */
+  readonly contentLength: number;
+};
+
+/** One share of a score: 'role' (weight × recency), 'question', 'tool call', `keyword:WORD` or 'length'. */
+export type ScoreTerm = { readonly name: string; readonly value: number };
+
+/** A score and what it is made of: `score` is the sum of the terms' values from left to right, bit for bit. */
+export type ScoreExplanation = {
+  readonly score: number;
+  /** What the role's weight was multiplied by. */
+  readonly recency: number;
+  /** Those that are not zero, and the role's always. */
+  readonly terms: readonly ScoreTerm[];
+};
+
+const MAX_LENGTH_POINTS = 3; // a long paste is no decision: length alone never outweighs what was said
+const CHARS_PER_POINT = 100;
+
+export function readFeatures(
+  msg: ConversationMessage,
+  config: ImportanceScoringConfig = DEFAULT_SCORING_CONFIG,
+): ScoreFeatures {
+  return {
+    roleWeight: roleWeightOf(msg, config),
+    hasQuestion: msg.content.includes('?'),
+    hasToolCall: makesCalls(msg),
+    keywords: matcherOf(config.importantKeywords)(msg.content),
+    contentLength: msg.content.length,
+  };
+}
+
+/** The score of the message at `index` (from 0) of `total`. Allocates nothing. */
+export function scoreFeatures(
+  features: ScoreFeatures,
+  index: number,
+  total: number,
+  config: ImportanceScoringConfig,
+): number {
+  let score = features.roleWeight * recencyOf(index, total, config);
+  if (features.hasQuestion) score += config.questionBonus;
+  if (features.hasToolCall) score += config.toolCallBonus;
+  for (let left = features.keywords.length; left > 0; left -= 1) score += config.keywordBonus;
+  return score + lengthPoints(features, config);
+}
+
+export function explainFeatures(
+  features: ScoreFeatures,
+  index: number,
+  total: number,
+  config: ImportanceScoringConfig,
+): ScoreExplanation {
+  const recency = recencyOf(index, total, config);
+  const bonuses: readonly ScoreTerm[] = [
+    { name: 'question', value: features.hasQuestion ? config.questionBonus : 0 },
+    { name: 'tool call', value: features.hasToolCall ? config.toolCallBonus : 0 },
+    ...features.keywords.map((keyword) => ({ name: `keyword:${keyword}`, value: config.keywordBonus })),
+    { name: 'length', value: lengthPoints(features, config) },
+  ];
+  return {
+    score: scoreFeatures(features, index, total, config),
+    recency,
+    terms: [{ name: 'role', value: features.roleWeight * recency }, ...bonuses.filter((term) => term.value !== 0)],
+  };
+}
+
+/** How important a message is: higher is kept longer. `index` from 0, `total` the count of messages scored together. */
+export function scoreMessage(
+  msg: ConversationMessage,
+  index: number,
+  total: number,
+  config: ImportanceScoringConfig = DEFAULT_SCORING_CONFIG,
+): number {
+  return scoreFeatures(readFeatures(msg, config), index, total, config);
+}
+
+/** The same number as `scoreMessage`, as its parts. */
+export function explainScore(
+  msg: ConversationMessage,
+  index: number,
+  total: number,
+  config: ImportanceScoringConfig = DEFAULT_SCORING_CONFIG,
+): ScoreExplanation {
+  return explainFeatures(readFeatures(msg, config), index, total, config);
+}
+
+function roleWeightOf(msg: ConversationMessage, config: ImportanceScoringConfig): number {
+  if (msg.role === 'system') return config.roleWeightSystem;
+  if (msg.role === 'assistant') return config.roleWeightAssistant;
+  return config.roleWeightUser;
+}
+
+function makesCalls(msg: ConversationMessage): boolean {
+  if (msg.tool_calls !== undefined && msg.tool_calls.length > 0) return true;
+  return msg.parts !== undefined && msg.parts.some((part) => part.kind === 'call');
+}
+
+function recencyOf(index: number, total: number, config: ImportanceScoringConfig): number {
+  return config.recencyDecay ** (total - 1 - index);
+}
+
+function lengthPoints(features: ScoreFeatures, config: ImportanceScoringConfig): number {
+  return Math.min((features.contentLength / CHARS_PER_POINT) * config.contentLengthWeight, MAX_LENGTH_POINTS);
+}
+
+// Building the matcher costs more than using it on a short message, and a transcript has one list for all of its messages.
+const matchers = new WeakMap<readonly string[], KeywordMatcher>();
+
+function matcherOf(keywords: readonly string[]): KeywordMatcher {
+  const known = matchers.get(keywords);
+  if (known !== undefined) return known;
+  const created = createKeywordMatcher(keywords);
+  matchers.set(keywords, created);
+  return created;
+}

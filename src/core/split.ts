@@ -1,0 +1,56 @@
+import type { ConversationMessage } from './message.ts';
+import { DEFAULT_SCORING_CONFIG } from './policy.ts';
+import type { ImportanceScoringConfig } from './policy.ts';
+import { scoreMessage } from './scoring.ts';
+import { findGroups, groupInputOf, moveBackToWholeGroups } from './tool-groups.ts';
+
+/** A history taken apart; together the three are its messages, each once. */
+export type HistorySplit = {
+  /** Least important first; equal ones as said. */
+  readonly toCompress: readonly ConversationMessage[];
+  /** As said. */
+  readonly toKeep: readonly ConversationMessage[];
+  /** The clip-archive that an earlier compaction left at the head. */
+  readonly priorSummary: ConversationMessage | null;
+};
+
+const CLIP_ARCHIVE_START = '[Context Summary —';
+
+export function isClipArchiveText(text: string): boolean {
+  return text.startsWith(CLIP_ARCHIVE_START);
+}
+
+/**
+ * Parts a history into what is compressed and what stays: the last `keepRecent` messages, or more where a tool call would be parted
+ * from its results. Scores count positions within the part that is compressed.
+ */
+export function splitHistory(
+  history: readonly ConversationMessage[],
+  keepRecent: number,
+  scoringConfig: ImportanceScoringConfig = DEFAULT_SCORING_CONFIG,
+): HistorySplit {
+  const priorSummary = priorSummaryOf(history);
+  const conversation = priorSummary === null ? history : history.slice(1);
+  const groups = findGroups(conversation.map(groupInputOf));
+  const boundary = moveBackToWholeGroups(groups, conversation.length - keepRecent);
+  return {
+    toCompress: leastImportantFirst(conversation.slice(0, boundary), scoringConfig),
+    toKeep: conversation.slice(boundary),
+    priorSummary,
+  };
+}
+
+function priorSummaryOf(history: readonly ConversationMessage[]): ConversationMessage | null {
+  const first = history[0];
+  return first !== undefined && first.role === 'system' && isClipArchiveText(first.content) ? first : null;
+}
+
+function leastImportantFirst(
+  messages: readonly ConversationMessage[],
+  config: ImportanceScoringConfig,
+): readonly ConversationMessage[] {
+  return messages
+    .map((message, index) => ({ message, score: scoreMessage(message, index, messages.length, config) }))
+    .toSorted((a, b) => a.score - b.score)
+    .map(({ message }) => message);
+}

@@ -1,0 +1,127 @@
+import type { StopReason } from './model-request.ts';
+import { estimateTokens } from './tokens.ts';
+
+export type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'error-text' | 'too-long';
+
+export type SummaryCheck =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly problem: SummaryProblem; readonly message: string };
+
+const MIN_ALLOWED_TOKENS = 400; // a short last chunk must be able to pass
+
+/**
+ * Whether an answer of the model is a summary. `inputTokens`: what it was given (chunk and previous summary), counted by
+ * `estimateTokens`; an answer may be as long as that, and 400 tokens in any case.
+ */
+export function checkSummary(answer: {
+  readonly text: string;
+  readonly stopReason: StopReason;
+  readonly inputTokens: number;
+}): SummaryCheck {
+  const text = answer.text.trim();
+  if (answer.stopReason === 'refusal' || isRefusalText(text)) return problem('refused', 'the model refused to answer');
+  if (answer.stopReason === 'max_tokens') return problem('cut-off', 'the summary was cut off at the token limit');
+  if (text === '') return problem('empty', 'the model answered with no text');
+  if (isErrorText(text)) return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
+  const tokens = estimateTokens(text);
+  const allowed = Math.max(MIN_ALLOWED_TOKENS, answer.inputTokens);
+  if (tokens <= allowed) return { ok: true };
+  return problem('too-long', `the summary has about ${tokens} tokens, what it summarizes ${allowed} at most`);
+}
+
+function problem(kind: SummaryProblem, message: string): SummaryCheck {
+  return { ok: false, problem: kind, message };
+}
+
+function firstWords(text: string): string {
+  const line = text.replace(/\s+/g, ' ');
+  return line.length <= 80 ? line : `${line.slice(0, 80)}…`;
+}
+
+const MAX_REFUSAL_CHARS = 400; // longer texts that begin like one go on to say something
+const REFUSAL =
+  /^(?:(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?)?i (?:can(?:['’]|no)t|can not|won['’]t|(?:am|['’]m) (?:unable|not able) to) (?:help (?:you )?with|assist|comply|fulfill|summari[sz]e|write (?:this|that|the) summary|process this|continue with this|do (?:this|that))\b/i;
+
+function isRefusalText(text: string): boolean {
+  return text.length <= MAX_REFUSAL_CHARS && REFUSAL.test(text);
+}
+
+// An error that names itself may carry a payload; a bare cause must be the whole text, or a summary could begin like it.
+const MAX_ERROR_CHARS = 1_000;
+const STATUS = '(?:4(?:0\\d|13|22|29)|5\\d\\d)';
+const CAUSE = `(?:${[
+  'rate[ _-]?limit(?:ed)?',
+  'too many requests',
+  '(?:request|connection|operation) (?:was )?(?:timed out|timeout|aborted|error|reset|refused|closed)',
+  'timed?[ -]?out',
+  'overloaded(?:_error)?',
+  'internal (?:server )?error',
+  'bad gateway',
+  'gateway time-?out',
+  '(?:service |temporarily )+unavailable',
+  'fetch failed',
+  'socket hang up',
+  'network error',
+  '(?:prompt|request|input) (?:is )?too (?:long|large)',
+  '(?:maximum )?context length exceeded',
+  'insufficient[ _](?:quota|credits?)',
+  'quota exceeded',
+  '(?:usage )?limit reached',
+  'credit balance is too low',
+  '(?:invalid|incorrect) api key',
+  'unauthorized',
+  'authentication (?:error|failed)',
+  'econn(?:reset|refused|aborted)',
+  'etimedout',
+  'enotfound',
+].join('|')})`;
+const NAMED_ERROR = new RegExp(
+  `^(?:(?:api|http|server|request|connection|network) )?error:?\\s*[([]?(?:(?:code|status)[: ]*)?` +
+    `(?:${STATUS}\\b|${CAUSE}(?=$|\\s*[^\\w\\s]| (?:error|exceeded|reached|after|for|please|try|retry)\\b))`,
+  'i',
+);
+const BARE_ERROR = new RegExp(
+  `^(?:(?:http )?${STATUS}:? )?${CAUSE}(?: (?:error|exceeded|reached|after [\\d.,]+ ?\\w+))*[.!]?` +
+    `(?: (?:please )?(?:try|retry)[^.\\n]*\\.?)?$`,
+  'i',
+);
+
+function isErrorText(text: string): boolean {
+  if (/^<(?:!doctype html|html)[\s>]/i.test(text)) return true;
+  if (isErrorJson(text)) return true;
+  return text.length <= MAX_ERROR_CHARS && (NAMED_ERROR.test(text) || BARE_ERROR.test(text));
+}
+
+/** What services put around an error; an object with other keys may be a summary that a prompt wanted as JSON. */
+const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
+  'error',
+  'type',
+  'message',
+  'code',
+  'status',
+  'statusCode',
+  'detail',
+  'param',
+  'success',
+  'request_id',
+  'requestId',
+]);
+
+function isErrorJson(text: string): boolean {
+  if (!/^\[?\s*\{/.test(text)) return false;
+  const parsed = parseJson(text);
+  const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
+  if (typeof value !== 'object' || value === null) return false;
+  const keys = Object.keys(value);
+  const isError = ('error' in value && Boolean(value.error)) || ('type' in value && value.type === 'error');
+  return isError && keys.every((key) => ENVELOPE_KEYS.has(key));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return value;
+  } catch {
+    return undefined; // prose that begins with a brace
+  }
+}

@@ -1,0 +1,60 @@
+import type { ConversationMessage, Role } from './message.ts';
+import type { ScoreFeatures } from './scoring.ts';
+
+/**
+ * What a line of a transcript is.
+ * message: said in the conversation. instruction: a system or developer message. summary: what a compaction left, ours or
+ * the producer's. meta: a record of the producer that is no message (valid JSON of an unknown type too). opaque: no JSON. blank: white space only.
+ */
+export type EntryKind = 'message' | 'instruction' | 'summary' | 'meta' | 'opaque' | 'blank';
+
+/** Where a producer's own compaction says which earlier records it kept in its context (record ids, both included). */
+export type ProducerBoundary = { readonly keptFrom?: string; readonly keptTo?: string };
+
+/** What a codec reads in one line, beside the message itself. */
+export type EntryFacts = {
+  readonly kind: EntryKind;
+  /** The id that the record itself gives its conversation. */
+  readonly conversation?: string;
+  /** The record's own id, in formats whose records form a chain of parents. */
+  readonly recordId?: string;
+  /** Undefined: not a part of the chain. Null: a root. */
+  readonly parentId?: string | null;
+  /** Belongs to a side thread (a subagent's), which the producer does not send with the main one. */
+  readonly isSide?: boolean;
+  /** Ids of the calls made, and of the calls answered, in this record. */
+  readonly calls?: readonly string[];
+  readonly results?: readonly string[];
+  /** Records with the same key are one answer of the model and are never parted. */
+  readonly groupKey?: string;
+  /** A person typed it: the preferred place for a cut. */
+  readonly isPrompt?: boolean;
+  /** Of a meta record: the latest of each name stays in the transcript. */
+  readonly pin?: string;
+  /** The producer's own compaction stands here. */
+  readonly boundary?: ProducerBoundary;
+};
+
+/** A decoded line: its facts, and its message where it has one (kinds message, instruction, summary). */
+export type Decoded = EntryFacts & { readonly message?: ConversationMessage };
+
+/** One line as the first pass keeps it: where it stands and what the plan needs; never its text. */
+export type Entry = EntryFacts & {
+  /** 1-based. */
+  readonly line: number;
+  /** Byte offset in the file, a BOM counted. */
+  readonly start: number;
+  /** Bytes, line ending included. */
+  readonly length: number;
+  readonly id?: string;
+  readonly role?: Role;
+  /** Unix milliseconds. */
+  readonly atMs?: number | null;
+  readonly features?: ScoreFeatures;
+  /** Estimated tokens of the message's content. */
+  readonly tokens?: number;
+  /** Characters of the message's content (UTF-16 units). */
+  readonly chars?: number;
+  /** Of a summary: sha256 of its line without the line ending, hex. */
+  readonly sha256?: string;
+};

@@ -1,0 +1,169 @@
+import type { SummaryBatch } from '../core/batch.ts';
+import type { Role } from '../core/message.ts';
+
+/** A batch as stored. */
+export type StoredBatch = SummaryBatch & { readonly id: number; readonly label: string };
+
+/** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
+export type BatchRef =
+  | { readonly kind: 'new'; readonly position: number }
+  | { readonly kind: 'stored'; readonly id: number };
+
+export type BatchDraft = SummaryBatch & {
+  /** The batches that a re-summarized one replaces; empty at depth 0. */
+  readonly sources: readonly BatchRef[];
+};
+
+/** What one compaction does to one conversation. */
+export type CycleDraft = {
+  readonly conversationId: string;
+  /** 1 for a conversation's first compaction. */
+  readonly cycle: number;
+  /** The cycle that this one continues (lineage). */
+  readonly parentCycleId: number | null;
+  /** sha256, hex, of the clip-archive's line without its line ending. */
+  readonly clipSha256: string;
+  /** Messages that have left the transcript over all cycles. */
+  readonly messagesCompressed: number;
+  readonly newBatches: readonly BatchDraft[];
+  /** What the clip-archive speaks of, oldest first. */
+  readonly live: readonly BatchRef[];
+};
+
+export type LineFate = 'summarized' | 'marked' | 'survived';
+
+/** The message of an archived line, for search. */
+export type MessageDraft = {
+  readonly id: string;
+  readonly role: Role;
+  readonly name: string | null;
+  readonly at: Date | null;
+  /** 1-based over the conversation's life. */
+  readonly index: number;
+  /** What search finds it by. */
+  readonly text: string;
+};
+
+/** A line that leaves the transcript. */
+export type LineDraft = {
+  /** 1-based, in the source. */
+  readonly line: number;
+  /** Exact, line ending included. */
+  readonly bytes: Uint8Array;
+  readonly fate: LineFate;
+  /** Position in the compaction's `cycles`; null: belongs to no conversation. */
+  readonly cycle: number | null;
+  /** Of a summarized line: position in its cycle's `newBatches`. */
+  readonly batch: number | null;
+  readonly message: MessageDraft | null;
+};
+
+/** A line kept word for word in an earlier clip-archive that is summarized now. */
+export type CarriedLine = { readonly lineId: number; readonly cycle: number; readonly batch: number };
+
+/** `bytes` (ours, line ending included) stand in the output before source line `beforeLine`, or at the end (`lineCount` + 1). */
+export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
+
+/** Everything that one compaction of one file stores, but for its lines. */
+export type CompactionDraft = {
+  readonly format: string;
+  readonly sourcePath: string;
+  /** Null: standard output. */
+  readonly outputPath: string | null;
+  readonly source: {
+    readonly sha256: string;
+    readonly sizeBytes: number;
+    readonly lineCount: number;
+    readonly hasBom: boolean;
+  };
+  readonly output: { readonly sha256: string; readonly sizeBytes: number };
+  /** sha256 of `settings`. */
+  readonly settingsSha256: string;
+  /** The settings that the result depends on, as JSON. */
+  readonly settings: string;
+  readonly createdAt: Date;
+  readonly processId: number;
+  readonly cycles: readonly CycleDraft[];
+  readonly inserted: readonly InsertedLine[];
+  readonly carried: readonly CarriedLine[];
+  /** The lines that stay, as runs of source lines, in order; `sha256` is of the run's bytes. */
+  readonly kept: readonly KeptRun[];
+};
+
+export type KeptRun = {
+  readonly firstLine: number;
+  readonly lineCount: number;
+  readonly sizeBytes: number;
+  readonly lineSha256: readonly string[];
+};
+
+export type CompactionStatus = 'prepared' | 'applied';
+
+export type StoredCycle = {
+  readonly id: number;
+  readonly compactionId: number;
+  readonly conversationId: string;
+  readonly cycle: number;
+  readonly parentCycleId: number | null;
+  readonly clipSha256: string;
+  readonly messagesCompressed: number;
+  readonly live: readonly StoredBatch[];
+  /** Batches that this cycle made, in the order in which it made them. */
+  readonly made: readonly (StoredBatch & { readonly sources: readonly number[] })[];
+};
+
+export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried'> & {
+  readonly id: number;
+  readonly status: CompactionStatus;
+  readonly cycles: readonly StoredCycle[];
+};
+
+export type StoredLine = {
+  readonly id: number;
+  readonly line: number;
+  readonly fate: LineFate;
+  readonly cycleId: number | null;
+  readonly batchId: number | null;
+  /** hex */
+  readonly sha256: string;
+  readonly bytes: Uint8Array;
+  readonly messageIndex: number | null;
+};
+
+export type ArchiveFailure =
+  | { readonly kind: 'cannot-open'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'not-ours'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'newer'; readonly path: string; readonly version: number; readonly supported: number }
+  | { readonly kind: 'damaged'; readonly path: string; readonly reason: string }
+  | { readonly kind: 'busy'; readonly path: string }
+  | { readonly kind: 'no-space'; readonly path: string };
+
+/** Thrown by a method of an open archive; carries the failure as data. */
+export type ArchiveError = Error & { readonly failure: ArchiveFailure };
+
+/**
+ * Where everything that leaves a transcript is kept. Synchronous: a transaction never waits. Methods throw an `ArchiveError` for
+ * what a database can do to its user.
+ */
+export type Archive = {
+  readonly path: string;
+  /** Applied cycles that wrote this clip-archive line, newest first. */
+  readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
+  readonly loadCompaction: (id: number) => StoredCompaction | null;
+  /** An applied compaction of the same bytes under the same settings. */
+  readonly findSame: (sourceSha256: string, settingsSha256: string) => StoredCompaction | null;
+  /** One transaction; the compaction is then `prepared`. `lines` come in order and each is read once. */
+  readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
+  readonly markApplied: (id: number) => void;
+  /** Removes a prepared compaction with all that it stored. */
+  readonly discard: (id: number) => void;
+  readonly listPrepared: () => readonly (Pick<
+    StoredCompaction,
+    'id' | 'sourcePath' | 'outputPath' | 'source' | 'output'
+  > & { readonly processId: number })[];
+  /** Archived lines of a compaction in order; each block is decompressed once and each line checked against its hash. */
+  readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
+  /** The lines whose text stands in a cycle's clip-archive word for word. */
+  readonly readSurvivors: (cycleId: number) => readonly StoredLine[];
+  readonly close: () => void;
+};

@@ -1,0 +1,73 @@
+import type { Decoded, Entry } from '../core/transcript.ts';
+
+/** A value that JSON.parse gave. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** How sure a codec is that a file is of its format, and the sentence that says why (or why not). */
+export type Detection = { readonly confidence: number; readonly reason: string };
+
+/** A line that is valid JSON but cannot be a record of this format (for instance a role that is a number). */
+export type RecordProblem = { readonly problem: string };
+
+export type Format = {
+  /** As `--format` names it. */
+  readonly name: string;
+  readonly title: string;
+  /** One line for `compact --formats`: who writes it, what is checked. */
+  readonly summary: string;
+  /**
+   * True: records name their parents, so that a line cannot stand alone without being changed. Survivors then stand as text in the
+   * clip-archive, and something must be kept for the summary to hang on.
+   */
+  readonly isChain: boolean;
+};
+
+/** What of a transcript the producer still has in its context, per conversation. */
+export type ContextView = {
+  /** The line of the summary that stands for everything before it; null: never compacted. */
+  readonly priorLine: number | null;
+  /** True for a line of the conversation that the producer no longer sends: archived and marked, never summarized. */
+  readonly isStale: (entry: Entry) => boolean;
+};
+
+/** Why no cut may stand before a line; null: it may. */
+export type CutProblem = string | null;
+
+/** What the record of a clip-archive is rendered from. Records are parsed lines; null where there is none. */
+export type SummaryInput = {
+  /** The clip-archive, whole. */
+  readonly text: string;
+  readonly conversationId: string;
+  /** The first kept message of the conversation. */
+  readonly firstKept: Json | null;
+  /** The last message that left. */
+  readonly lastDropped: Json | null;
+  /** The last record of the main chain in the kept part (chain formats). */
+  readonly lastKeptId: string | null;
+  readonly tokensBefore: number;
+  /** A UUID that is the same for the same input, settings and label. */
+  readonly uuid: (label: string) => string;
+};
+
+/**
+ * A transcript being read. A session sees every line of one file in order (its state may depend on them) and then answers for the whole.
+ * It never throws on any JSON value.
+ */
+export type CodecSession = {
+  /** `value` is the parsed line. The message's id is its own or `line:N`. Conversation id: the record's own or ''. */
+  readonly decode: (value: Json, line: number) => Decoded | RecordProblem;
+  /** `entries` are those of one conversation, in file order. */
+  readonly readContext: (entries: readonly Entry[]) => ContextView;
+  /** Whether the kept part may begin at a line (of a message). Groups are not the codec's matter: the plan keeps them whole. */
+  readonly legalCuts: (entries: readonly Entry[]) => (line: number) => CutProblem;
+  /** The lines, without line endings, that stand for what left. They go right before the first kept message of the conversation. The
+   * last of them is the clip-archive's line: the one whose sha256 identifies the compaction. */
+  readonly renderSummary: (input: SummaryInput) => readonly string[];
+};
+
+export type Codec = {
+  readonly format: Format;
+  /** From the first parseable records (about 50) of a file. */
+  readonly detect: (sample: readonly Json[]) => Detection;
+  readonly open: () => CodecSession;
+};

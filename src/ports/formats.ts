@@ -1,0 +1,23 @@
+import type { Codec, Format, Json } from './codec.ts';
+
+/** A line as JSON, or where (column from 1, in characters) and why it is none. */
+export type LineParse =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly column: number; readonly problem: string };
+
+export type FormatSearch =
+  | { readonly kind: 'found'; readonly codec: Codec }
+  | { readonly kind: 'unknown'; readonly near: readonly { readonly format: string; readonly reason: string }[] };
+
+/** What a file that is no JSON Lines looks like ("one JSON document"), and what to try. */
+export type ForeignBytes = { readonly looksLike: string; readonly advice: string };
+
+/** The formats that are known, and how bytes are told to be none of them. */
+export type FormatRegistry = {
+  readonly list: () => readonly Format[];
+  readonly find: (name: string) => Codec | null;
+  readonly detect: (sample: readonly Json[]) => FormatSearch;
+  /** From the first bytes of a file; null: nothing against its being JSON Lines. */
+  readonly describeBytes: (head: Uint8Array) => ForeignBytes | null;
+  readonly parseLine: (bytes: Uint8Array) => LineParse;
+};

@@ -1,0 +1,19 @@
+/** What the pure parts may not ask for themselves. */
+export type Runtime = {
+  readonly now: () => Date;
+  readonly sha256: (data: Uint8Array | string) => string;
+  /** A running sha256, for data that is never held whole. */
+  readonly createHash: () => RunningHash;
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  readonly processId: number;
+  readonly isProcessAlive: (processId: number) => boolean;
+};
+
+/** `digest` gives lower-case hex and may be called once. */
+export type RunningHash = { readonly update: (data: Uint8Array | string) => void; readonly digest: () => string };
+
+/** Told about long work: `done` of `total` in `unit`; a terminal may show it. */
+export type Progress = {
+  readonly update: (stage: string, done: number, total: number) => void;
+  readonly finish: () => void;
+};
