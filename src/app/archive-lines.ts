@@ -11,7 +11,9 @@ export function* archivedLines(
   compacted: readonly CompactedConversation[],
 ): Generator<LineDraft> {
   const places = compacted.map(({ prepared }) => lifeIndices(prepared));
-  const positionOf = new Map(compacted.map(({ prepared }, position) => [transcript.conversations.indexOf(prepared), position]));
+  const positionOf = new Map(
+    compacted.map(({ prepared }, position) => [transcript.conversations.indexOf(prepared), position]),
+  );
   for (const [at, outcome] of outcomes.entries()) {
     const entry = transcript.scan.entries[at];
     if (entry === undefined || outcome.kind === 'kept') continue;
@@ -19,7 +21,8 @@ export function* archivedLines(
     const result = cycle === null ? undefined : compacted[cycle];
     const batch = outcome.kind === 'summarized' ? (result?.batchOf.get(outcome.index) ?? null) : null;
     const index = cycle === null ? 0 : (places[cycle]?.get(entry.line) ?? 0);
-    const message = entry.kind === 'message' || entry.kind === 'instruction' ? draftMessage(transcript, entry, index) : null;
+    const message =
+      entry.kind === 'message' || entry.kind === 'instruction' ? draftMessage(transcript, entry, index) : null;
     yield { line: entry.line, bytes: transcript.readLine(entry), fate: outcome.kind, cycle, batch, message };
   }
 }

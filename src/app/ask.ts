@@ -31,7 +31,8 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     const called = await call(deps, request);
     if (called.kind === 'error') {
       const { error } = called;
-      if (error.code === 'timeout' || error.code === 'context_length') return { kind: 'smaller', message: error.message, calls };
+      if (error.code === 'timeout' || error.code === 'context_length')
+        return { kind: 'smaller', message: error.message, calls };
       if (!error.retryable || failedCalls >= options.maxRetries || deps.signal?.aborted === true) {
         return { kind: 'failed', message: error.message, calls };
       }
@@ -41,7 +42,7 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     }
     const { response } = called;
     const text = response.content.map((block) => block.text).join('');
-    const check = checkSummary({ text, stopReason: response.stop_reason, inputTokens: options.inputTokens });
+    const check = checkSummary({ text, stopReason: response.stop_reason, inputTokens: options.inputTokens, isVerbatim: deps.model.isVerbatim === true });
     if (check.ok) return { kind: 'summary', text, usage: response.usage, calls };
     if (check.problem === 'cut-off') return { kind: 'smaller', message: check.message, calls };
     if (badSummaries >= options.maxRetries) return { kind: 'failed', message: check.message, calls };

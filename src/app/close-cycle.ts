@@ -64,7 +64,15 @@ export async function closeCycle(
   });
 }
 
-function toDraft({ content, depth, startTime, endTime, messageCount, firstIndex, lastIndex }: SummaryBatch): BatchDraft {
+function toDraft({
+  content,
+  depth,
+  startTime,
+  endTime,
+  messageCount,
+  firstIndex,
+  lastIndex,
+}: SummaryBatch): BatchDraft {
   const indices = firstIndex === undefined || lastIndex === undefined ? {} : { firstIndex, lastIndex };
   return { content, depth, startTime, endTime, messageCount, ...indices, sources: [] };
 }

@@ -26,15 +26,17 @@ export async function compactConversation(
     readonly transcript: Prepared;
     readonly prepared: PreparedConversation;
     readonly plan: CompactPlan;
+    readonly originKey: string;
     readonly config: CompactionConfig;
     readonly modelName: string;
     readonly onChunk: (done: number, total: number) => void;
   },
 ): Promise<Result<CompactedConversation, string>> {
-  const { transcript, prepared, plan, config, modelName, onChunk } = input;
+  const { transcript, prepared, plan, originKey, config, modelName, onChunk } = input;
   const load = createLoader(transcript, prepared);
   const finished = await runCycle(deps, {
     conversationId: prepared.id,
+    originKey,
     prior: prepared.prior,
     compressedBefore: prepared.compressedBefore,
     chunks: plan.chunks,
@@ -52,14 +54,18 @@ export async function compactConversation(
   return ok({ ...finished.value, prepared, plan, carried });
 }
 
-function createLoader(transcript: Prepared, { id, view, carried }: PreparedConversation): (index: number) => ConversationMessage {
+function createLoader(
+  transcript: Prepared,
+  { id, view, carried }: PreparedConversation,
+): (index: number) => ConversationMessage {
   const carriedMessages = new Map(carried.map(({ plan, message }) => [plan.carriedLineId, message]));
   return (index) => {
     const entry = view.messages[index];
     if (entry === undefined) throw new Error(`the plan names message ${index}, which is not there`);
     const { carriedLineId } = entry;
     const message = carriedLineId === undefined ? transcript.readMessage(entry) : carriedMessages.get(carriedLineId);
-    if (message === undefined || message === null) throw new Error(`line ${entry.line} could not be read a second time`);
+    if (message === undefined || message === null)
+      throw new Error(`line ${entry.line} could not be read a second time`);
     return { ...message, conversation_id: id };
   };
 }
@@ -68,5 +74,10 @@ function wordForWord({ survivors }: CompactPlan, load: (index: number) => Conver
   return [...survivors]
     .sort((a, b) => a - b)
     .map(load)
-    .map(({ role, name, created_at: at, content: text }) => ({ role, ...(name === undefined ? {} : { name }), at, text }));
+    .map(({ role, name, created_at: at, content: text }) => ({
+      role,
+      ...(name === undefined ? {} : { name }),
+      at,
+      text,
+    }));
 }

@@ -13,7 +13,7 @@ import type { CompactReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
-import { openSettled } from './settle.ts';
+import { openSettled, openUnsettled } from './settle.ts';
 import { storeCompaction } from './store-compaction.ts';
 import { attemptConversation } from './summarize-transcript.ts';
 import type { Attempted } from './summarize-transcript.ts';
@@ -22,7 +22,10 @@ import type { Attempted } from './summarize-transcript.ts';
 const MAX_ATTEMPTS = 3;
 
 /** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
-export async function compactFile(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
+export async function compactFile(
+  deps: CompactDeps,
+  request: CompactFileRequest,
+): Promise<Result<CompactReport, Failure>> {
   try {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const done = await compactOnce(deps, request);
@@ -37,10 +40,10 @@ export async function compactFile(deps: CompactDeps, request: CompactFileRequest
 }
 
 async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
-  const archiveMode = request.output.kind === 'none' ? 'inspect' : 'existing';
+  const isDryRun = request.output.kind === 'none';
   const prepared = await prepareTranscript(deps, request.input, {
     policy: request.policy,
-    archive: () => openSettled(deps, archiveMode),
+    archive: () => (isDryRun ? openUnsettled(deps) : openSettled(deps, 'existing')),
   });
   if (!prepared.ok) return prepared;
   try {
@@ -61,7 +64,10 @@ async function compactPrepared(
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
     leaveAsIs(deps, { request, transcript, reason, notes });
   const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
-  for (const [limit, name] of [[policy.ifOverTokens, 'limit'], [policy.targetTokens, 'target']] as const) {
+  for (const [limit, name] of [
+    [policy.ifOverTokens, 'limit'],
+    [policy.targetTokens, 'target'],
+  ] as const) {
     if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the ${name} is ${limit}`);
   }
   if (request.output.kind === 'none') return ok(planReport(transcript, request));
@@ -70,32 +76,41 @@ async function compactPrepared(
   if (archive.value === null) return err(archiveMissing(deps.archivePath));
   const replaceable = await checkReplaceable(deps, { request, transcript, archive: archive.value });
   if (!replaceable.ok) return replaceable;
-  if (isOwnOutput(transcript, settingsSha256, archive.value)) return skip('nothing-new', 'nothing was said since it was compacted');
+  if (isOwnOutput(transcript, settingsSha256, archive.value))
+    return skip('nothing-new', 'nothing was said since it was compacted');
   const same = archive.value.findSame(transcript.scan.sha256, settingsSha256);
   if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive: archive.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
   const attempts: Attempted[] = [];
   for (const one of transcript.conversations) {
-    const attempted = await attemptConversation(deps, one, { transcript, request });
+    const attempted = await attemptConversation(deps, one, { transcript, request, originKey });
     deps.breaker.record(attempted.ok ? 'success' : 'failure');
     if (!attempted.ok) return attempted;
     attempts.push(attempted.value);
     if (deps.signal.aborted) return err({ kind: 'interrupted' });
   }
   const skipped = attempts.find((one) => one.kind === 'skipped');
-  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined) return skip(skipped.reason, skipped.detail);
+  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined)
+    return skip(skipped.reason, skipped.detail);
   return storeCompaction(deps, { request, transcript, attempts, settings, settingsSha256, archive: archive.value });
 }
 
 function isOwnOutput(
   transcript: Prepared,
   settingsSha256: string,
-  archive: { readonly loadCompaction: (id: number) => { readonly output: { readonly sha256: string }; readonly settingsSha256: string } | null },
+  archive: {
+    readonly loadCompaction: (
+      id: number,
+    ) => { readonly output: { readonly sha256: string }; readonly settingsSha256: string } | null;
+  },
 ): boolean {
   return transcript.conversations.some(({ prior }) => {
     if (prior.kind !== 'lineage') return false;
     const writer = archive.loadCompaction(prior.cycle.compactionId);
-    return writer !== null && writer.output.sha256 === transcript.scan.sha256 && writer.settingsSha256 === settingsSha256;
+    return (
+      writer !== null && writer.output.sha256 === transcript.scan.sha256 && writer.settingsSha256 === settingsSha256
+    );
   });
 }
 
@@ -128,7 +143,8 @@ const COPY_BYTES = 1024 * 1024;
 
 function* wholeFile({ source }: Prepared): Generator<Uint8Array> {
   const { sizeBytes } = source.stamp;
-  for (let start = 0; start < sizeBytes; start += COPY_BYTES) yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
+  for (let start = 0; start < sizeBytes; start += COPY_BYTES)
+    yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
 }
 
 function archiveMissing(path: string): Failure {

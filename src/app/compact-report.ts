@@ -28,7 +28,8 @@ export function reportConversation(
   const live = prior.kind === 'lineage' ? prior.cycle.live.map(reportBatch) : [];
   return {
     id,
-    cycles: outcome?.cycles ?? (prior.kind === 'lineage' ? prior.cycle.cycle : prior.kind === 'foreign' ? prior.cycles : 0),
+    cycles:
+      outcome?.cycles ?? (prior.kind === 'lineage' ? prior.cycle.cycle : prior.kind === 'foreign' ? prior.cycles : 0),
     messages: { before: before.length, after: kept.length + clip.messages },
     tokens: { before: sumTokens(before), after: sumTokens(kept) + clip.tokens, by: TOKEN_MEASURE },
     batches: outcome?.batches ?? live,
@@ -51,7 +52,8 @@ export function labelBatch({ depth, startTime, endTime, messageCount }: SummaryB
 
 /** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and marked. */
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
-  const count = (kind: LineOutcome['kind']): number => outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
+  const count = (kind: LineOutcome['kind']): number =>
+    outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
   const kept = count('kept');
   const summarized = count('summarized');
   return { kept, summarized, marked: outcomes.length - kept - summarized, total: outcomes.length };
@@ -75,7 +77,12 @@ export function reportBase(transcript: Prepared, file: string): ReportBase {
 /** The report of a transcript that stays as it is. */
 export function skippedReport(
   transcript: Prepared,
-  input: { readonly file: string; readonly reason: NonNullable<CompactReport['reason']>; readonly notes: readonly string[]; readonly output: string | null },
+  input: {
+    readonly file: string;
+    readonly reason: NonNullable<CompactReport['reason']>;
+    readonly notes: readonly string[];
+    readonly output: string | null;
+  },
 ): CompactReport {
   const base = reportBase(transcript, input.file);
   const { lineCount } = transcript.scan;

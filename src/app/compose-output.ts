@@ -39,7 +39,11 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
     },
   });
   const recipe = { inserted, kept };
-  return { ...recipe, ...measure(runtime, transcript, recipe), clipSha256: rendered.map(({ clipSha256 }) => clipSha256) };
+  return {
+    ...recipe,
+    ...measure(runtime, transcript, recipe),
+    clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
+  };
 }
 
 /** The bytes of the output in order, a few lines at a time. */
@@ -57,7 +61,11 @@ export function* outputBytes(recipe: Recipe, transcript: Pick<Prepared, 'scan' |
   }
 }
 
-function measure(runtime: Runtime, transcript: Prepared, recipe: Recipe): { readonly sha256: string; readonly sizeBytes: number } {
+function measure(
+  runtime: Runtime,
+  transcript: Prepared,
+  recipe: Recipe,
+): { readonly sha256: string; readonly sizeBytes: number } {
   const hash = runtime.createHash();
   let sizeBytes = 0;
   for (const bytes of outputBytes(recipe, transcript)) {
@@ -82,7 +90,9 @@ function renderOwnLines(
   const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
   const firstKept = codec.format.isChain ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
   const lastDropped = inFile.findLast((message) => !isKept(message));
-  const lastKept = prepared.view.entries.findLast((entry) => entry.recordId !== undefined && entry.isSide !== true && isKept(entry));
+  const lastKept = prepared.view.entries.findLast(
+    (entry) => entry.recordId !== undefined && entry.isSide !== true && isKept(entry),
+  );
   const json = (entry: Entry | undefined): Json | null => (entry === undefined ? null : transcript.readJson(entry));
   const rendered = session.renderSummary({
     text: result.text,

@@ -21,7 +21,10 @@ export type SplitInput = {
 };
 
 /** Sorts entries into conversations. `loose` belong to none (blank lines between the rows of several conversations). */
-export function splitConversations(input: SplitInput): { readonly conversations: readonly Conversation[]; readonly loose: readonly Entry[] } {
+export function splitConversations(input: SplitInput): {
+  readonly conversations: readonly Conversation[];
+  readonly loose: readonly Entry[];
+} {
   const { entries, codec, session } = input;
   const groups = codec.format.isChain ? new Map([['', entries]]) : groupByConversation(entries);
   const isOne = groups.size <= 1;

@@ -34,5 +34,7 @@ export async function deliver(
   const source = { path: request.input.path, stamp: transcript.source.stamp };
   const written = await writeOutput(deps.files, { path, like: request.input.path, pieces, source });
   if (written.ok) return written;
-  return err(written.error.kind === 'changed' ? { kind: 'source-changed', file: request.input.name } : written.error.failure);
+  return err(
+    written.error.kind === 'changed' ? { kind: 'source-changed', file: request.input.name } : written.error.failure,
+  );
 }

@@ -6,8 +6,8 @@ import type { ModelProvider } from '../ports/model.ts';
 import type { Breaker } from './breaker.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
 
-/** inspect: nothing is written, not even a migration. existing: may be written, is not made. create: is made where it is missing. */
-export type ArchiveMode = 'inspect' | 'existing' | 'create';
+/** existing: a missing one is not made. */
+export type ArchiveMode = 'existing' | 'create';
 
 /** What the use cases work through. */
 export type AppDeps = {

@@ -5,7 +5,10 @@ const READ_BYTES = 1024 * 1024;
 /** sha256 of a file's first bytes; null where it has fewer. */
 export function hashPrefix(
   runtime: Runtime,
-  source: { readonly stamp: { readonly sizeBytes: number }; readonly read: (start: number, length: number) => Uint8Array },
+  source: {
+    readonly stamp: { readonly sizeBytes: number };
+    readonly read: (start: number, length: number) => Uint8Array;
+  },
   sizeBytes: number,
 ): string | null {
   if (source.stamp.sizeBytes < sizeBytes) return null;

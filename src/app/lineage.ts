@@ -25,7 +25,11 @@ export function foreignPrior(text: string, staleMessageCount: number): Prior {
 }
 
 /** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */
-export type CarriedMessage = { readonly plan: PlanMessage; readonly message: ConversationMessage; readonly stored: StoredLine };
+export type CarriedMessage = {
+  readonly plan: PlanMessage;
+  readonly message: ConversationMessage;
+  readonly stored: StoredLine;
+};
 
 export function readCarried(
   archive: Archive,

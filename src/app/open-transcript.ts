@@ -51,10 +51,20 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
     if (isBlank(content)) continue;
     const parsed = formats.parseLine(content);
     if (parsed.ok) sample.push(parsed.value);
-    else firstProblem ??= { kind: 'bad-line', file, line: raw.line, column: parsed.column, problem: parsed.problem, canCarry: true };
+    else
+      firstProblem ??= {
+        kind: 'bad-line',
+        file,
+        line: raw.line,
+        column: parsed.column,
+        problem: parsed.problem,
+        canCarry: true,
+      };
   }
   if (sample.length > 0) return ok(sample);
-  return err(firstProblem ?? { kind: 'not-a-transcript', file, looksLike: 'a file of blank lines', advice: 'Check the path.' });
+  return err(
+    firstProblem ?? { kind: 'not-a-transcript', file, looksLike: 'a file of blank lines', advice: 'Check the path.' },
+  );
 }
 
 /** Only spaces, tabs and carriage returns. */

@@ -12,11 +12,18 @@ const REQUEST_FRAME_TOKENS = 400;
 export function planReport(transcript: Prepared, request: CompactFileRequest): CompactReport {
   const { policy } = request;
   const batchTokens = policy.compaction.maxSummaryTokens;
-  const planned = transcript.conversations.map((prepared) => planPrepared(transcript, prepared, { policy, batchTokens }));
+  const planned = transcript.conversations.map((prepared) =>
+    planPrepared(transcript, prepared, { policy, batchTokens }),
+  );
   const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
   const first = planned[0];
   if (plans.every((plan) => plan === null) && first?.kind === 'skip') {
-    return skippedReport(transcript, { file: request.input.name, reason: first.reason, notes: [first.detail], output: null });
+    return skippedReport(transcript, {
+      file: request.input.name,
+      reason: first.reason,
+      notes: [first.detail],
+      output: null,
+    });
   }
   const { outcomes } = planOutcomes(transcript, plans);
   const chunks = plans.flatMap((plan) => plan?.chunks ?? []);
@@ -35,8 +42,15 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     conversations: transcript.conversations.map((prepared, index) => {
       const plan = plans[index];
       if (plan === null || plan === undefined) return reportConversation(prepared, () => true, null);
-      const cycles = prepared.prior.kind === 'none' ? 1 : (prepared.prior.kind === 'lineage' ? prepared.prior.cycle.cycle : prepared.prior.cycles) + 1;
-      return reportConversation(prepared, isKept, { cycles, clipTokens: plan.chunks.length * batchTokens, batches: [] });
+      const cycles =
+        prepared.prior.kind === 'none'
+          ? 1
+          : (prepared.prior.kind === 'lineage' ? prepared.prior.cycle.cycle : prepared.prior.cycles) + 1;
+      return reportConversation(prepared, isKept, {
+        cycles,
+        clipTokens: plan.chunks.length * batchTokens,
+        batches: [],
+      });
     }),
     ledger: countLedger(outcomes),
     archive: null,

@@ -28,7 +28,8 @@ export function planPrepared(
       chunkOrder,
       scoring: compaction.scoring ?? DEFAULT_SCORING_CONFIG,
       targetTokens,
-      clipTokens: (going) => expectClipTokens(prepared, Math.ceil(going / compaction.chunkSize), { policy, batchTokens }),
+      clipTokens: (going) =>
+        expectClipTokens(prepared, Math.ceil(going / compaction.chunkSize), { policy, batchTokens }),
     },
   });
 }
@@ -48,7 +49,10 @@ function expectClipTokens(
 
 /** The outcome of every line, given what is done with each conversation (null: nothing). */
 export function planOutcomes(transcript: Prepared, plans: readonly PlannedConversation['plan'][]): TranscriptPlan {
-  const planned = transcript.conversations.map(({ view }, index): PlannedConversation => ({ view, plan: plans[index] ?? null }));
+  const planned = transcript.conversations.map(({ view }, index): PlannedConversation => ({
+    view,
+    plan: plans[index] ?? null,
+  }));
   return planLines(planned, transcript.loose, {
     lineCount: transcript.scan.lineCount,
     isChain: transcript.codec.format.isChain,

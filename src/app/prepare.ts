@@ -81,12 +81,24 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   }
   const readers = createReaders(deps, { source, session });
   const hashLine = (entry: Entry): string => deps.runtime.sha256(trimEol(readers.readLine(entry)));
-  const split = splitConversations({ entries: scan.entries, codec, session, conversation: policy.conversation, hashLine });
+  const split = splitConversations({
+    entries: scan.entries,
+    codec,
+    session,
+    conversation: policy.conversation,
+    hashLine,
+  });
   const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
   const archive = wasCompacted ? await input.archive() : ok(null);
   if (!archive.ok) return archive;
   const conversations = split.conversations.map((conversation) =>
-    prepareConversation(conversation, { deps, policy, session, archive: archive.value, readMessage: readers.readMessage }),
+    prepareConversation(conversation, {
+      deps,
+      policy,
+      session,
+      archive: archive.value,
+      readMessage: readers.readMessage,
+    }),
   );
   return ok({ source, codec, session, scan, conversations, loose: split.loose, ...readers });
 }
@@ -117,14 +129,24 @@ function prepareConversation(
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
 ): PreparedConversation {
-  const { entries, context: { priorLine, isStale } } = conversation;
+  const {
+    entries,
+    context: { priorLine, isStale },
+  } = conversation;
   const { archive, policy, session, deps } = context;
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
     viewConversation({ entries, priorLine, isStale, carried, keepSystem: policy.keepSystem });
   const plain = view([]);
   if (plain.prior === null) {
-    return { id: conversation.id, conversation, view: plain, prior: { kind: 'none' }, carried: [], compressedBefore: 0 };
+    return {
+      id: conversation.id,
+      conversation,
+      view: plain,
+      prior: { kind: 'none' },
+      carried: [],
+      compressedBefore: 0,
+    };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
   const cycle = archive?.findCycles(plain.prior.sha256 ?? '')[0];
@@ -153,5 +175,8 @@ function describeContents(entries: readonly Entry[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size === 0) return 'blank lines only';
-  return [...counts].map(([name, count]) => `${count} ${name}`).join(' and ').concat(' records');
+  return [...counts]
+    .map(([name, count]) => `${count} ${name}`)
+    .join(' and ')
+    .concat(' records');
 }

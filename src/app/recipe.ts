@@ -10,10 +10,20 @@ export type OutputPiece =
 /** The output's pieces in order. A run that our own line stands inside of was split there when it was made. */
 export function outputPieces({ inserted, kept }: Recipe): readonly OutputPiece[] {
   const pieces = [
-    ...inserted.map((line) => ({ at: line.beforeLine, rank: 0, piece: { kind: 'own', bytes: line.bytes } satisfies OutputPiece })),
+    ...inserted.map((line) => ({
+      at: line.beforeLine,
+      rank: 0,
+      piece: { kind: 'own', bytes: line.bytes } satisfies OutputPiece,
+    })),
     ...kept.map((run) => ({ at: run.firstLine, rank: 1, piece: { kind: 'kept', run } satisfies OutputPiece })),
   ];
   return pieces.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ piece }) => piece);
+}
+
+/** Tells of any source line whether it stays. */
+export function keptLineLookup({ kept }: Pick<Recipe, 'kept'>): (line: number) => boolean {
+  const lines = new Set(kept.flatMap((run) => run.lineSha256.map((_, at) => run.firstLine + at)));
+  return (line) => lines.has(line);
 }
 
 export type LineFacts = { readonly sizeBytes: number; readonly sha256: string };

@@ -12,12 +12,17 @@ import { hashPrefix } from './hash-prefix.ts';
 /** An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. */
 export async function checkReplaceable(
   deps: AppDeps,
-  { request, transcript, archive }: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly archive: Archive | null },
+  {
+    request,
+    transcript,
+    archive,
+  }: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly archive: Archive | null },
 ): Promise<Result<void, Failure>> {
   const path = targetPath(request);
   if (path === null || request.output.kind === 'in-place') return ok(undefined);
   const existing = await deps.files.open(path);
-  if (!existing.ok) return existing.error.kind === 'not-found' ? ok(undefined) : err({ kind: 'file', failure: existing.error });
+  if (!existing.ok)
+    return existing.error.kind === 'not-found' ? ok(undefined) : err({ kind: 'file', failure: existing.error });
   const { stamp } = existing.value;
   try {
     if (stamp.sizeBytes === 0) return ok(undefined);

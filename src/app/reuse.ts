@@ -9,18 +9,24 @@ import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { trimEol } from './lineage.ts';
 import type { Prepared } from './prepare.ts';
+import { keptLineLookup } from './recipe.ts';
 import type { CompactReport, Ledger } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
 export async function reuseCompaction(
   deps: CompactDeps,
-  input: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly same: StoredCompaction; readonly archive: Archive },
+  input: {
+    readonly request: CompactFileRequest;
+    readonly transcript: Prepared;
+    readonly same: StoredCompaction;
+    readonly archive: Archive;
+  },
 ): Promise<Result<CompactReport, Failure>> {
   const { request, transcript, same, archive } = input;
   const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(same, transcript) });
   if (!delivered.ok) return delivered;
-  const isKept = keptLookup(same);
+  const isKept = keptLineLookup(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);
   return ok({
     ...reportBase(transcript, request.input.name),
@@ -33,7 +39,11 @@ export async function reuseCompaction(
       const cycle = same.cycles.find((one) => one.conversationId === prepared.id);
       if (cycle === undefined) return reportConversation(prepared, () => true, null);
       const batches = cycle.live.map(reportBatch);
-      return reportConversation(prepared, isKept, { cycles: cycle.cycle, clipTokens: clipTokens(cycle.clipSha256), batches });
+      return reportConversation(prepared, isKept, {
+        cycles: cycle.cycle,
+        clipTokens: clipTokens(cycle.clipSha256),
+        batches,
+      });
     }),
     ledger: storedLedger(archive, same),
     archive: archive.path,
@@ -41,12 +51,11 @@ export async function reuseCompaction(
   });
 }
 
-function keptLookup({ kept }: StoredCompaction): (line: number) => boolean {
-  const lines = new Set(kept.flatMap((run) => Array.from({ length: run.lineCount }, (_, at) => run.firstLine + at)));
-  return (line) => lines.has(line);
-}
-
-function clipTokensByHash(deps: CompactDeps, { session }: Prepared, { inserted }: StoredCompaction): (sha256: string) => number {
+function clipTokensByHash(
+  deps: CompactDeps,
+  { session }: Prepared,
+  { inserted }: StoredCompaction,
+): (sha256: string) => number {
   return (sha256) => {
     const line = inserted.map(({ bytes }) => trimEol(bytes)).find((bytes) => deps.runtime.sha256(bytes) === sha256);
     const parsed = line === undefined ? null : deps.formats.parseLine(line);
@@ -56,7 +65,7 @@ function clipTokensByHash(deps: CompactDeps, { session }: Prepared, { inserted }
   };
 }
 
-export function storedLedger(archive: Archive, { id, kept, source }: StoredCompaction): Ledger {
+function storedLedger(archive: Archive, { id, kept, source }: StoredCompaction): Ledger {
   let summarized = 0;
   for (const line of archive.readLines(id)) if (line.fate === 'summarized') summarized += 1;
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);

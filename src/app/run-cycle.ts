@@ -13,11 +13,18 @@ import type { Prior } from './lineage.ts';
 import { addUsage, summarizeChunks } from './summarize.ts';
 import type { Usage } from './summarize.ts';
 
-/** The last line of a clip-archive: what a reader can do about what is not shown. */
-const ARCHIVE_LINE = '[Archive: every original line is kept; `compact restore` gives them back]';
+/**
+ * The last line of a clip-archive: what a reader can do about what is not shown. The key makes it the line of one original: two that differ
+ * could be summarized in the same words, and the line's hash is what leads back to the archive.
+ */
+function archiveLine(originKey: string): string {
+  return `[Archive: ${originKey.slice(0, 12)}, every original line is kept; \`compact restore\` gives them back]`;
+}
 
 export type CycleInput = {
   readonly conversationId: string;
+  /** Hex digits that are the same for the same original and settings only. */
+  readonly originKey: string;
   readonly prior: Prior;
   /** Messages that earlier cycles compressed. */
   readonly compressedBefore: number;
@@ -65,7 +72,7 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
   const shown = live.map(({ batch }) => batch);
-  const extras = { keptWordForWord: input.keptWordForWord, archiveLine: ARCHIVE_LINE };
+  const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
   return ok({
     text: buildClipArchive(shown, config, messagesCompressed, cycle, extras),
     draft: {
@@ -89,9 +96,15 @@ export function cyclesOf(prior: Prior): number {
 }
 
 /** The batches that earlier compactions left: the lineage's, or a foreign summary as a batch of its own (L8). */
-function inheritedBatches(prior: Prior): { readonly stored: readonly StoredBatch[]; readonly foreign: readonly SummaryBatch[] } {
+function inheritedBatches(prior: Prior): {
+  readonly stored: readonly StoredBatch[];
+  readonly foreign: readonly SummaryBatch[];
+} {
   if (prior.kind === 'lineage') return { stored: prior.cycle.live, foreign: [] };
   if (prior.kind === 'none') return { stored: [], foreign: [] };
   const batch = { content: prior.text, depth: 0, startTime: null, endTime: null, messageCount: prior.messages };
-  return { stored: [], foreign: [prior.messages === 0 ? batch : { ...batch, firstIndex: 1, lastIndex: prior.messages }] };
+  return {
+    stored: [],
+    foreign: [prior.messages === 0 ? batch : { ...batch, firstIndex: 1, lastIndex: prior.messages }],
+  };
 }

@@ -31,7 +31,9 @@ export type ScanDeps = {
 };
 
 /** What the first pass needs of a file: a real one, or one that is being restored. */
-export type ScanSource = Pick<SourceFile, 'lines' | 'bomLength'> & { readonly stamp: Pick<SourceFile['stamp'], 'sizeBytes'> };
+export type ScanSource = Pick<SourceFile, 'lines' | 'bomLength'> & {
+  readonly stamp: Pick<SourceFile['stamp'], 'sizeBytes'>;
+};
 
 export type ScanInput = {
   readonly source: ScanSource;
@@ -44,7 +46,6 @@ export type ScanInput = {
 
 /** Between two looks at signals and the terminal. */
 const YIELD_BYTES = 8 * 1024 * 1024;
-
 
 export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<Result<Scan, Failure>> {
   const { source, name } = input;

@@ -13,13 +13,13 @@ import { prepareTranscript } from './prepare.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
 import type { MessageFate, ScoreReport, ScoreRow } from './reports.ts';
 import type { ScoreFileRequest } from './requests.ts';
-import { openSettled } from './settle.ts';
+import { openUnsettled } from './settle.ts';
 
 /** The importance of every message, with the numbers that a compaction under the same policy would use. */
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
   const { input, policy } = request;
   try {
-    const prepared = await prepareTranscript(deps, input, { policy, archive: () => openSettled(deps, 'inspect') });
+    const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     if (!prepared.ok) return prepared;
     const transcript = prepared.value;
     transcript.source.close();
@@ -66,12 +66,22 @@ function olderFate(plan: CompactPlan | null, index: number): MessageFate {
 /** Instructions stay whatever their score (P8); they are scored over the whole history, like everything that is kept. */
 function instructionRow(
   entry: PlanMessage,
-  context: { readonly view: ConversationView; readonly scoring: ImportanceScoringConfig; readonly conversation: string },
+  context: {
+    readonly view: ConversationView;
+    readonly scoring: ImportanceScoringConfig;
+    readonly conversation: string;
+  },
 ): ScoreRow {
   const { messages } = context.view;
   const later = messages.findIndex((message) => message.line > entry.line);
   const index = later === -1 ? Math.max(0, messages.length - 1) : later;
-  return row(entry, { index, total: Math.max(1, messages.length), scoring: context.scoring, conversation: context.conversation, fate: 'kept' });
+  return row(entry, {
+    index,
+    total: Math.max(1, messages.length),
+    scoring: context.scoring,
+    conversation: context.conversation,
+    fate: 'kept',
+  });
 }
 
 function row(
@@ -85,7 +95,14 @@ function row(
   },
 ): ScoreRow {
   const { index, fate, conversation } = at;
-  const base = { index, id: message.id ?? `line:${message.line}`, role: message.role ?? 'user', fate, line: message.line, conversation };
+  const base = {
+    index,
+    id: message.id ?? `line:${message.line}`,
+    role: message.role ?? 'user',
+    fate,
+    line: message.line,
+    conversation,
+  };
   if (message.features === undefined) return { ...base, score: 0, terms: [] };
   const { score, terms } = explainFeatures(message.features, index, at.total, at.scoring);
   return { ...base, score, terms };

@@ -13,7 +13,17 @@ export function describeSettings(input: {
   const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
   const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
   const { format, provider, modelName } = input;
-  const value = { version: RESULT_VERSION, format, provider, modelName, chunkOrder, keepSystem, targetTokens, conversation, ...result };
+  const value = {
+    version: RESULT_VERSION,
+    format,
+    provider,
+    modelName,
+    chunkOrder,
+    keepSystem,
+    targetTokens,
+    conversation,
+    ...result,
+  };
   return JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortKeys(part) : part));
 }
 

@@ -7,11 +7,17 @@ import { hashPrefix } from './hash-prefix.ts';
 import type { FileStore } from '../ports/files.ts';
 import type { Runtime } from '../ports/runtime.ts';
 
+/** The archive as it is, for what only looks; null: there is none. */
+export async function openUnsettled(deps: AppDeps): Promise<Result<Archive | null, Failure>> {
+  const archive = await deps.openArchive('existing');
+  return archive.ok ? archive : err({ kind: 'archive', failure: archive.error });
+}
+
 /** The archive, with what a crash left in it settled; null: there is none. */
 export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Result<Archive | null, Failure>> {
   const archive = await deps.openArchive(mode);
   if (!archive.ok) return err({ kind: 'archive', failure: archive.error });
-  if (archive.value !== null && mode !== 'inspect') await settlePrepared(archive.value, deps);
+  if (archive.value !== null) await settlePrepared(archive.value, deps);
   return ok(archive.value);
 }
 
@@ -32,7 +38,12 @@ async function settlePrepared(
   }
 }
 
-async function beginsWith({ files, runtime, path, output }: {
+async function beginsWith({
+  files,
+  runtime,
+  path,
+  output,
+}: {
   readonly files: FileStore;
   readonly runtime: Runtime;
   readonly path: string;

@@ -34,12 +34,17 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const { outcomes, insertBefore } = planOutcomes(transcript, plans);
   const compacted = attempts.flatMap((one, index) => {
     const before = insertBefore[index];
-    return one.kind !== 'compacted' || before === undefined || before === null ? [] : [{ result: one.result, insertBefore: before }];
+    return one.kind !== 'compacted' || before === undefined || before === null
+      ? []
+      : [{ result: one.result, insertBefore: before }];
   });
   const results = compacted.map(({ result }) => result);
   const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
   if (deps.signal.aborted) return err({ kind: 'interrupted' });
-  const id = archive.store(draftCompaction(deps, input, { results, output }), archivedLines(transcript, outcomes, results));
+  const id = archive.store(
+    draftCompaction(deps, input, { results, output }),
+    archivedLines(transcript, outcomes, results),
+  );
   const delivered = await deliverOrDiscard(deps, input, { id, output });
   if (!delivered.ok) return delivered;
   archive.markApplied(id);
@@ -82,7 +87,12 @@ function draftCompaction(
     format: codec.format.name,
     sourcePath: request.input.path,
     outputPath: targetPath(request),
-    source: { sha256: scan.sha256, sizeBytes: source.stamp.sizeBytes, lineCount: scan.lineCount, hasBom: source.bomLength > 0 },
+    source: {
+      sha256: scan.sha256,
+      sizeBytes: source.stamp.sizeBytes,
+      lineCount: scan.lineCount,
+      hasBom: source.bomLength > 0,
+    },
     output: { sha256: output.sha256, sizeBytes: output.sizeBytes },
     settingsSha256,
     settings,
@@ -98,7 +108,11 @@ function draftCompaction(
 /** As stored: the labels are the archive's. */
 function reportConversations(
   { transcript, attempts }: StoreInput,
-  { outcomes, archive, id }: { readonly outcomes: readonly LineOutcome[]; readonly archive: Archive; readonly id: number },
+  {
+    outcomes,
+    archive,
+    id,
+  }: { readonly outcomes: readonly LineOutcome[]; readonly archive: Archive; readonly id: number },
 ): readonly ConversationReport[] {
   const stored = archive.loadCompaction(id)?.cycles ?? [];
   const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';

@@ -13,10 +13,15 @@ import type { ConversationReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 
 export type Attempted =
-  | { readonly kind: 'compacted'; readonly result: CompactedConversation; readonly report: ConversationReport; readonly notes: readonly string[] }
+  | {
+      readonly kind: 'compacted';
+      readonly result: CompactedConversation;
+      readonly report: ConversationReport;
+      readonly notes: readonly string[];
+    }
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail: string };
 
-type Input = { readonly transcript: Prepared; readonly request: CompactFileRequest };
+type Input = { readonly transcript: Prepared; readonly request: CompactFileRequest; readonly originKey: string };
 
 /** Plans and summarizes one conversation; with a target, twice at the most (the size of a summary is only known afterwards). */
 export async function attemptConversation(
@@ -31,7 +36,8 @@ export async function attemptConversation(
   if (!done.ok) return done;
   if (policy.targetTokens === null) return ok(judge(done.value, policy.targetTokens));
   const more = planPrepared(input.transcript, prepared, { policy, batchTokens: largestBatchTokens(done.value.result) });
-  if (more.kind === 'skip' || more.survivors.size <= first.survivors.size) return ok(judge(done.value, policy.targetTokens));
+  if (more.kind === 'skip' || more.survivors.size <= first.survivors.size)
+    return ok(judge(done.value, policy.targetTokens));
   const again = await summarizePlan(deps, { ...input, prepared, plan: more });
   if (!again.ok) return again;
   const fits = again.value.report.tokens.after <= policy.targetTokens;
@@ -50,6 +56,7 @@ async function summarizePlan(
     transcript,
     prepared,
     plan,
+    originKey: input.originKey,
     config: request.policy.compaction,
     modelName: request.modelName,
     onChunk: (done, total) => deps.progress.update(`summarizing ${name}`, done, total),
@@ -79,7 +86,11 @@ function reportOf(transcript: Prepared, result: CompactedConversation): Conversa
 function judge({ result, report }: Summarized, targetTokens: number | null): Attempted {
   const { before, after } = report.tokens;
   if (after >= before) {
-    return { kind: 'skipped', reason: 'nothing-gained', detail: `the result would have ${after} tokens, the original has ${before}` };
+    return {
+      kind: 'skipped',
+      reason: 'nothing-gained',
+      detail: `the result would have ${after} tokens, the original has ${before}`,
+    };
   }
   const missed = targetTokens !== null && after > targetTokens;
   const note = `the target of ${targetTokens} tokens was missed by ${after - (targetTokens ?? 0)}`;

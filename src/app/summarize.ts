@@ -79,7 +79,10 @@ export async function summarizeChunks(
     } else if (answer.kind === 'smaller' && chunk.halvings < maxRetries && canHalve(messages, config)) {
       const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
       const halvings = chunk.halvings + 1;
-      waiting.unshift({ members: chunk.members.slice(0, middle), halvings }, { members: chunk.members.slice(middle), halvings });
+      waiting.unshift(
+        { members: chunk.members.slice(0, middle), halvings },
+        { members: chunk.members.slice(middle), halvings },
+      );
     } else {
       return err(answer.message);
     }

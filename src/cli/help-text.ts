@@ -1,13 +1,16 @@
 import type { CommandName } from './command-word.ts';
 
+export const PURPOSE = 'Compacts stored conversations: older messages become a summary, and nothing is lost.';
+
+/** In root help one line each, so they are short. */
 export const SUMMARIES: { readonly [name in CommandName]: string } = {
-  run: 'Compacts stored conversations: older messages become a summary, and nothing is lost.',
-  score: "The importance ranking of a transcript's messages.",
-  restore: 'The original, byte for byte, from the compacted file and the archive.',
-  verify: 'Proves that nothing is lost: hashes, coverage, pairs, batches.',
-  config: 'Shows the configuration and where each value comes from.',
-  schema: 'JSON Schema of what a command prints with --json.',
-  help: 'Help on a command.',
+  run: 'the default, for a file named like a command',
+  score: "the importance ranking of a transcript's messages",
+  restore: 'the original, byte for byte',
+  verify: 'proves that nothing is lost',
+  config: 'the settings and where each comes from',
+  schema: 'JSON Schema of what --json prints',
+  help: 'help on a command',
 };
 
 export const HELP_AFTER = `Examples:

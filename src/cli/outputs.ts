@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/requests.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
+import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
 import type { OutputChoice } from './invocation.ts';
 import { compactedPath, isTranscriptName } from './transcript-name.ts';
@@ -33,9 +34,23 @@ export async function planOutputs(wanted: Wanted): Promise<Result<readonly Outpu
   return problem === null ? targets : err(problem);
 }
 
-/** Makes the folders in which a target will stand; those of a default output are there. */
-export async function makeFolderFor(target: OutputTarget): Promise<void> {
-  if (target.kind === 'file') await mkdir(dirname(target.path), { recursive: true });
+/** Makes the folders in which a target of an output folder will stand. */
+export async function makeFolderFor(target: OutputTarget): Promise<Result<void, FileFailure>> {
+  if (target.kind !== 'file') return ok(undefined);
+  const folder = dirname(target.path);
+  try {
+    await mkdir(folder, { recursive: true });
+    return ok(undefined);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    if (code === null) throw error;
+    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
+      return err({ kind: 'denied', path: folder, what: 'write' });
+    if (code === 'EEXIST' || code === 'ENOTDIR')
+      return err({ kind: 'not-a-file', path: folder, is: 'a file, not a folder' });
+    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path: folder });
+    return err({ kind: 'io', path: folder, code });
+  }
 }
 
 type PathTarget = Extract<OutputTarget, { readonly path: string }>;

@@ -6,7 +6,7 @@ import { COMMAND_NAMES, splitCommandLine } from './command-word.ts';
 import type { CommandName } from './command-word.ts';
 import type { CommandDefinition } from './commands/options.ts';
 import { findConflict } from './conflicts.ts';
-import { HELP_AFTER, SUMMARIES } from './help-text.ts';
+import { HELP_AFTER, PURPOSE, SUMMARIES } from './help-text.ts';
 import type { Invocation, UsageProblem } from './invocation.ts';
 
 /** `widthColumns` is for help texts. */
@@ -68,7 +68,7 @@ async function renderHelp(name: CommandName | null, { widthColumns }: ProgramFac
   const program = buildCommand({ name, definition, widthColumns });
   if (name !== null) return program.helpInformation();
   addRootFlags(program);
-  for (const command of COMMAND_NAMES) program.command(command).summary(SUMMARIES[command]).helpOption(false);
+  for (const command of COMMAND_NAMES) program.command(command).summary(SUMMARIES[command]);
   program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
   return `${program.helpInformation()}\n${HELP_AFTER}`;
 }
@@ -82,7 +82,7 @@ type Building = {
 function buildCommand({ name, definition, widthColumns }: Building): Command {
   const program = new Command(name === null ? 'compact' : `compact ${name}`);
   program
-    .description(name === null ? SUMMARIES.run : SUMMARIES[name])
+    .description(name === null ? PURPOSE : SUMMARIES[name])
     .helpOption('-h, --help', 'show this help')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
@@ -138,9 +138,10 @@ function suggestion(name: string | null): string {
 function findSwallowedFlag(program: Command): string | null {
   for (const option of program.options) {
     const value: unknown = program.getOptionValue(option.attributeName());
+    if (typeof value !== 'string') continue;
     const swallowed = program.options.find((other) => value === other.long || value === other.short);
     if (option.required && swallowed !== undefined) {
-      return `option '${option.flags}' needs a value, and '${String(value)}' is an option`;
+      return `option '${option.flags}' needs a value, and '${value}' is an option`;
     }
   }
   return null;

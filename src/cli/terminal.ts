@@ -6,13 +6,15 @@ import type { Surroundings } from '../config/find.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 
-/** One of the two ways out. Writing is done when it returns; writing to a closed pipe does nothing. */
+/** One of the two ways out. Writing is done when it returns; where nobody reads any more, or writing failed, it does nothing. */
 export type Channel = {
   readonly isTerminal: boolean;
   readonly widthColumns: number;
   readonly write: (data: string | Uint8Array) => void;
   /** The reader has gone (`| head`). */
   readonly isClosed: () => boolean;
+  /** The system's code for why writing failed (a full disk behind `>`); null: it did not. */
+  readonly failure: () => string | null;
 };
 
 /** Everything that the program has of its process. */
@@ -81,7 +83,7 @@ export function createTerminal(): OwnedTerminal {
  */
 function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
   const isTerminal = isatty(descriptor);
-  const state = { isClosed: false };
+  const state: { isClosed: boolean; failure: string | null } = { isClosed: false, failure: null };
   return {
     isTerminal,
     get widthColumns() {
@@ -90,26 +92,29 @@ function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined)
     },
     write: (data) => {
       if (state.isClosed) return;
-      state.isClosed = !writeAll(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
+      const code = writeAll(descriptor, typeof data === 'string' ? Buffer.from(data) : data);
+      state.isClosed = code !== null;
+      state.failure = code === 'EPIPE' ? null : code;
     },
     isClosed: () => state.isClosed,
+    failure: () => state.failure,
   };
 }
 
 const RETRY_MS = 2;
 
-/** False: nobody reads any more. */
-function writeAll(descriptor: number, bytes: Uint8Array): boolean {
-  for (let written = 0; written < bytes.length; ) {
+/** Null, or the code of the error that ended it. */
+function writeAll(descriptor: number, bytes: Uint8Array): string | null {
+  for (let written = 0; written < bytes.length;) {
     try {
       written += writeSync(descriptor, bytes, written);
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? error.code : undefined;
-      if (code === 'EPIPE') return false;
-      if (code !== 'EAGAIN') throw error;
+      const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+      if (code === null) throw error;
+      if (code !== 'EAGAIN') return code;
       // A pipe that somebody made non-blocking is full: wait for its reader.
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
     }
   }
-  return true;
+  return null;
 }

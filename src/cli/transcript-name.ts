@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 
 // What a transcript's name may end in; a compressed one's ending follows the other.
 const ENDING = /(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
@@ -22,7 +22,7 @@ export function compactedPath(path: string): string {
   const stem = ending === '' ? name : name.slice(0, -ending.length);
   // A name that is an ending and nothing else (`.jsonl`) is a hidden file's.
   const renamed = stem === '' ? `${name}.compact.jsonl` : `${stem}.compact${ending === '' ? '.jsonl' : ending}`;
-  return joinFolder(dirname(path), renamed, path);
+  return folderPart(path) + renamed;
 }
 
 /** `x.compact.jsonl` → `x.restored.jsonl`. */
@@ -30,15 +30,10 @@ export function restoredPath(path: string): string {
   const name = basename(path);
   const ending = ENDING.exec(name)?.[0] ?? '';
   const stem = (ending === '' ? name : name.slice(0, -ending.length)).replace(/\.compact$/i, '');
-  return joinFolder(dirname(path), `${stem}.restored${ending === '' ? '.jsonl' : ending}`, path);
+  return `${folderPart(path)}${stem}.restored${ending === '' ? '.jsonl' : ending}`;
 }
 
-/** Keeps the shape in which the user gave the path: `x` stays without `./`, `./x` stays with it. */
-function joinFolder(folder: string, name: string, like: string): string {
-  if (folder === '.') return like.startsWith('./') ? `./${name}` : name;
-  return like.startsWith('./') && !folder.startsWith('.') ? `./${join(folder, name)}` : joinPlain(folder, name);
-}
-
-function joinPlain(folder: string, name: string): string {
-  return folder.endsWith('/') ? `${folder}${name}` : `${folder}/${name}`;
+/** With its slash, as the user wrote it: `x` stays without `./`, `./x` stays with it. */
+function folderPart(path: string): string {
+  return path.slice(0, path.length - basename(path).length);
 }

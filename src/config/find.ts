@@ -27,7 +27,11 @@ export function findConfig(surroundings: Surroundings, flag: string | null): Con
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
     return named(resolve(workingFolder, fromEnvironment), 'environment');
   }
-  const user = join(xdgFolder(surroundings, { name: 'XDG_CONFIG_HOME', fallback: '.config' }), 'compact', 'config.toml');
+  const user = join(
+    xdgFolder(surroundings, { name: 'XDG_CONFIG_HOME', fallback: '.config' }),
+    'compact',
+    'config.toml',
+  );
   const projectPaths = projectFolders(workingFolder).map((folder) => join(folder, 'compact.toml'));
   const looked = [...projectPaths, user];
   const project = projectPaths.find((path) => existsSync(path));

@@ -83,5 +83,6 @@ function joinPath(path: readonly string[]): string {
 function plainKey(source: string): string {
   if (!source.startsWith('"') && !source.startsWith("'")) return source;
   if (!source.includes('\\') || source.startsWith("'")) return source.slice(1, -1);
-  return String(parse(`key = ${source}`)['key']);
+  const key = parse(`key = ${source}`)['key'];
+  return typeof key === 'string' ? key : source;
 }

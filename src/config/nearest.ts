@@ -23,7 +23,8 @@ function rank(name: string, known: readonly string[]): readonly Ranked[] {
     .map((candidate): Ranked => {
       const other = normalize(candidate);
       // Three letters at the least: nearly every name holds any one letter.
-      const isPart = wanted.length >= 3 && (other.startsWith(wanted) || (other.length >= 3 && wanted.startsWith(other)));
+      const isPart =
+        wanted.length >= 3 && (other.startsWith(wanted) || (other.length >= 3 && wanted.startsWith(other)));
       return { candidate, edits: distance(wanted, other), isPart };
     })
     .sort((a, b) => weigh(a) - weigh(b));

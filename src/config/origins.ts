@@ -27,7 +27,13 @@ export function listSettings(input: {
   return Object.entries(input.settings).flatMap(([table, keys]) =>
     Object.entries(keys).map(([key, value]: [string, unknown]): SettingRow => {
       const isSecret = key === 'api_key' && value !== null;
-      return { table, key, value: isSecret ? '(set, not shown)' : value, isSecret, origin: originOf([table, key], input) };
+      return {
+        table,
+        key,
+        value: isSecret ? '(set, not shown)' : value,
+        isSecret,
+        origin: originOf([table, key], input),
+      };
     }),
   );
 }

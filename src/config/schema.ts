@@ -7,7 +7,10 @@ const yesOrNo = z.boolean('must be true or false');
 const count = z.int('must be a whole number of 1 or more').min(1, 'must be a whole number of 1 or more');
 const countOrZero = z.int('must be a whole number of 0 or more').min(0, 'must be a whole number of 0 or more');
 const points = z.number('must be a number of 0 or more').min(0, 'must be a number of 0 or more');
-const share = z.number('must be a number from 0 to 1').min(0, 'must be a number from 0 to 1').max(1, 'must be a number from 0 to 1');
+const share = z
+  .number('must be a number from 0 to 1')
+  .min(0, 'must be a number from 0 to 1')
+  .max(1, 'must be a number from 0 to 1');
 const shareAboveZero = z
   .number('must be a number above 0 and at most 1')
   .gt(0, 'must be a number above 0 and at most 1')

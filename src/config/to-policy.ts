@@ -37,7 +37,9 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
       ...(summarization.compaction_timeout === null ? {} : { timeout: summarization.compaction_timeout }),
       ...(summarization.compaction_max_retries === null ? {} : { maxRetries: summarization.compaction_max_retries }),
       ...(summarization.max_chunk_tokens === null ? {} : { maxChunkTokens: summarization.max_chunk_tokens }),
-      ...(summarization.max_consecutive_failures === null ? {} : { maxConsecutiveFailures: summarization.max_consecutive_failures }),
+      ...(summarization.max_consecutive_failures === null
+        ? {}
+        : { maxConsecutiveFailures: summarization.max_consecutive_failures }),
     },
     chunkOrder: summarization.chunk_order,
     keepSystem: summarization.keep_system,

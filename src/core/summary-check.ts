@@ -17,12 +17,15 @@ export function checkSummary(answer: {
   readonly text: string;
   readonly stopReason: StopReason;
   readonly inputTokens: number;
+  /** The answer quotes its input: what reads like a refusal or an error is the transcript's own. */
+  readonly isVerbatim?: boolean;
 }): SummaryCheck {
   const text = answer.text.trim();
-  if (answer.stopReason === 'refusal' || isRefusalText(text)) return problem('refused', 'the model refused to answer');
+  const isOwnWords = answer.isVerbatim !== true;
+  if (answer.stopReason === 'refusal' || (isOwnWords && isRefusalText(text))) return problem('refused', 'the model refused to answer');
   if (answer.stopReason === 'max_tokens') return problem('cut-off', 'the summary was cut off at the token limit');
   if (text === '') return problem('empty', 'the model answered with no text');
-  if (isErrorText(text)) return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
+  if (isOwnWords && isErrorText(text)) return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
   const tokens = estimateTokens(text);
   const allowed = Math.max(MIN_ALLOWED_TOKENS, answer.inputTokens);
   if (tokens <= allowed) return { ok: true };
@@ -34,16 +37,20 @@ function problem(kind: SummaryProblem, message: string): SummaryCheck {
 }
 
 function firstWords(text: string): string {
-  const line = text.replace(/\s+/g, ' ');
+  const line = onOneLine(text);
   return line.length <= 80 ? line : `${line.slice(0, 80)}…`;
+}
+
+function onOneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
 
 const MAX_REFUSAL_CHARS = 400; // longer texts that begin like one go on to say something
 const REFUSAL =
-  /^(?:(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?)?i (?:can(?:['’]|no)t|can not|won['’]t|(?:am|['’]m) (?:unable|not able) to) (?:help (?:you )?with|assist|comply|fulfill|summari[sz]e|write (?:this|that|the) summary|process this|continue with this|do (?:this|that))\b/i;
+  /^(?:(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?)?i(?: can(?:['’]|no)t| can not| won['’]t|(?: a|['’])m (?:unable|not able) to) (?:help (?:you )?with|assist|comply|fulfill|summari[sz]e|write (?:this|that|the) summary|process this|continue with this|do (?:this|that))\b/i;
 
 function isRefusalText(text: string): boolean {
-  return text.length <= MAX_REFUSAL_CHARS && REFUSAL.test(text);
+  return text.length <= MAX_REFUSAL_CHARS && REFUSAL.test(onOneLine(text));
 }
 
 // An error that names itself may carry a payload; a bare cause must be the whole text, or a summary could begin like it.
@@ -76,7 +83,7 @@ const CAUSE = `(?:${[
   'enotfound',
 ].join('|')})`;
 const NAMED_ERROR = new RegExp(
-  `^(?:(?:api|http|server|request|connection|network) )?error:?\\s*[([]?(?:(?:code|status)[: ]*)?` +
+  `^(?:(?:api|http|server|request|connection|network) error:?|error:)\\s*[([]?(?:(?:code|status)[: ]*)?` +
     `(?:${STATUS}\\b|${CAUSE}(?=$|\\s*[^\\w\\s]| (?:error|exceeded|reached|after|for|please|try|retry)\\b))`,
   'i',
 );
@@ -86,10 +93,15 @@ const BARE_ERROR = new RegExp(
   'i',
 );
 
+// What a server sent along may be a page of any length.
+const ERROR_WITH_BODY = new RegExp(`^(?:api |http )?error:?\\s*\\(?${STATUS}\\)?:?\\s*[<{]`, 'i');
+
 function isErrorText(text: string): boolean {
   if (/^<(?:!doctype html|html)[\s>]/i.test(text)) return true;
-  if (isErrorJson(text)) return true;
-  return text.length <= MAX_ERROR_CHARS && (NAMED_ERROR.test(text) || BARE_ERROR.test(text));
+  if (isErrorJson(text) || ERROR_WITH_BODY.test(text)) return true;
+  if (text.length > MAX_ERROR_CHARS) return false;
+  const line = onOneLine(text);
+  return NAMED_ERROR.test(line) || BARE_ERROR.test(line);
 }
 
 /** What services put around an error; an object with other keys may be a summary that a prompt wanted as JSON. */

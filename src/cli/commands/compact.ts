@@ -1,6 +1,16 @@
 import { Option } from 'commander';
 import type { CompactInvocation, OutputChoice } from '../invocation.ts';
-import { addArchive, addConfig, addFormat, addManner, addSelection, parseCount, parseProvider, readManner, readSettings } from './options.ts';
+import {
+  addArchive,
+  addConfig,
+  addFormat,
+  addManner,
+  addSelection,
+  parseCount,
+  parseProvider,
+  readManner,
+  readSettings,
+} from './options.ts';
 import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
 
 type Options = MannerOptions &
@@ -21,9 +31,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
   define: (command) => {
     command
       .argument('[transcript...]', 'files, folders, globs, or - for standard input')
-      .addOption(
-        new Option('-o, --output <path>', 'a file; a folder for several; - for stdout').conflicts('inPlace'),
-      )
+      .addOption(new Option('-o, --output <path>', 'a file; a folder for several; - for stdout').conflicts('inPlace'))
       .option('-i, --in-place', 'replace the input, atomically')
       .option('-n, --dry-run', 'show the plan; nothing is written')
       .addOption(

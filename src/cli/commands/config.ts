@@ -1,6 +1,15 @@
 import { Argument } from 'commander';
 import type { ConfigInvocation } from '../invocation.ts';
-import { addArchive, addConfig, addManner, parseCount, parseCountOrZero, parseProvider, readManner, readSettings } from './options.ts';
+import {
+  addArchive,
+  addConfig,
+  addManner,
+  parseCount,
+  parseCountOrZero,
+  parseProvider,
+  readManner,
+  readSettings,
+} from './options.ts';
 import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
 
 type Options = MannerOptions & SettingOptions;

@@ -1,6 +1,15 @@
 import { Option } from 'commander';
 import type { ScoreInvocation, ScoreOrder } from '../invocation.ts';
-import { addArchive, addConfig, addFormat, addManner, addSelection, parseCount, readManner, readSettings } from './options.ts';
+import {
+  addArchive,
+  addConfig,
+  addFormat,
+  addManner,
+  addSelection,
+  parseCount,
+  readManner,
+  readSettings,
+} from './options.ts';
 import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
 
 type Options = MannerOptions &

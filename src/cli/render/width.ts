@@ -28,3 +28,18 @@ export function fitText(text: string, columns: number, align: 'left' | 'right' =
   const padding = ' '.repeat(Math.max(0, columns - textWidth(clipped)));
   return align === 'left' ? clipped + padding : padding + clipped;
 }
+
+/** Lines of at most `columns`, broken at spaces; a longer word stands alone. */
+export function wrapText(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || textWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}

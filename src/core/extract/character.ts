@@ -39,6 +39,7 @@ export function isBlankCode(code: number): boolean {
 
 /** The line ends that some reader of the summary may break a line at. */
 export function isLineEndCode(code: number): boolean {
+  if (code > 13 && code < 0x85) return false;
   return (code >= 10 && code <= 13) || code === 0x85 || code === 0x2028 || code === 0x2029;
 }
 

@@ -1,54 +1,56 @@
 import { createHeap } from './heap.ts';
 import { costOf } from './layout.ts';
 import type { Line } from './layout.ts';
-import { createChosenPlaces } from './neighbours.ts';
+import { createChosenPlaces } from './chosen-places.ts';
 
-// Lines this near to a chosen one of the same message are looked at again: they may cost less now.
+// Lines this near to a chosen one of the same message are looked at again: they may cost less now, or be worth more.
 const REACH = 8;
 
-/** What can be chosen, in the order in which it would be written. */
+/** What can be chosen, by its place in the order in which it would be written. */
 export type Candidates = {
-  readonly lines: readonly Line[];
-  /** Which message a line is of: choosing one makes the others cheaper. */
-  readonly messageOf: (line: number) => number;
-  /** What a line adds to what is chosen so far; it never grows as more is chosen. */
-  readonly gainOf: (line: number) => number;
-  readonly onChosen: (line: number) => void;
+  readonly count: number;
+  /** Asked for few of the places: it may do work. */
+  readonly lineAt: (place: number) => Line;
+  readonly charsAt: (place: number) => number;
+  /** The number of the message that a place belongs to. */
+  readonly passageAt: (place: number) => number | undefined;
+  /** What a line adds to what is kept so far; it shrinks as more is kept, but beside kept lines. */
+  readonly gainOf: (place: number) => number;
+  readonly keep: (place: number) => void;
 };
 
 /**
- * Chooses lines by their gain for each character, counting exactly what each adds to the rendered text, until nothing more fits into
- * `budgetChars`. Returns their numbers in order.
+ * Lazy greedy: keeps lines by their gain for each character that they add to the rendered text, until nothing more fits into
+ * `budgetChars`. Returns their places in order. Of equals the earliest is kept.
  */
-export function chooseLines({ lines, messageOf, gainOf, onChosen }: Candidates, budgetChars: number): readonly number[] {
+export function chooseLines(candidates: Candidates, budgetChars: number): readonly number[] {
+  const { count, lineAt, charsAt, passageAt, gainOf, keep } = candidates;
   const heap = createHeap();
-  const chosen = createChosenPlaces(lines.length);
+  const chosen = createChosenPlaces(count);
   const picked: number[] = [];
   // The last line end is not written.
   let leftChars = budgetChars + 1;
 
-  const lineAt = (place: number): Line | null => (place < 0 ? null : (lines[place] ?? null));
-  const addedChars = (place: number, line: Line): number => {
-    const before = lineAt(chosen.before(place));
-    const after = lineAt(chosen.after(place));
-    const own = costOf(line, before);
-    return after === null ? own : own + costOf(after, line) - costOf(after, before);
+  const addedChars = (place: number): number => {
+    const line = lineAt(place);
+    const before = chosen.before(place);
+    const after = chosen.after(place);
+    const lineBefore = before < 0 ? null : lineAt(before);
+    const ownChars = costOf(line, lineBefore);
+    if (after < 0) return ownChars;
+    return ownChars + costOf(lineAt(after), line) - costOf(lineAt(after), lineBefore);
   };
-  const enter = (place: number, line: Line): void => {
+  // Without its head: no line can be cheaper, so that no key is too low.
+  const enter = (place: number): void => {
     const gain = gainOf(place);
-    if (gain > 0) heap.push(place, gain / (line.text.length + 1) ** (globalThis.P ?? 1));
+    if (gain > 0 && charsAt(place) < leftChars) heap.push(place, gain / (charsAt(place) + 1));
   };
-  lines.forEach((line, place) => enter(place, line));
+  for (let place = 0; place < count; place += 1) enter(place);
 
-  for (let top = heap.pop(); top !== null; top = heap.pop()) {
-    const { item: place } = top;
-    const line = lines[place];
-    if (line === undefined || chosen.has(place)) continue;
-    const chars = addedChars(place, line);
-    if (line.text.length + 1 > leftChars) continue;
-    const gain = gainOf(place);
-    if (gain <= 0) continue;
-    const ratio = gain / Math.max(1, chars) ** (globalThis.P ?? 1);
+  for (let place = heap.pop(); place !== null; place = heap.pop()) {
+    if (chosen.has(place) || charsAt(place) >= leftChars) continue;
+    const chars = addedChars(place);
+    const ratio = gainOf(place) / chars;
     if (ratio < heap.topKey()) {
       heap.push(place, ratio);
       continue;
@@ -57,13 +59,12 @@ export function chooseLines({ lines, messageOf, gainOf, onChosen }: Candidates, 
     chosen.add(place);
     picked.push(place);
     leftChars -= chars;
-    onChosen(place);
-    for (let step = -1; step <= 1; step += 2) {
+    keep(place);
+    for (const step of [-1, 1]) {
       for (let reach = 1; reach <= REACH; reach += 1) {
         const other = place + step * reach;
-        if (messageOf(other) !== messageOf(place)) break;
-        const neighbour = lines[other];
-        if (neighbour !== undefined && !chosen.has(other)) enter(other, neighbour);
+        if (passageAt(other) !== passageAt(place)) break;
+        if (!chosen.has(other)) enter(other);
       }
     }
   }

@@ -1,5 +1,6 @@
 /** Function words of English: they carry no fact of their own. Contractions appear as what stands before the apostrophe. */
-export const FUNCTION_WORDS = wordSet(`a about above after again against all also am an and any are aren as at be because been
+export const FUNCTION_WORDS =
+  wordSet(`a about above after again against all also am an and any are aren as at be because been
 before being below between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
 further had hadn has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll m
 ma me might more most must mustn my myself needn no nor not now o of off on once only or other our ours ourselves out over own re s
@@ -8,7 +9,8 @@ too under until up us ve very was wasn we were weren what when where which while
 you your yours yourself yourselves`);
 
 /** What keeps a talk going and says little: greetings, assent, praise, hedges, the lightest verbs. */
-export const FILLERS = wordSet(`hey hi hello thanks thank thx wow yeah yep yup yes nope oh ooh ah aw haha lol hmm um uh ok okay sure
+export const FILLERS =
+  wordSet(`hey hi hello thanks thank thx wow yeah yep yup yes nope oh ooh ah aw haha lol hmm um uh ok okay sure
 cool great awesome amazing nice good really totally definitely absolutely actually basically literally glad happy sounds sound
 please bye welcome congrats congratulations wonderful fantastic incredible perfect gonna wanna gotta kinda sorta lot lots well like
 maybe think mean guess let lets got get gets getting go goes going gone went thing things something anything everything stuff way
@@ -17,31 +19,35 @@ know see say says said tell told make makes made making take takes took come com
 feeling put talk`);
 
 /** Words of time: a sentence with one says when something was. */
-export const TIME_WORDS = wordSet(`today yesterday tomorrow tonight morning afternoon evening night noon midnight weekend week weeks
+export const TIME_WORDS =
+  wordSet(`today yesterday tomorrow tonight morning afternoon evening night noon midnight weekend week weeks
 month months year years day days hour hours minute minutes ago last next recently soon monday tuesday wednesday thursday friday
 saturday sunday january february march april june july august september october november december spring summer autumn winter
 birthday anniversary christmas easter since`);
 
-/** Words by which somebody speaks of himself. */
+/** Words by which somebody speaks of a person who is not the listener. */
 export const SELF_WORDS = wordSet('i me my mine myself we us our ours ourselves he she they him his her their');
 
-/** Words by which somebody speaks to the other. */
+/** Words by which somebody speaks to the listener. */
 export const ADDRESS_WORDS = wordSet('you your yours yourself yourselves');
 
-export const MONTH_NAMES = [
-  'January',
-  'February',
-  'March',
-  'April',
-  'May',
-  'June',
-  'July',
-  'August',
-  'September',
-  'October',
-  'November',
-  'December',
-] as const;
+/** Words of a line that tells of a failure. */
+export const FAILURE_WORDS =
+  wordSet(`error errors fail fails failed failing failure failures exception panic fatal traceback denied
+refused aborted crashed undefined unresolved invalid`);
+
+// These are frequent in every English text and words of no other language that is written much in the same letters.
+const ENGLISH_MARKS = wordSet('the and that with this for are you have it from not what');
+const ENGLISH_MARK_SHARE = 0.06;
+const MIN_WORDS_TO_TELL = 30;
+
+/** Whether a sample of prose is English; too little to tell counts as English where it has Latin letters at all. */
+export function isEnglishText(sample: string): boolean {
+  const words = sample.toLowerCase().match(/\p{L}+/gu) ?? [];
+  const marks = words.filter((word) => ENGLISH_MARKS.has(word)).length;
+  if (words.length < MIN_WORDS_TO_TELL) return marks > 0 || words.every((word) => /^[a-z]+$/.test(word));
+  return marks >= words.length * ENGLISH_MARK_SHARE;
+}
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(/\s+/));

@@ -1,7 +1,7 @@
 /** A binary heap of numbered items: the highest key first, of equal keys the lowest item. */
 export type Heap = {
   readonly push: (item: number, key: number) => void;
-  readonly pop: () => { readonly item: number; readonly key: number } | null;
+  readonly pop: () => number | null;
   /** The key that `pop` would give; -Infinity when there is none. */
   readonly topKey: () => number;
 };
@@ -41,8 +41,7 @@ export function createHeap(): Heap {
     },
     pop: () => {
       const item = items[0];
-      const key = keys[0];
-      if (item === undefined || key === undefined) return null;
+      if (item === undefined) return null;
       const lastItem = items.pop() ?? 0;
       const lastKey = keys.pop() ?? 0;
       if (items.length > 0) {
@@ -50,7 +49,7 @@ export function createHeap(): Heap {
         keys[0] = lastKey;
         sink();
       }
-      return { item, key };
+      return item;
     },
     topKey: () => keys[0] ?? -Infinity,
   };

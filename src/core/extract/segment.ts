@@ -9,7 +9,7 @@ export type SegmentKind = 'prose' | 'call' | 'result' | 'error';
 export type Segment = { readonly kind: SegmentKind; readonly start: number; readonly end: number };
 
 // Beyond this a result is a file or a log: its head says what it is, its tail how it ended.
-const MAX_RESULT_CHARS = 48_000;
+const MAX_RESULT_CHARS = 4000;
 const MAX_PROSE_CHARS = 200_000;
 const MAX_CALL_CHARS = 16_000;
 const HEAD_SHARE = 2 / 3;
@@ -75,6 +75,7 @@ function lineEndBefore(text: string, start: number, at: number): number {
 }
 
 function lineStartAfter(text: string, at: number, end: number): number {
-  for (let i = at; i < end && i < at + MAX_LINE_SEARCH_CHARS; i += 1) if (isLineEndCode(text.charCodeAt(i))) return i + 1;
+  for (let i = at; i < end && i < at + MAX_LINE_SEARCH_CHARS; i += 1)
+    if (isLineEndCode(text.charCodeAt(i))) return i + 1;
   return safeCut(text, at);
 }

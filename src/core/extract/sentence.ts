@@ -12,18 +12,25 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
   ),
 );
 // Full stops of the scripts that write no space after them, or that use signs of their own.
-const WIDE_STOPS: ReadonlySet<string> = new Set('。！？｡।॥؟۔։።');
-const STOPS: ReadonlySet<string> = new Set('.!?…');
-const CLOSERS: ReadonlySet<string> = new Set('"\'’”»)]）」』*_`~');
+const WIDE_STOPS = '。！？｡।॥؟۔։።';
+const STOPS = '.!?…';
+const CLOSERS = '"\'’”»)]）」』*_`~';
+
+const FULL_STOP = 46;
+const QUESTION_MARK = 63;
+const EXCLAMATION_MARK = 33;
+const FIRST_WIDE_STOP = 0x0589;
 
 /** The sentences of a line, without the blanks around them; abbreviations and initials do not end one. */
 export function splitSentences(text: string, { start, end }: Span): readonly Span[] {
   const found: Span[] = [];
   let from = start;
   for (let i = start; i < end; i += 1) {
+    const code = text.charCodeAt(i);
+    if (code !== FULL_STOP && code !== QUESTION_MARK && code !== EXCLAMATION_MARK && code < FIRST_WIDE_STOP) continue;
     const character = text.charAt(i);
-    const isWide = WIDE_STOPS.has(character);
-    if (!isWide && !STOPS.has(character)) continue;
+    const isWide = WIDE_STOPS.includes(character);
+    if (!isWide && !STOPS.includes(character)) continue;
     let after = i + 1;
     while (after < end && isStopOrCloser(text.charAt(after))) after += 1;
     if (!isWide && !endsSentence(text, { from, stop: i, after, end })) continue;
@@ -59,7 +66,7 @@ export function trimmed(text: string, { start, end }: Span): readonly Span[] {
 }
 
 function isStopOrCloser(character: string): boolean {
-  return STOPS.has(character) || WIDE_STOPS.has(character) || CLOSERS.has(character);
+  return STOPS.includes(character) || WIDE_STOPS.includes(character) || CLOSERS.includes(character);
 }
 
 type StopPlace = { readonly from: number; readonly stop: number; readonly after: number; readonly end: number };
@@ -74,7 +81,10 @@ function endsSentence(text: string, { from, stop, after, end }: StopPlace): bool
   if (after > stop + 1) return true;
   let wordStart = stop;
   while (wordStart > from && !isBlankCode(text.charCodeAt(wordStart - 1))) wordStart -= 1;
-  const word = text.slice(wordStart, stop).toLowerCase().replace(/^[("'[]+/, '');
+  const word = text
+    .slice(wordStart, stop)
+    .toLowerCase()
+    .replace(/^[("'[]+/, '');
   const isInitial = word.length === 1 && word !== 'i' && classAt(text, stop - 1) === CHARACTER.upper;
   return !isInitial && !ABBREVIATIONS.has(word);
 }

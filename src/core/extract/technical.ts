@@ -1,80 +1,70 @@
-import type { ScanSink } from './scan.ts';
+/** What a run of letters, digits and joiners holds: its words, and the keys of the technical tokens in it. */
+export type Run = { readonly words: readonly string[]; readonly tokens: readonly string[] };
 
 const FILE_EXTENSION =
   /\.(?:ts|tsx|js|mjs|cjs|jsx|py|go|rs|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|scala|ex|exs|lua|sh|bash|zsh|fish|ps1|sql|md|rst|json|jsonl|ya?ml|toml|lock|ini|cfg|conf|txt|csv|tsv|html?|css|scss|vue|svelte|xml|proto|log|env|mod|sum|tf|ipynb|pdf|png|jpe?g|svg|zip|gz|db|sqlite)$/i;
 const HASH = /^(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}$/;
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
-const ERROR_NAME = /^(?:E[A-Z]{3,}|[A-Z][a-zA-Z]+(?:Error|Exception|Warning)|(?:TS|HTTP|SQLITE_|ERR_)[A-Z0-9_]+|SIG[A-Z]{2,})$/;
-const CAMEL = /^(?:[a-z][a-z0-9]*(?:[A-Z][a-z0-9]*)+|[A-Z][a-z0-9]+(?:[A-Z][a-z0-9]*)+|[A-Z]{2,}[a-z][a-zA-Z0-9]*)$/;
+const ERROR_NAME =
+  /^(?:E[A-Z]{3,}|[A-Z][a-zA-Z]+(?:Error|Exception|Warning)|(?:TS|HTTP|SQLITE_|ERR_)[A-Z0-9_]+|SIG[A-Z]{2,})$/;
+const CAMEL = /^(?:[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*)$/;
 const SNAKE = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+$/;
 const FLAG = /^--[a-z][a-z0-9-]+$/;
 const NUMBER = /^v?\d+(?:[.,:]\d+)+$|^\d{2,}(?:%|ms|s|kb|mb|gb|px|k|m)?$/i;
-const EDGES = /^[./@~+-]*[@+-]|[.@~+-]+$|^\.\/(?=.)/g;
-const URL = /https?:\/\/[^\s"'`<>)\]}\\]+/y;
-const WIDE_WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const WIDE_SCRIPT =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const MAX_TOKEN_CHARS = 120;
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' });
 
-type Run = { readonly start: number; readonly end: number; readonly limit: number };
-
-/** Emits the words and tokens of a run that is more than a plain word; returns where the scan goes on. */
-export function emitTechnical(text: string, run: Run, { sink, wide }: { sink: ScanSink; wide: boolean }): number {
-  const { start, end, limit } = run;
-  const raw = text.slice(start, end);
-  if (wide && WIDE_WORD.test(raw)) {
-    for (const { segment, isWordLike } of segmenter.segment(raw)) if (isWordLike === true) sink.word(segment, false);
-    return end;
+/** Reads a run that is more than a plain word; one of a script that writes no spaces is parted by its dictionary. */
+export function readRun(raw: string): Run {
+  if (WIDE_SCRIPT.test(raw)) {
+    const segments = Array.from(wordSegmenter.segment(raw));
+    return { words: segments.flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : [])), tokens: [] };
   }
-  if (text.startsWith('://', end) && raw.startsWith('http')) {
-    const after = urlEnd(text, start, limit);
-    if (after > end) {
-      const url = text.slice(start, after).replace(/[.,:;]+$/, '');
-      if (url.length <= MAX_TOKEN_CHARS) sink.token(url);
-      for (const word of url.split(/[^\p{L}\p{N}]+/u)) if (word.length > 2) sink.word(word, false);
-      return after;
-    }
-  }
-  emitParts(raw, sink);
-  return end;
+  const tokens = FLAG.test(raw) ? [raw] : [];
+  const name = withoutEdges(raw);
+  if (name.length >= 2 && name.length <= MAX_TOKEN_CHARS) tokens.push(...tokensOf(name));
+  return { words: raw.split(/[_./@~+:,-]+/).filter((word) => word !== ''), tokens };
 }
 
-function urlEnd(text: string, start: number, limit: number): number {
-  URL.lastIndex = start;
-  const match = URL.exec(text);
-  return match === null ? start : Math.min(limit, start + match[0].length);
+/** A URL is one token; its parts are words. */
+export function readUrl(written: string): Run {
+  const url = written.replace(/[.,:;]+$/, '');
+  const words = url.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2);
+  return { words, tokens: url.length <= MAX_TOKEN_CHARS ? [url] : [] };
 }
 
-function emitParts(raw: string, sink: ScanSink): void {
-  if (FLAG.test(raw)) sink.token(raw);
-  const name = raw.replace(EDGES, '');
-  if (name.length >= 2 && name.length <= MAX_TOKEN_CHARS) emitName(name, sink);
-  for (const word of raw.split(/[_./@~+:,-]+/)) {
-    if (word !== '') sink.word(word, word.charCodeAt(0) >= 65 && word.charCodeAt(0) <= 90);
-  }
+/** `./a/b.` is `a/b`; the dot of `.env` and the slash of `/usr/bin` stay. */
+function withoutEdges(raw: string): string {
+  let start = 0;
+  let end = raw.length;
+  while (start < end && '@+-'.includes(raw.charAt(start))) start += 1;
+  if (raw.startsWith('./', start)) start += 2;
+  while (end > start && '.@~+-'.includes(raw.charAt(end - 1))) end -= 1;
+  return raw.slice(start, end);
 }
 
-function emitName(name: string, sink: ScanSink): void {
-  if (UUID.test(name) || NUMBER.test(name)) {
-    sink.token(name);
-    return;
-  }
-  if (name.includes('/')) {
-    const parts = name.split('/').filter((part) => part !== '');
-    const last = parts.at(-1) ?? '';
-    if (parts.length >= 2) sink.token(last.includes('.') ? last : parts.slice(-2).join('/'));
-    else if (last.length >= 2 && last.includes('.')) sink.token(last);
-    for (const part of parts) if (part !== last) emitIdentifier(part, sink);
-    return;
-  }
-  if (FILE_EXTENSION.test(name)) {
-    sink.token(name);
-    return;
-  }
-  for (const part of name.split(/[.@~+-]+/)) emitIdentifier(part, sink);
+function tokensOf(name: string): readonly string[] {
+  if (UUID.test(name) || NUMBER.test(name)) return [name];
+  if (name.includes('/')) return tokensOfPath(name);
+  if (FILE_EXTENSION.test(name)) return [name];
+  return name.split(/[.@~+-]+/).filter(isIdentifier);
 }
 
-function emitIdentifier(part: string, sink: ScanSink): void {
-  if (part.length < 2) return;
-  if (SNAKE.test(part) || CAMEL.test(part) || ERROR_NAME.test(part) || HASH.test(part) || NUMBER.test(part)) sink.token(part);
+/** A path's file name (of a folder the last two names) finds it whatever it is relative to; the path as written is worth keeping too. */
+function tokensOfPath(name: string): readonly string[] {
+  const parts = name.split('/').filter((part) => part !== '');
+  const last = parts.at(-1) ?? '';
+  const tokens = parts.filter((part, index) => index < parts.length - 1 && isIdentifier(part));
+  if (parts.length < 2) return last.length >= 2 && last.includes('.') ? [last] : tokens;
+  tokens.push(last.includes('.') ? last : parts.slice(-2).join('/'));
+  if (parts.length > 2) tokens.push(name);
+  return tokens;
+}
+
+function isIdentifier(part: string): boolean {
+  if (part.length < 2) return false;
+  return SNAKE.test(part) || CAMEL.test(part) || ERROR_NAME.test(part) || HASH.test(part) || NUMBER.test(part);
 }

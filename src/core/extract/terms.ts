@@ -1,146 +1,150 @@
-import { ADDRESS_WORDS, FILLERS, FUNCTION_WORDS, SELF_WORDS, TIME_WORDS } from './english.ts';
-import { scanText } from './scan.ts';
-import type { SegmentKind } from './segment.ts';
+import { createLexicon, IGNORED, WORD_FLAG } from './lexicon.ts';
+import type { LexiconOptions } from './lexicon.ts';
+import { createScanner } from './scan.ts';
+import type { ScanSink } from './scan.ts';
 import type { Span } from './sentence.ts';
 
-/** Brings the forms of an English word to one. */
-export type Stemmer = (word: string) => string;
-
-/** Who used a token: the shares of its weight. */
+/** Who used a token: what it is worth depends on that. */
 export type Voice = 'user' | 'assistant' | 'call' | 'result';
 
-/** How often a token was used by each voice, and in which message last. */
-export type TokenUse = Record<Voice, number> & { lastIndex: number; lastSpokenIndex: number };
+/** How many units of each voice have a token, and in which message it was used last, by anybody and by other than a tool. */
+export type TokenUse = { readonly counts: Record<Voice, number>; lastIndex: number; lastSpokenIndex: number };
 
 /** What a unit's words tell of it, beside its terms. */
 export type UnitTraits = {
   readonly hasTime: boolean;
   readonly hasName: boolean;
-  /** It speaks to the other and not of anybody. */
+  /** It speaks to the listener and of nobody else. */
   readonly onlyAddresses: boolean;
+  readonly tellsFailure: boolean;
   readonly hasToken: boolean;
+  /** Content words that stand beside its technical names. */
+  readonly contextWords: number;
 };
 
-/** Terms of units: words by their stem, technical tokens by their key; a term counts once a unit. */
+/** Terms of units: words by their stem, technical tokens by their key; a term counts once a unit. Terms and units are numbered from 0. */
 export type TermIndex = {
-  readonly add: (text: string, span: Span, use: { kind: SegmentKind; voice: Voice; messageIndex: number }) => UnitTraits;
-  /** The ids of the terms of the unit added as number `unit`. */
-  readonly termsOf: (unit: number) => readonly [terms: readonly number[], from: number, to: number];
+  readonly add: (text: string, span: Span, use: { voice: Voice; messageIndex: number }) => UnitTraits;
+  /** Terms of other text that some unit has, each once. */
+  readonly knownTermsIn: (text: string) => readonly number[];
+  readonly eachTermOf: (unit: number, visit: (term: number) => void) => void;
   readonly unitCount: () => number;
   readonly termCount: () => number;
+  /** In how many units a term stands. */
   readonly frequencyOf: (term: number) => number;
   /** Null for a word. */
-  readonly tokenUse: (term: number) => TokenUse | null;
-  readonly nameOf: (term: number) => string;
+  readonly tokenUseOf: (term: number) => TokenUse | null;
 };
 
-export type TermOptions = {
-  readonly stem: Stemmer;
-  readonly isEnglish: boolean;
-  /** Names of the speakers: no terms. */
-  readonly speakers: readonly string[];
-};
-
-const IGNORED = -1;
-const FLAG = { self: 1, address: 2, time: 4, plain: 8 } as const;
-
-export function createTermIndex({ stem, isEnglish, speakers }: TermOptions): TermIndex {
-  const speakerWords = new Set(speakers.flatMap((name) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u)));
-  const known = new Map<string, number>();
-  const flagsOf = new Map<string, number>();
-  const ids = new Map<string, number>();
-  const names: string[] = [];
+export function createTermIndex(options: LexiconOptions): TermIndex {
+  const lexicon = createLexicon(options);
   const uses: (TokenUse | null)[] = [];
   const frequency: number[] = [];
   const lastUnit: number[] = [];
   const terms: number[] = [];
   const starts: number[] = [0];
-
-  const idOf = (key: string, name: string, isToken: boolean): number => {
-    const id = ids.get(key);
-    if (id !== undefined) return id;
-    const next = names.length;
-    ids.set(key, next);
-    names.push(name);
-    uses.push(isToken ? { user: 0, assistant: 0, call: 0, result: 0, lastIndex: 0, lastSpokenIndex: -1 } : null);
-    frequency.push(0);
-    lastUnit.push(-1);
-    return next;
-  };
-  const learn = (written: string): number => {
-    const word = (isAscii(written) ? written : written.normalize('NFKC')).toLowerCase();
-    let flags = 0;
-    if (isEnglish) {
-      if (SELF_WORDS.has(word)) flags |= FLAG.self;
-      if (ADDRESS_WORDS.has(word)) flags |= FLAG.address;
-      if (TIME_WORDS.has(word)) flags |= FLAG.time;
-    }
-    const isPlain = isEnglish && (FUNCTION_WORDS.has(word) || FILLERS.has(word));
-    if (isPlain) flags |= FLAG.plain;
-    flagsOf.set(written, flags);
-    const isDropped = isPlain || speakerWords.has(word) || (word.length < 2 && word.charCodeAt(0) < 0x2e80);
-    const id = isDropped ? IGNORED : idOf(` ${isEnglish && /^[a-z]+$/.test(word) ? stem(word) : word}`, word, false);
-    known.set(written, id);
-    return id;
+  const scan = createScanner();
+  const seen = {
+    flags: 0,
+    words: 0,
+    contentWords: 0,
+    longestRun: 0,
+    hasName: false,
+    hasToken: false,
+    unit: 0,
+    voice: 'user' as Voice,
+    messageIndex: 0,
   };
 
-  const state = { flags: 0, words: 0, hasName: false, hasToken: false, unit: 0, voice: 'user' as Voice, messageIndex: 0 };
-  const note = (id: number): void => {
-    if (lastUnit[id] === state.unit) return;
-    lastUnit[id] = state.unit;
-    frequency[id] = (frequency[id] ?? 0) + 1;
-    terms.push(id);
+  const note = (term: number): boolean => {
+    if (lastUnit[term] === seen.unit) return false;
+    lastUnit[term] = seen.unit;
+    frequency[term] = (frequency[term] ?? 0) + 1;
+    terms.push(term);
+    return true;
   };
-  const sink = {
-    word: (written: string, isCapitalized: boolean): void => {
-      const id = known.get(written) ?? learn(written);
-      const flags = flagsOf.get(written) ?? 0;
-      state.flags |= flags;
-      if (isCapitalized && state.words > 0 && id !== IGNORED && (flags & FLAG.plain) === 0) state.hasName = true;
-      state.words += 1;
-      if (id !== IGNORED) note(id);
-    },
-    token: (key: string): void => {
-      const id = idOf(key, key, true);
-      state.hasToken = true;
-      note(id);
-      const use = uses[id];
-      if (use === null || use === undefined) return;
-      use[state.voice] += 1;
-      use.lastIndex = state.messageIndex;
-      if (state.voice !== 'result') use.lastSpokenIndex = state.messageIndex;
+  const noteWord = (written: string, isCapitalized: boolean): void => {
+    const { term, flags } = lexicon.word(written);
+    seen.flags |= flags;
+    seen.words += 1;
+    if (term === IGNORED) return;
+    if (isCapitalized && seen.words > 1) seen.hasName = true;
+    seen.contentWords += 1;
+    note(term);
+  };
+  const noteToken = (key: string): void => {
+    const term = lexicon.token(key);
+    seen.hasToken = true;
+    if (!note(term)) return;
+    const use = (uses[term] ??= newUse());
+    use.counts[seen.voice] += 1;
+    use.lastIndex = seen.messageIndex;
+    if (seen.voice !== 'result') use.lastSpokenIndex = seen.messageIndex;
+  };
+  const sink: ScanSink = {
+    word: noteWord,
+    run: (run) => {
+      const wordsBefore = seen.contentWords;
+      for (const word of run.words) noteWord(word, startsUpper(word));
+      for (const token of run.tokens) noteToken(token);
+      seen.longestRun = Math.max(seen.longestRun, seen.contentWords - wordsBefore);
     },
   };
 
   return {
-    add: (text, span, { kind, voice, messageIndex }) => {
-      state.flags = 0;
-      state.words = 0;
-      state.hasName = false;
-      state.hasToken = false;
-      state.unit = starts.length - 1;
-      state.voice = voice;
-      state.messageIndex = messageIndex;
-      scanText(text, span, { sink, escapes: kind === 'call' });
+    add: (text, span, { voice, messageIndex }) => {
+      seen.flags = 0;
+      seen.words = 0;
+      seen.contentWords = 0;
+      seen.longestRun = 0;
+      seen.hasName = false;
+      seen.hasToken = false;
+      seen.unit = starts.length - 1;
+      seen.voice = voice;
+      seen.messageIndex = messageIndex;
+      scan(text, span, { sink, escapes: voice === 'call' });
       starts.push(terms.length);
-      const { flags } = state;
+      const { flags } = seen;
       return {
-        hasTime: (flags & FLAG.time) !== 0,
-        hasName: state.hasName,
-        onlyAddresses: (flags & FLAG.address) !== 0 && (flags & FLAG.self) === 0,
-        hasToken: state.hasToken,
+        hasTime: (flags & WORD_FLAG.time) !== 0,
+        hasName: seen.hasName,
+        onlyAddresses: (flags & WORD_FLAG.address) !== 0 && (flags & WORD_FLAG.self) === 0,
+        tellsFailure: (flags & WORD_FLAG.failure) !== 0,
+        hasToken: seen.hasToken,
+        contextWords: seen.contentWords - seen.longestRun,
       };
     },
-    termsOf: (unit) => [terms, starts[unit] ?? 0, starts[unit + 1] ?? 0],
+    knownTermsIn: (text) => {
+      const found = new Set<number>();
+      const noteKnown = (term: number | undefined): void => {
+        if (term !== undefined && term !== IGNORED) found.add(term);
+      };
+      const known: ScanSink = {
+        word: (written) => noteKnown(lexicon.knownWord(written)),
+        run: ({ words, tokens }) => {
+          for (const word of words) noteKnown(lexicon.knownWord(word));
+          for (const token of tokens) noteKnown(lexicon.knownToken(token));
+        },
+      };
+      scan(text, { start: 0, end: text.length }, { sink: known, escapes: false });
+      return [...found];
+    },
+    eachTermOf: (unit, visit) => {
+      const end = starts[unit + 1] ?? 0;
+      for (let i = starts[unit] ?? end; i < end; i += 1) visit(terms[i] ?? 0);
+    },
     unitCount: () => starts.length - 1,
-    termCount: () => names.length,
+    termCount: () => lexicon.termCount(),
     frequencyOf: (term) => frequency[term] ?? 0,
-    tokenUse: (term) => uses[term] ?? null,
-    nameOf: (term) => names[term] ?? '',
+    tokenUseOf: (term) => uses[term] ?? null,
   };
 }
 
-function isAscii(text: string): boolean {
-  for (let i = 0; i < text.length; i += 1) if (text.charCodeAt(i) > 127) return false;
-  return true;
+function startsUpper(word: string): boolean {
+  const code = word.charCodeAt(0);
+  return code >= 65 && code <= 90;
+}
+
+function newUse(): TokenUse {
+  return { counts: { user: 0, assistant: 0, call: 0, result: 0 }, lastIndex: 0, lastSpokenIndex: -1 };
 }

@@ -1,6 +1,6 @@
 import type { ConversationMessage } from '../message.ts';
 import { isBlankCode, isLineEndCode } from './character.ts';
-import { messageText, segmentsOf } from './segment.ts';
+import { segmentsOf } from './segment.ts';
 import type { Segment, SegmentKind } from './segment.ts';
 import { MAX_UNIT_CHARS, splitLong, splitSentences, trimmed } from './sentence.ts';
 import type { Span } from './sentence.ts';
@@ -8,20 +8,14 @@ import type { Span } from './sentence.ts';
 /** The least that is chosen: a sentence, a line of code, of a list or of a tool's answer, a piece of a call. */
 export type Unit = Span & { readonly kind: SegmentKind };
 
-/** A message as the summarizer sees it; units are substrings of `text`. */
-export type UnitSource = {
-  readonly text: string;
-  readonly units: readonly Unit[];
-};
-
 const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
 const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)/;
 
-export function unitsOf(message: ConversationMessage): UnitSource {
-  const text = messageText(message);
-  return { text, units: segmentsOf(message, text).flatMap((segment) => unitsOfSegment(text, segment)) };
+/** The units of `messageText(message)`, in order. */
+export function unitsOf(message: ConversationMessage, text: string): readonly Unit[] {
+  return segmentsOf(message, text).flatMap((segment) => unitsOfSegment(text, segment));
 }
 
 function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
@@ -29,7 +23,8 @@ function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
   if (segment.kind === 'prose') return proseUnits(text, segment);
   const units: Unit[] = [];
   for (const line of linesOf(text, segment)) {
-    for (const span of trimmed(text, withoutLineNumber(text, line))) pushSpans(units, splitLong(text, span), segment.kind);
+    for (const span of trimmed(text, withoutLineNumber(text, line)))
+      pushSpans(units, splitLong(text, span), segment.kind);
   }
   return units;
 }
@@ -44,7 +39,7 @@ function withoutLineNumber(text: string, { start, end }: Span): Span {
 }
 
 /** Prose by lines and sentences, without attachments; code and list lines stay whole where they are short enough. */
-export function proseUnits(text: string, segment: Segment): readonly Unit[] {
+export function proseUnits(text: string, segment: Span): readonly Unit[] {
   const units: Unit[] = [];
   let isFenced = false;
   for (const line of linesOf(text, segment)) {
@@ -92,7 +87,7 @@ function callCut(text: string, from: number): number {
 }
 
 /** Lines without the blanks around them, empty ones left out. */
-function linesOf(text: string, { start, end }: Span): readonly Span[] {
+export function linesOf(text: string, { start, end }: Span): readonly Span[] {
   const lines: Span[] = [];
   let from = start;
   for (let i = start; i <= end; i += 1) {

@@ -60,7 +60,11 @@ function lastIndex(from: number, to: number, accepts: (index: number) => boolean
 
 function noCut({ messages, carriedCount, cutProblem }: BoundaryInput, latest: number): Boundary {
   if (latest <= carriedCount) {
-    return { kind: 'none', reason: 'too-short', detail: 'what is older than the recent messages belongs to one group with them' };
+    return {
+      kind: 'none',
+      reason: 'too-short',
+      detail: 'what is older than the recent messages belongs to one group with them',
+    };
   }
   const problem = cutProblem(messages[latest]?.line ?? 0) ?? 'a call would be parted from its result';
   return { kind: 'none', reason: 'no-legal-cut', detail: problem };

@@ -60,7 +60,11 @@ type SetOutcome = (line: number, outcome: LineOutcome) => void;
 function setMessages(
   view: ConversationView,
   plan: Extract<ConversationPlan, { kind: 'compact' }>,
-  { conversation, isChain, set }: { readonly conversation: number; readonly isChain: boolean; readonly set: SetOutcome },
+  {
+    conversation,
+    isChain,
+    set,
+  }: { readonly conversation: number; readonly isChain: boolean; readonly set: SetOutcome },
 ): void {
   for (let index = 0; index < plan.boundary; index += 1) {
     const line = view.messages[index]?.line ?? 0;
@@ -80,17 +84,24 @@ function setRest(
   for (const entry of view.entries) {
     if (decided.has(entry.line)) continue;
     const isReplaced = entry === view.prior;
-    if (isReplaced || (entry.line < cutLine && !pinned.has(entry.line))) set(entry.line, { kind: 'marked', conversation });
+    if (isReplaced || (entry.line < cutLine && !pinned.has(entry.line)))
+      set(entry.line, { kind: 'marked', conversation });
   }
 }
 
 function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
-  const latest = new Map(entries.flatMap((entry) => (entry.pin === undefined ? [] : [[entry.pin, entry.line] as const])));
+  const latest = new Map(
+    entries.flatMap((entry) => (entry.pin === undefined ? [] : [[entry.pin, entry.line] as const])),
+  );
   return new Set(latest.values());
 }
 
 /** Before the first line that stays of what came after the leading instructions; else right after the last line that went. */
-function insertionLine(view: ConversationView, plan: Extract<ConversationPlan, { kind: 'compact' }>, isChain: boolean): number {
+function insertionLine(
+  view: ConversationView,
+  plan: Extract<ConversationPlan, { kind: 'compact' }>,
+  isChain: boolean,
+): number {
   const stays = (index: number): boolean => index >= plan.boundary || (!isChain && plan.survivors.has(index));
   const inFile = view.messages.filter((message) => message.carriedLineId === undefined);
   const firstSaid = Math.min(view.prior?.line ?? Number.POSITIVE_INFINITY, inFile[0]?.line ?? Number.POSITIVE_INFINITY);

@@ -4,6 +4,7 @@ import { scoreFeatures } from '../scoring.ts';
 import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
 import { chooseSurvivors, groupCandidates } from './survivors.ts';
+import { groupFactsOf } from './view.ts';
 import type { ConversationView, PlanMessage } from './view.ts';
 
 export type PlanSettings = {
@@ -47,7 +48,7 @@ export type ConversationPlan =
 export function planConversation({ view, settings, isChain, cutProblem }: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
   const { keepRecent, scoring } = settings;
-  const groups = findGroups(messages.map(groupFacts));
+  const groups = findGroups(messages.map(groupFactsOf));
   const boundary = findBoundary({ messages, carriedCount, groups, keepRecent, cutProblem, isChain });
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
@@ -64,7 +65,8 @@ export function planConversation({ view, settings, isChain, cutProblem }: PlanIn
   });
   const going = scores.keys().filter((index) => !choice.survivors.has(index));
   const chunks = chunkIndices([...going], { messages, scores, settings });
-  if (chunks.length === 0) return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
+  if (chunks.length === 0)
+    return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
   return {
     kind: 'compact',
     boundary: end,
@@ -77,7 +79,11 @@ export function planConversation({ view, settings, isChain, cutProblem }: PlanIn
 }
 
 /** Scores of the messages before `end`, by their index and count within that part. */
-export function scoreOlder(messages: readonly PlanMessage[], end: number, config: ImportanceScoringConfig): readonly number[] {
+export function scoreOlder(
+  messages: readonly PlanMessage[],
+  end: number,
+  config: ImportanceScoringConfig,
+): readonly number[] {
   return messages.slice(0, end).map((message, index) => scoreAt(message, { index, total: end, config }));
 }
 
@@ -88,14 +94,13 @@ function scoreAt(
   return message.features === undefined ? 0 : scoreFeatures(message.features, at.index, at.total, at.config);
 }
 
-function groupFacts(message: PlanMessage): { calls: readonly string[]; results: readonly string[]; key?: string } {
-  const facts = { calls: message.calls ?? [], results: message.results ?? [] };
-  return message.groupKey === undefined ? facts : { ...facts, key: message.groupKey };
-}
-
 function chunkIndices(
   going: readonly number[],
-  { messages, scores, settings }: { readonly messages: readonly PlanMessage[]; readonly scores: readonly number[]; readonly settings: PlanSettings },
+  {
+    messages,
+    scores,
+    settings,
+  }: { readonly messages: readonly PlanMessage[]; readonly scores: readonly number[]; readonly settings: PlanSettings },
 ): readonly (readonly number[])[] {
   const byImportance = (a: number, b: number): number => (scores[a] ?? 0) - (scores[b] ?? 0);
   const ordered = settings.chunkOrder === 'importance' ? [...going].sort(byImportance) : going;

@@ -44,7 +44,11 @@ export function chooseSurvivors({ candidates, fixedTokens, targetTokens, clipTok
 export function groupCandidates(
   groups: readonly number[],
   end: number,
-  facts: { readonly score: (index: number) => number; readonly tokens: (index: number) => number; readonly isFixed: (index: number) => boolean },
+  facts: {
+    readonly score: (index: number) => number;
+    readonly tokens: (index: number) => number;
+    readonly isFixed: (index: number) => boolean;
+  },
 ): readonly Candidate[] {
   const members = new Map<number, number[]>();
   for (let index = 0; index < end; index += 1) {

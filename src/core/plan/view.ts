@@ -1,3 +1,4 @@
+import type { GroupInput } from '../tool-groups.ts';
 import type { Entry } from '../transcript.ts';
 
 /** A message as the plan sees it: a line of the file, or one that an earlier clip-archive holds word for word. */
@@ -47,4 +48,9 @@ export function viewConversation({ entries, priorLine, isStale, carried, keepSys
     }
   }
   return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount };
+}
+
+/** What binds a message to others that must go or stay with it. */
+export function groupFactsOf({ calls = [], results = [], groupKey }: PlanMessage): GroupInput {
+  return groupKey === undefined ? { calls, results } : { calls, results, key: groupKey };
 }

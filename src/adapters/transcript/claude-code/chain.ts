@@ -20,19 +20,24 @@ export type Chain = {
   readonly active: readonly Link[];
 };
 
-/** `isPassing` tells the ids of records that the client reads past: the main thread never ends at one. */
-export function buildChain(entries: readonly Entry[], isPassing: (id: string) => boolean): Chain {
+/**
+ * The tip is the last message of the main thread: system rows and progress records may hang anywhere after it, and the client does not
+ * take up the thread at them.
+ */
+export function buildChain(entries: readonly Entry[]): Chain {
   const byId = new Map<string, Link>();
   const lastChildLines = new Map<string, number>();
   const links: Link[] = [];
+  let tip: Link | undefined;
   entries.forEach((entry, position) => {
     if (entry.recordId === undefined || entry.parentId === undefined) return;
     const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
     byId.set(link.id, link);
     if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
-    if (entry.isSide !== true) links.push(link);
+    if (entry.isSide === true) return;
+    links.push(link);
+    if (entry.kind === 'message') tip = link;
   });
-  const tip = links.findLast((link) => !isPassing(link.id));
   return {
     links,
     lastLineOf: (id) => byId.get(id)?.line ?? 0,

@@ -10,9 +10,9 @@ import { findContextStart } from './context.ts';
  * through that very line. No other kept record may hang on that parent: the client moves such a record behind the tip of the
  * preserved segment, into the conversation. Linear in the entries; each answer takes constant time.
  */
-export function legalCuts(entries: readonly Entry[], isPassing: (id: string) => boolean): (line: number) => CutProblem {
+export function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
   const { lastLine } = findContextStart(entries);
-  const chain = buildChain(entries, isPassing);
+  const chain = buildChain(entries);
   const outside = countOutsideParents(chain, entries);
   const exits = findExits(chain, entries);
   const positions = new Map(entries.map((entry, position) => [entry.line, position]));

@@ -5,35 +5,29 @@ import { isRecord, stringAt } from './json.ts';
 import { decodeRecord } from './record.ts';
 import { renderSummary } from './render.ts';
 
-/** The types that the client loads into its chain. It reads past others, even those with a parent: the thread never ends at one. */
-const THREAD_TYPES = new Set(['user', 'assistant', 'system', 'attachment']);
-
-/** Remembers of the file which record each main thread ends at, and which records the client reads past. */
+/** Remembers of the file only the message at which the main thread of each conversation ends. */
 export function createSession(): CodecSession {
-  const passing = new Set<string>();
   const tips = new Map<string, string>();
+  let conversation = '';
   return {
     decode: (value, line) => {
       const decoded = decodeRecord(value, line);
-      if ('problem' in decoded || decoded.recordId === undefined || decoded.isSide === true) return decoded;
-      if (isThreadRecord(value)) tips.set(decoded.conversation ?? '', decoded.recordId);
-      else passing.add(decoded.recordId);
+      if ('problem' in decoded || decoded.kind !== 'message' || decoded.isSide === true) return decoded;
+      conversation = decoded.conversation ?? conversation;
+      if (decoded.recordId !== undefined) tips.set(conversation, decoded.recordId);
       return decoded;
     },
     readContext,
-    legalCuts: (entries) => legalCuts(entries, (id) => passing.has(id)),
+    legalCuts,
+    // The preserved segment has to end at a message: from a progress record, which newer clients do not load, they find no way back to
+    // its head and go on believing the old token counts.
     renderSummary: (input) => {
-      const { lastKeptId } = input;
-      if (lastKeptId === null || !passing.has(lastKeptId)) return renderSummary(input);
-      return renderSummary({ ...input, lastKeptId: tips.get(conversationOf(input.firstKept)) ?? null });
+      const tip = tips.get(sessionIdOf(input.firstKept) ?? input.conversationId);
+      return renderSummary({ ...input, lastKeptId: tip ?? input.lastKeptId });
     },
   };
 }
 
-function isThreadRecord(value: Json): boolean {
-  return isRecord(value) && THREAD_TYPES.has(stringAt(value, 'type') ?? '');
-}
-
-function conversationOf(value: Json): string {
-  return isRecord(value) ? (stringAt(value, 'sessionId') ?? '') : '';
+function sessionIdOf(value: Json): string | undefined {
+  return isRecord(value) ? stringAt(value, 'sessionId') : undefined;
 }

@@ -1,0 +1,171 @@
+import type Database from 'better-sqlite3';
+
+/** `PRAGMA application_id` of an archive: the letters "cmpt". */
+export const APPLICATION_ID = 0x63_6d_70_74;
+
+/**
+ * Text that comes from outside is in columns of type ANY: TEXT, or a BLOB of UTF-16LE where the text has lone surrogates (columns.ts).
+ * Ids are never used twice (AUTOINCREMENT): another process may still hold the id of a compaction that was discarded meanwhile.
+ */
+const FIRST_SCHEMA = `
+PRAGMA application_id = ${APPLICATION_ID};
+
+CREATE TABLE compactions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  status TEXT NOT NULL CHECK (status IN ('prepared', 'applied')),
+  format TEXT NOT NULL,
+  source_path ANY NOT NULL,
+  output_path ANY,
+  source_sha256 BLOB NOT NULL CHECK (length(source_sha256) = 32),
+  source_size_bytes INTEGER NOT NULL,
+  source_line_count INTEGER NOT NULL,
+  source_has_bom INTEGER NOT NULL CHECK (source_has_bom IN (0, 1)),
+  output_sha256 BLOB NOT NULL CHECK (length(output_sha256) = 32),
+  output_size_bytes INTEGER NOT NULL,
+  settings_sha256 BLOB NOT NULL CHECK (length(settings_sha256) = 32),
+  settings ANY NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  process_id INTEGER NOT NULL
+) STRICT;
+CREATE INDEX compactions_by_source ON compactions (source_sha256, settings_sha256);
+CREATE INDEX compactions_prepared ON compactions (id) WHERE status = 'prepared';
+
+CREATE TABLE cycles (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  compaction_id INTEGER NOT NULL REFERENCES compactions,
+  position INTEGER NOT NULL,
+  conversation_id ANY NOT NULL,
+  cycle INTEGER NOT NULL,
+  parent_cycle_id INTEGER REFERENCES cycles,
+  clip_sha256 BLOB NOT NULL CHECK (length(clip_sha256) = 32),
+  messages_compressed INTEGER NOT NULL,
+  made_count INTEGER NOT NULL, -- so that a row that is gone is missed
+  live_count INTEGER NOT NULL,
+  UNIQUE (compaction_id, position)
+) STRICT;
+CREATE INDEX cycles_by_clip ON cycles (clip_sha256);
+CREATE INDEX cycles_by_conversation ON cycles (conversation_id);
+CREATE INDEX cycles_by_parent ON cycles (parent_cycle_id) WHERE parent_cycle_id IS NOT NULL;
+
+CREATE TABLE batches (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  cycle_id INTEGER NOT NULL REFERENCES cycles,
+  position INTEGER NOT NULL,
+  label TEXT NOT NULL UNIQUE,
+  content ANY NOT NULL,
+  depth INTEGER NOT NULL,
+  start_ms INTEGER,
+  end_ms INTEGER,
+  message_count INTEGER NOT NULL,
+  first_index INTEGER,
+  last_index INTEGER,
+  UNIQUE (cycle_id, position)
+) STRICT;
+
+CREATE TABLE batch_sources (
+  batch_id INTEGER NOT NULL REFERENCES batches,
+  position INTEGER NOT NULL,
+  source_id INTEGER NOT NULL REFERENCES batches,
+  PRIMARY KEY (batch_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX batch_sources_by_source ON batch_sources (source_id);
+
+-- What a cycle's clip-archive speaks of. A fork of a compacted file has a list of its own, so "replaced" is no flag of a batch.
+CREATE TABLE live_batches (
+  cycle_id INTEGER NOT NULL REFERENCES cycles,
+  position INTEGER NOT NULL,
+  batch_id INTEGER NOT NULL REFERENCES batches,
+  PRIMARY KEY (cycle_id, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX live_batches_by_batch ON live_batches (batch_id);
+
+CREATE TABLE blocks (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  compaction_id INTEGER NOT NULL REFERENCES compactions,
+  position INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,
+  raw_size_bytes INTEGER NOT NULL,
+  data BLOB NOT NULL, -- zstd
+  UNIQUE (compaction_id, position)
+) STRICT;
+
+-- Of a summarized line the batch tells the cycle; the others name it. message_id is null where it is 'line:N'.
+CREATE TABLE lines (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  block_id INTEGER NOT NULL REFERENCES blocks,
+  line INTEGER NOT NULL,
+  offset INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  fate INTEGER NOT NULL CHECK (fate BETWEEN 0 AND 2), -- summarized, marked, survived
+  cycle_id INTEGER REFERENCES cycles,
+  batch_id INTEGER REFERENCES batches,
+  role INTEGER CHECK (role BETWEEN 0 AND 3), -- user, assistant, system, tool; null: no message
+  at_ms INTEGER,
+  message_index INTEGER,
+  message_id ANY,
+  name ANY,
+  sha256 BLOB NOT NULL CHECK (length(sha256) = 32),
+  UNIQUE (block_id, line),
+  CHECK (cycle_id IS NULL OR batch_id IS NULL)
+) STRICT;
+CREATE INDEX lines_by_batch ON lines (batch_id) WHERE batch_id IS NOT NULL;
+CREATE INDEX lines_by_cycle ON lines (cycle_id) WHERE cycle_id IS NOT NULL;
+
+CREATE TABLE carried_lines (
+  cycle_id INTEGER NOT NULL REFERENCES cycles,
+  line_id INTEGER NOT NULL REFERENCES lines,
+  batch_id INTEGER NOT NULL REFERENCES batches,
+  PRIMARY KEY (cycle_id, line_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX carried_lines_by_line ON carried_lines (line_id);
+CREATE INDEX carried_lines_by_batch ON carried_lines (batch_id);
+
+CREATE TABLE inserted_lines (
+  id INTEGER PRIMARY KEY,
+  compaction_id INTEGER NOT NULL REFERENCES compactions,
+  position INTEGER NOT NULL,
+  before_line INTEGER NOT NULL,
+  bytes BLOB NOT NULL,
+  UNIQUE (compaction_id, position)
+) STRICT;
+
+CREATE TABLE kept_runs (
+  id INTEGER PRIMARY KEY,
+  compaction_id INTEGER NOT NULL REFERENCES compactions,
+  position INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,
+  line_count INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  line_sha256 BLOB NOT NULL CHECK (length(line_sha256) = 32 * line_count),
+  UNIQUE (compaction_id, position)
+) STRICT;
+
+-- rowid: of lines, of batches.
+CREATE VIRTUAL TABLE message_search
+  USING fts5 (text, content = '', contentless_delete = 1, detail = full, tokenize = 'porter unicode61');
+CREATE VIRTUAL TABLE batch_search
+  USING fts5 (content, content = '', contentless_delete = 1, detail = full, tokenize = 'porter unicode61');
+`;
+
+/** Step n leads from schema version n to n + 1. Steps that were released are never changed. */
+const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export function readSchemaVersion(db: Database.Database): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** Brings the schema up to date; each step and its number are one transaction, so that a step is never taken twice. */
+export function migrate(db: Database.Database): void {
+  const step = db.transaction((): boolean => {
+    const version = readSchemaVersion(db);
+    const sql = MIGRATIONS[version];
+    if (sql === undefined) return false;
+    db.exec(sql);
+    db.pragma(`user_version = ${version + 1}`);
+    return true;
+  });
+  if (readSchemaVersion(db) >= SCHEMA_VERSION) return;
+  while (step.immediate()) continue;
+}

@@ -1,0 +1,105 @@
+import type Database from 'better-sqlite3';
+import type { Archive, CompactionDraft, LineDraft } from '../../ports/archive.ts';
+import { hashColumn, textColumn, timeColumn } from './columns.ts';
+import { coverSource } from './coverage.ts';
+import { guard } from './failure.ts';
+import { createCycleWriter } from './store-cycle.ts';
+import type { CycleIds } from './store-cycle.ts';
+import { createLineWriter } from './store-lines.ts';
+
+const INSERT_COMPACTION = `
+INSERT INTO compactions (status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count,
+  source_has_bom, output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id)
+VALUES ('prepared', :format, :sourcePath, :outputPath, :sourceSha256, :sourceSizeBytes, :sourceLineCount,
+  :sourceHasBom, :outputSha256, :outputSizeBytes, :settingsSha256, :settings, :createdAtMs, :processId)`;
+const INSERT_INSERTED = 'INSERT INTO inserted_lines (compaction_id, position, before_line, bytes) VALUES (?, ?, ?, ?)';
+const INSERT_KEPT = `
+INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_bytes, line_sha256) VALUES (?, ?, ?, ?, ?, ?)`;
+const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (?, ?, ?)';
+
+/** One transaction in bounded memory. An error of `lines` comes through as it is; a draft that contradicts itself is a bug and throws. */
+export function createStore(db: Database.Database, path: string): Archive['store'] {
+  const insertCompaction = db.prepare(INSERT_COMPACTION);
+  const insertInserted = db.prepare(INSERT_INSERTED);
+  const insertKept = db.prepare(INSERT_KEPT);
+  const insertCarried = db.prepare(INSERT_CARRIED);
+  const writeCycle = createCycleWriter(db);
+  const writeLines = createLineWriter(db);
+
+  const writeRest = (draft: CompactionDraft, compactionId: number, cycles: readonly CycleIds[]): void => {
+    draft.inserted.forEach(({ beforeLine, bytes }, position) => {
+      if (beforeLine < 1 || beforeLine > draft.source.lineCount + 1)
+        throw new Error(`no place before source line ${beforeLine}`);
+      insertInserted.run(compactionId, position, beforeLine, bytes);
+    });
+    draft.kept.forEach(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => {
+      insertKept.run(
+        compactionId,
+        position,
+        firstLine,
+        lineCount,
+        sizeBytes,
+        Buffer.concat(lineSha256.map(hashColumn)),
+      );
+    });
+    for (const { lineId, cycle, batch } of draft.carried) {
+      const ids = cycles[cycle];
+      const batchId = ids?.batchIds[batch];
+      if (ids === undefined || batchId === undefined)
+        throw new Error(`no batch ${batch} of cycle ${cycle} for a carried line`);
+      insertCarried.run(ids.cycleId, lineId, batchId);
+    }
+  };
+
+  const store = db.transaction((draft: CompactionDraft, lines: Iterable<LineDraft>): number => {
+    const compactionId = Number(insertCompaction.run(compactionColumns(draft)).lastInsertRowid);
+    const cycles = draft.cycles.map((cycle, position) => writeCycle(cycle, { compactionId, position }));
+    writeLines(coverSource(draft, lines), { compactionId, cycles });
+    writeRest(draft, compactionId, cycles);
+    return compactionId;
+  });
+
+  return (draft, lines) => {
+    const source = watchErrors(lines);
+    try {
+      return guard(path, () => store.immediate(draft, source.lines));
+    } catch (error) {
+      const thrown = source.thrown();
+      throw thrown === null ? error : thrown.error;
+    }
+  };
+}
+
+function compactionColumns(draft: CompactionDraft): Readonly<Record<string, unknown>> {
+  return {
+    format: draft.format,
+    sourcePath: textColumn(draft.sourcePath),
+    outputPath: draft.outputPath === null ? null : textColumn(draft.outputPath),
+    sourceSha256: hashColumn(draft.source.sha256),
+    sourceSizeBytes: draft.source.sizeBytes,
+    sourceLineCount: draft.source.lineCount,
+    sourceHasBom: draft.source.hasBom ? 1 : 0,
+    outputSha256: hashColumn(draft.output.sha256),
+    outputSizeBytes: draft.output.sizeBytes,
+    settingsSha256: hashColumn(draft.settingsSha256),
+    settings: textColumn(draft.settings),
+    createdAtMs: timeColumn(draft.createdAt),
+    processId: draft.processId,
+  };
+}
+
+type WatchedLines = { readonly lines: Iterable<LineDraft>; readonly thrown: () => { readonly error: unknown } | null };
+
+/** Remembers what the caller's iterable threw, so that it is not taken for an error of this database. */
+function watchErrors(lines: Iterable<LineDraft>): WatchedLines {
+  let thrown: { readonly error: unknown } | null = null;
+  function* watch(): IterableIterator<LineDraft> {
+    try {
+      yield* lines;
+    } catch (error) {
+      thrown = { error };
+      throw error;
+    }
+  }
+  return { lines: watch(), thrown: () => thrown };
+}

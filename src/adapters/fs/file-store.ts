@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, fchmodSync, fchownSync, fstatSync, openSync } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pid } from 'node:process';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { FileFailure, FileStore, PendingFile } from '../../ports/files.ts';
+import { errorCode, toFileFailure } from './failure.ts';
+import { describeNonFile } from './kind-of-file.ts';
+import { followLinks } from './link-target.ts';
+import { createPendingFile, removeTemporary } from './pending-file.ts';
+import { openSourceFile, stampOf } from './source-file.ts';
+
+/** A conversation is private unless its source was not. */
+const PRIVATE_MODE = 0o600;
+const PERMISSION_BITS = 0o777;
+
+/** Files of the local disk. A new file replaces what a path leads to, through links; a read-only file is not replaced. */
+export function createFileStore(): FileStore {
+  return {
+    open: async (path) => openSourceFile(path),
+    stamp: async (path) => {
+      try {
+        const stats = await stat(path, { bigint: true });
+        const is = describeNonFile(stats);
+        return is === null ? ok(stampOf(stats)) : err({ kind: 'not-a-file', path, is });
+      } catch (error) {
+        return err(toFileFailure(error, { path, what: 'read' }));
+      }
+    },
+    create: beginFile,
+  };
+}
+
+async function beginFile(path: string, like?: string): Promise<Result<PendingFile, FileFailure>> {
+  let failing = path;
+  try {
+    const is = await describeObstacle(path);
+    if (is !== null) return err({ kind: 'not-a-file', path, is });
+    const owner = like === undefined ? null : await ownerOf(like);
+    failing = dirname(path); // from here on what is missing, or may not be written, is the folder
+    const target = await followLinks(path);
+    const temporary = join(dirname(target), `.compact-${pid}-${randomBytes(6).toString('hex')}.tmp`);
+    const fd = openSync(temporary, 'wx', PRIVATE_MODE);
+    try {
+      if (owner !== null) giveTo(fd, owner);
+    } catch (error) {
+      closeSync(fd);
+      removeTemporary(temporary);
+      throw error;
+    }
+    return ok(createPendingFile({ path, target, temporary, fd }));
+  } catch (error) {
+    return err(toFileFailure(error, { path: failing, what: 'write' }));
+  }
+}
+
+/** What stands at a path that is no file; null: a file that may be replaced, or nothing. */
+async function describeObstacle(path: string): Promise<string | null> {
+  try {
+    const is = describeNonFile(await stat(path));
+    // A rename asks only the folder for permission; whoever made the file read-only meant the file.
+    if (is === null) await access(path, constants.W_OK);
+    return is;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+type Owner = { readonly mode: number; readonly uid: number; readonly gid: number };
+
+async function ownerOf(path: string): Promise<Owner | null> {
+  try {
+    const { mode, uid, gid } = await stat(path);
+    return { mode: mode & PERMISSION_BITS, uid, gid };
+  } catch (error) {
+    // Without a model the file stays private.
+    if (errorCode(error) !== null) return null;
+    throw error;
+  }
+}
+
+function giveTo(fd: number, { mode, uid, gid }: Owner): void {
+  const own = fstatSync(fd);
+  if (own.uid !== uid || own.gid !== gid) {
+    try {
+      fchownSync(fd, uid, gid);
+    } catch (error) {
+      // Only root may give files away; the mode is kept all the same.
+      if (errorCode(error) === null) throw error;
+    }
+  }
+  fchmodSync(fd, mode);
+}

@@ -1,0 +1,84 @@
+import type { RawLine } from '../../ports/files.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+
+/** Most records are far smaller; a bigger one makes its own buffer grow. */
+const BUFFER_BYTES = 1024 * 1024;
+/** One record above this is damage, not data. */
+export const MAX_LINE_BYTES = 256 * 1024 * 1024;
+
+export type LineSource = {
+  /** Fills `into` from byte `position` on; the count of bytes it got, 0 at the end. */
+  readonly fill: (into: Uint8Array, position: number) => number;
+  /** Throws for a line that is too long. */
+  readonly refuseLine: (line: number, maxLineBytes: number) => never;
+};
+
+export type LineRange = {
+  /** Byte offset of the first line. */
+  readonly from: number;
+  readonly bufferBytes?: number;
+  readonly maxLineBytes?: number;
+};
+
+/**
+ * Every line from an offset to the end, split at LF only; a CR counts as line ending only right before the LF. Lines are numbered from 1.
+ * A line's bytes are a view into a buffer that is used again for the next one.
+ */
+export function* readLines(source: LineSource, range: LineRange): Generator<RawLine> {
+  const { from, bufferBytes = BUFFER_BYTES, maxLineBytes = MAX_LINE_BYTES } = range;
+  let buffer = Buffer.allocUnsafe(bufferBytes);
+  let position = from; // of the buffer's first byte
+  let filled = 0;
+  let begin = 0; // of the line at hand
+  let scanned = 0; // no LF stands between `begin` and here
+  let line = 0;
+  for (;;) {
+    const at = buffer.indexOf(LF, scanned);
+    if (at >= 0 && at < filled) {
+      const end = at + 1;
+      if (end - begin > maxLineBytes) source.refuseLine(line + 1, maxLineBytes);
+      const eolLength = at > begin && buffer[at - 1] === CR ? 2 : 1;
+      yield { line: (line += 1), start: position + begin, bytes: buffer.subarray(begin, end), eolLength };
+      begin = end;
+      scanned = end;
+      continue;
+    }
+    const rest = filled - begin;
+    if (rest > maxLineBytes) source.refuseLine(line + 1, maxLineBytes);
+    buffer = makeRoom(buffer, { begin, filled, bufferBytes, maxLineBytes });
+    position += begin;
+    begin = 0;
+    scanned = rest;
+    const count = source.fill(buffer.subarray(rest), position + rest);
+    filled = rest + count;
+    if (count > 0) continue;
+    if (rest > 0) yield { line: line + 1, start: position, bytes: buffer.subarray(0, rest), eolLength: 0 };
+    return;
+  }
+}
+
+type Filling = {
+  /** Where the unfinished line begins, and where what was read ends. */
+  readonly begin: number;
+  readonly filled: number;
+  readonly bufferBytes: number;
+  readonly maxLineBytes: number;
+};
+
+/** The unfinished line at the front of a buffer with room behind it: twice the size for a long line, the usual one after it. */
+function makeRoom(buffer: Buffer<ArrayBuffer>, filling: Filling): Buffer<ArrayBuffer> {
+  const { begin, filled, bufferBytes, maxLineBytes } = filling;
+  const rest = filled - begin;
+  const isFull = rest === buffer.length;
+  const grown = Math.min(buffer.length * 2, maxLineBytes + bufferBytes);
+  const sizeBytes = isFull ? grown : rest < bufferBytes ? bufferBytes : buffer.length;
+  if (sizeBytes === buffer.length) {
+    buffer.copyWithin(0, begin, filled);
+    return buffer;
+  }
+  const other = Buffer.allocUnsafe(sizeBytes);
+  buffer.copy(other, 0, begin, filled);
+  return other;
+}

@@ -1,0 +1,98 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { FileFailure, FileStamp, SourceFile } from '../../ports/files.ts';
+import { errorCode, fileError, toFileFailure } from './failure.ts';
+import { describeNonFile } from './kind-of-file.ts';
+import { readLines } from './line-reader.ts';
+import type { LineSource } from './line-reader.ts';
+
+const UTF8_BOM = [0xef, 0xbb, 0xbf];
+
+/**
+ * Opens a file as it stands now: what is appended later is not read. `lines` may begin at the offset of any line and then numbers from
+ * there. A range that ends behind the file's end gives the bytes that there are.
+ */
+export function openSourceFile(path: string): Result<SourceFile, FileFailure> {
+  const opened = openRegularFile(path);
+  if (!opened.ok) return opened;
+  const { fd, stamp } = opened.value;
+  const file = createReader(fd, path, stamp.sizeBytes);
+  try {
+    const head = file.read(0, UTF8_BOM.length);
+    const bomLength = UTF8_BOM.every((byte, at) => head[at] === byte) ? UTF8_BOM.length : 0;
+    return ok({
+      path,
+      stamp,
+      bomLength,
+      lines: (from = bomLength) => readLines(file, { from }),
+      read: file.read,
+      close: createCloser(fd),
+    });
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+export function stampOf(stats: BigIntStats): FileStamp {
+  return { sizeBytes: Number(stats.size), mtimeNs: stats.mtimeNs, inode: stats.ino, device: stats.dev };
+}
+
+function openRegularFile(path: string): Result<{ readonly fd: number; readonly stamp: FileStamp }, FileFailure> {
+  let fd: number | null = null;
+  try {
+    // A named pipe would wait for a writer, for ever.
+    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = fstatSync(fd, { bigint: true });
+    const is = describeNonFile(stats);
+    if (is === null) return ok({ fd, stamp: stampOf(stats) });
+    closeSync(fd);
+    return err({ kind: 'not-a-file', path, is });
+  } catch (error) {
+    if (fd !== null) closeSync(fd);
+    // A socket cannot be opened at all.
+    if (errorCode(error) === 'ENXIO') return err({ kind: 'not-a-file', path, is: 'a socket' });
+    return err(toFileFailure(error, { path, what: 'read' }));
+  }
+}
+
+function createReader(fd: number, path: string, sizeBytes: number): LineSource & Pick<SourceFile, 'read'> {
+  const fill = (into: Uint8Array, position: number): number => {
+    const wanted = Math.min(into.length, Math.max(0, sizeBytes - position));
+    let got = 0;
+    try {
+      while (got < wanted) {
+        const count = readSync(fd, into, got, wanted - got, position + got);
+        if (count === 0) break;
+        got += count;
+      }
+    } catch (error) {
+      const failure = toFileFailure(error, { path, what: 'read' });
+      throw fileError(`${path}: the system cannot read it (${errorCode(error)})`, failure);
+    }
+    return got;
+  };
+  return {
+    fill,
+    refuseLine: (line, maxLineBytes) => {
+      const problem = `line ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB`;
+      throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
+    },
+    read: (start, length) => {
+      const bytes = Buffer.allocUnsafe(Math.min(length, Math.max(0, sizeBytes - start)));
+      return bytes.subarray(0, fill(bytes, start));
+    },
+  };
+}
+
+/** Closes once: the number may belong to another file afterwards. */
+function createCloser(fd: number): () => void {
+  let isOpen = true;
+  return () => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(fd);
+  };
+}

@@ -1,0 +1,41 @@
+import { stemmer } from 'stemmer';
+import { summarizeSource } from '../../core/extract/summarize.ts';
+import { ModelError } from '../../core/model-error.ts';
+import type { ModelProvider } from '../../ports/model.ts';
+
+// As length / 4 counts them, the measure of the whole project.
+const CHARS_PER_TOKEN = 4;
+// Every word form of a large transcript, at most a few megabytes.
+const MAX_CACHED_STEMS = 100_000;
+
+/** Summarizes offline with the conversation's own words: no key, no network, no cost, and the same answer every time. */
+export function createExtractiveProvider(): ModelProvider {
+  const stem = createCachedStemmer();
+  return {
+    complete: async ({ source, max_tokens: maxTokens }, signal) => {
+      signal?.throwIfAborted();
+      if (source === undefined) {
+        const message = 'The extractive provider chooses from the messages themselves, and this request has no source';
+        throw new ModelError('api_error', message, { retryable: false });
+      }
+      const text = summarizeSource(source, { maxChars: Math.max(0, Math.floor(maxTokens)) * CHARS_PER_TOKEN, stem });
+      return {
+        content: [{ type: 'text', text }],
+        stop_reason: 'end_turn',
+        usage: { input_tokens: 0, output_tokens: 0 },
+      };
+    },
+  };
+}
+
+function createCachedStemmer(): (word: string) => string {
+  const stems = new Map<string, string>();
+  return (word) => {
+    const known = stems.get(word);
+    if (known !== undefined) return known;
+    if (stems.size >= MAX_CACHED_STEMS) stems.clear();
+    const stem = stemmer(word);
+    stems.set(word, stem);
+    return stem;
+  };
+}

@@ -1,0 +1,124 @@
+import type { MessagePart, ToolCall } from '../../../core/message.ts';
+import type { Json } from '../../../ports/codec.ts';
+import { idAt, isList, isRecord, stringAt } from './json.ts';
+import type { JsonRecord } from './json.ts';
+import { listCalls, readCall } from './tool-calls.ts';
+import type { ReadCall } from './tool-calls.ts';
+
+/** What a record says: no thinking, no media. */
+export type Content = {
+  readonly parts: readonly MessagePart[];
+  /** The parts as one text: text, calls as `name arguments`, text of results. */
+  readonly text: string;
+  readonly calls: readonly ToolCall[];
+  /** Ids of the calls that are answered. */
+  readonly results: readonly string[];
+  /** A block of its content is a tool's result. */
+  readonly hasResultBlock: boolean;
+  /** A person's words stand in it, if a person wrote it. */
+  readonly hasTypedText: boolean;
+};
+
+export type ContentPlace = {
+  readonly line: number;
+  /** The whole record is the result of this call; null: it is no result, or nothing tells of which call. */
+  readonly resultOf: string | null;
+};
+
+/** @throws RangeError where something is nested too deeply to be written as JSON. */
+export function readContent(record: JsonRecord, { line, resultOf }: ContentPlace): Content {
+  const parts: MessagePart[] = [];
+  const calls: ToolCall[] = [];
+  const seen = new Set<string>();
+  let hasResultBlock = false;
+  const addText = (text: string): void => {
+    if (text !== '') parts.push({ kind: 'text', text });
+  };
+  const addCall = (callRecord: JsonRecord): void => {
+    const call = readCall(callRecord, { line, position: calls.length });
+    if (seen.has(call.id)) return; // some exports write a call both as a block and in tool_calls
+    seen.add(call.id);
+    calls.push(call.call);
+    parts.push(callPart(call));
+  };
+  for (const block of blocksOf(record['content'])) {
+    const type = isRecord(block) ? (stringAt(block, 'type') ?? '') : '';
+    if (!isRecord(block)) addText(typeof block === 'string' ? block : '');
+    else if (type.endsWith('tool_use')) addCall(block);
+    else if (type.endsWith('tool_result')) {
+      hasResultBlock = true;
+      parts.push(resultPart(block));
+    } else addText(textOfBlock(block, type));
+  }
+  const listed = listCalls(record['tool_calls']);
+  if (listed === null) addText(textOfValue(record['tool_calls']));
+  else listed.forEach(addCall);
+  listCalls(record['function_call'])?.forEach(addCall);
+  return finish({ parts: resultOf === null ? parts : wholeResult(parts, resultOf), calls, hasResultBlock });
+}
+
+function finish({ parts, calls, hasResultBlock }: Pick<Content, 'parts' | 'calls' | 'hasResultBlock'>): Content {
+  return {
+    parts,
+    text: joinParts(parts),
+    calls,
+    results: parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : [])),
+    hasResultBlock,
+    hasTypedText: parts.some((part) => part.kind === 'text' && isTyped(part.text)),
+  };
+}
+
+function blocksOf(content: Json | undefined): readonly Json[] {
+  if (content === undefined || content === null) return [];
+  return isList(content) ? content : [typeof content === 'string' ? content : textOfValue(content)];
+}
+
+/** Text of a block; '' for thinking, media and what is not known. */
+function textOfBlock(block: JsonRecord, type: string): string {
+  if (type === 'text' || type === 'input_text' || type === 'output_text' || type === '')
+    return stringAt(block, 'text') ?? '';
+  return type === 'refusal' ? (stringAt(block, 'refusal') ?? '') : '';
+}
+
+function callPart({ id, name, arguments: args }: ReadCall): MessagePart {
+  return { kind: 'call', id, name, arguments: args };
+}
+
+function resultPart(block: JsonRecord): MessagePart {
+  const { content } = block;
+  const texts = blocksOf(content).map((item) =>
+    isRecord(item) ? textOfBlock(item, stringAt(item, 'type') ?? '') : textOfValue(item),
+  );
+  const text = texts.filter((one) => one !== '').join('\n');
+  const callId = idAt(block, 'tool_use_id');
+  if (callId === undefined) return { kind: 'text', text };
+  return { kind: 'result', callId, text, isError: block['is_error'] === true };
+}
+
+/** The text of a record that is a result as a whole; its own calls, if it has any, stay. */
+function wholeResult(parts: readonly MessagePart[], callId: string): readonly MessagePart[] {
+  const text = joinParts(parts.filter((part) => part.kind === 'text'));
+  return [{ kind: 'result', callId, text, isError: false }, ...parts.filter((part) => part.kind !== 'text')];
+}
+
+function textOfValue(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function joinParts(parts: readonly MessagePart[]): string {
+  return parts
+    .map((part) => (part.kind === 'call' ? `${part.name} ${part.arguments}`.trim() : part.text))
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+const CLIENT_TEXT = /^\s*<(system|system-reminder)>/;
+
+/** Not blank, and not wholly a note that a client put into the user's turn (Kimi: `<system>CHECKPOINT 3</system>`). */
+function isTyped(text: string): boolean {
+  const tag = CLIENT_TEXT.exec(text)?.[1];
+  if (tag === undefined) return text.trim() !== '';
+  const end = `</${tag}>`;
+  return text.slice(text.indexOf(end) + end.length).trim() !== '' || !text.includes(end);
+}

@@ -1,0 +1,57 @@
+import type { ConversationMessage, Role } from '../../../core/message.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Content } from './content.ts';
+import { idAt, stringAt } from './json.ts';
+import { isPersonsRole } from './record.ts';
+import type { Said } from './record.ts';
+import { parseTime } from './time.ts';
+
+export type MessageSource = {
+  readonly said: Said;
+  readonly content: Content;
+  readonly line: number;
+  /** It is the summary that stands for everything before it. */
+  readonly isSummary: boolean;
+};
+
+export function toDecoded(source: MessageSource): Decoded {
+  const { said, content, isSummary } = source;
+  const message = toMessage(source);
+  const calls = content.calls.map((call) => call.id);
+  const isPrompt =
+    message.role === 'user' &&
+    isPersonsRole(said.givenRole) &&
+    content.hasTypedText &&
+    !isClipArchiveText(content.text);
+  return {
+    kind: isSummary ? 'summary' : said.role === 'system' ? 'instruction' : 'message',
+    ...(said.conversation !== undefined && { conversation: said.conversation }),
+    ...(calls.length > 0 && { calls }),
+    ...(content.results.length > 0 && { results: content.results }),
+    ...(isPrompt && { isPrompt }),
+    message,
+  };
+}
+
+function toMessage({ said, content, line, isSummary }: MessageSource): ConversationMessage {
+  const { record, givenRole } = said;
+  const role = isSummary ? 'system' : roleOf(said, content);
+  const name = stringAt(record, 'name') ?? (role === 'user' && !isPersonsRole(givenRole) ? givenRole : undefined);
+  return {
+    id: idAt(record, 'id') ?? `line:${line}`,
+    conversation_id: said.conversation ?? '',
+    role,
+    ...(name !== undefined && name !== '' && { name }),
+    content: content.text,
+    ...(content.calls.length > 0 && { tool_calls: content.calls }),
+    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
+    created_at: parseTime(record['created_at']) ?? parseTime(record['timestamp']),
+    parts: content.parts,
+  };
+}
+
+/** Anthropic's results stand in a user's turn; those of tools that its server ran stand in the assistant's own. */
+function roleOf({ role }: Said, { hasResultBlock }: Content): Role {
+  return role === 'user' && hasResultBlock ? 'tool' : role;
+}

@@ -1,0 +1,59 @@
+import type { Role } from '../../../core/message.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { idAt, isRecord } from './json.ts';
+import type { JsonRecord } from './json.ts';
+
+/** A line that somebody said: a message, an instruction or a summary. */
+export type Said = {
+  readonly kind: 'said';
+  readonly record: JsonRecord;
+  /** As the record has it. */
+  readonly givenRole: string;
+  /** Before it is known whether it holds a tool's result. */
+  readonly role: Role;
+  readonly conversation?: string;
+};
+
+/** A line that is carried and never summarized. */
+export type Carried = { readonly kind: 'meta'; readonly pin?: string; readonly conversation?: string };
+
+/** What the producers call the four roles. Kimi keeps its system prompt among its own records. */
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['user', 'user'],
+  ['human', 'user'],
+  ['assistant', 'assistant'],
+  ['ai', 'assistant'],
+  ['model', 'assistant'],
+  ['system', 'system'],
+  ['developer', 'system'],
+  ['_system_prompt', 'system'],
+  ['tool', 'tool'],
+  ['function', 'tool'],
+]);
+
+const SPEECH_KEYS = ['content', 'tool_calls', 'function_call'];
+
+/** Tells messages from what a producer writes beside them. A role of nobody's making speaks as another user, under its own name. */
+export function classify(value: Json): Said | Carried | RecordProblem {
+  if (!isRecord(value)) return { kind: 'meta' };
+  const id = idAt(value, 'conversation_id');
+  const conversation = id === undefined || id === '' ? {} : { conversation: id };
+  const givenRole = value['role'];
+  if (givenRole === undefined) return { kind: 'meta', ...conversation };
+  if (typeof givenRole !== 'string') return { problem: 'a record whose role is no text' };
+  const role = ROLES.get(givenRole);
+  if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', pin: givenRole, ...conversation };
+  const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
+  if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };
+  return { kind: 'said', record: value, givenRole, role: role ?? 'user', ...conversation };
+}
+
+/** Whether a record's role is one that a person speaks in. */
+export function isPersonsRole(givenRole: string): boolean {
+  return givenRole === 'user' || givenRole === 'human';
+}
+
+/** A name that Kimi gives to records of its own. */
+export function isKimiRole(givenRole: string): boolean {
+  return givenRole.startsWith('_');
+}

@@ -1,0 +1,82 @@
+import { parseClipArchiveHead } from '../../../core/clip-archive.ts';
+import { readToolCall } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
+import { readContent } from './content.ts';
+import type { Content } from './content.ts';
+import { createSurvey } from './dialect.ts';
+import { idAt, stringAt } from './json.ts';
+import { toDecoded } from './message.ts';
+import { createPairing } from './pairing.ts';
+import { classify, isPersonsRole } from './record.ts';
+import type { Said } from './record.ts';
+import { renderSummary } from './render.ts';
+
+/**
+ * Every line is seen once in order; a line that is decoded again later gives the same message. What it remembers is a few words a file, and
+ * of each result without an id the call that it answers.
+ */
+export function createSession(): CodecSession {
+  const survey = createSurvey();
+  const pairing = createPairing();
+  const begun = new Set<string>(); // conversations in which something was said
+  const summaryLines = new Set<number>();
+  const answered = new Map<number, string>();
+  let lastLine = 0;
+
+  const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
+    if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
+    if (givenRole === 'system') return true;
+    // In files of Anthropic's blocks, which have no system lines, it is a user's: whether this is one shows only in the lines to come.
+    return (
+      isPersonsRole(givenRole) && conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null
+    );
+  };
+  const findAnswered = (said: Said, line: number, isNew: boolean): string | null => {
+    if (said.role !== 'tool') return null;
+    const { record, conversation = '' } = said;
+    const own = idAt(record, 'tool_call_id') ?? idAt(record, 'call_id');
+    if (own !== undefined) return own;
+    if (!isNew) return answered.get(line) ?? null;
+    const taken = pairing.takeCall(conversation, stringAt(record, 'name') ?? stringAt(record, 'tool_name'));
+    if (taken !== null) answered.set(line, taken);
+    return taken;
+  };
+  const noteNew = (said: Said, content: Content, line: number): void => {
+    const { conversation = '' } = said;
+    const isSummary = isHeadSummary(said, content);
+    survey.noteSaid(said, isSummary);
+    if (isSummary) summaryLines.add(line);
+    else if (said.role === 'system') return;
+    begun.add(conversation);
+    for (const id of content.results) pairing.noteResult(conversation, id);
+    if (content.results.length === 0) pairing.noteCalls(conversation, content.calls.map(readToolCall));
+  };
+
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > lastLine;
+    lastLine = Math.max(lastLine, line);
+    const said = classify(value);
+    if ('problem' in said) return said;
+    if (said.kind === 'meta') {
+      if (isNew && said.pin !== undefined) survey.noteKimi();
+      return said;
+    }
+    try {
+      const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
+      if (isNew) noteNew(said, content, line);
+      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
+    } catch (error) {
+      if (error instanceof RangeError) return { problem: 'a record that is nested too deeply to be read' };
+      throw error;
+    }
+  };
+  return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => renderSummary(input, survey) };
+}
+
+/** The summary is the first thing said after leading instructions; nothing is ever out of context, since the file is the context. */
+function readContext(entries: readonly Entry[]): ContextView {
+  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
+  return { priorLine: first?.kind === 'summary' ? first.line : null, isStale: () => false };
+}

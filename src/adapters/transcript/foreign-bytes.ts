@@ -1,0 +1,96 @@
+import type { ForeignBytes } from '../../ports/formats.ts';
+import { looksLikeDocument } from './json-document.ts';
+
+type Signature = ForeignBytes & { readonly bytes: readonly number[] };
+
+const COMPRESSED = 'a compressed file';
+
+/** First bytes that tell what a file is. UTF-32 stands before UTF-16, whose mark it begins with. */
+const SIGNATURES: readonly Signature[] = [
+  { bytes: [0x1f, 0x8b], looksLike: `${COMPRESSED} (gzip)`, advice: 'Unpack it first: gzip -d.' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: `${COMPRESSED} (zstd)`, advice: 'Unpack it first: zstd -d.' },
+  { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], looksLike: `${COMPRESSED} (xz)`, advice: 'Unpack it first: xz -d.' },
+  { bytes: [...ascii('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
+  {
+    bytes: [...ascii('PK'), 3, 4],
+    looksLike: 'a zip archive',
+    advice: 'Unpack it first, and name a transcript in it.',
+  },
+  {
+    bytes: [...ascii('SQLite format 3'), 0],
+    looksLike: 'a SQLite database',
+    advice: 'Export its messages as JSON Lines, one message a line.',
+  },
+  {
+    bytes: ascii('PAR1'),
+    looksLike: 'a Parquet file',
+    advice: 'Export its messages as JSON Lines, one message a line.',
+  },
+  { bytes: ascii('%PDF-'), looksLike: 'a PDF', advice: 'Name the transcript itself.' },
+  {
+    bytes: ascii('version https://git-lfs.github.com/'),
+    looksLike: 'a pointer of Git LFS',
+    advice: 'Fetch the file itself: git lfs pull.',
+  },
+  { bytes: [0xff, 0xfe, 0, 0], looksLike: 'UTF-32 text', advice: recode('UTF-32') },
+  { bytes: [0, 0, 0xfe, 0xff], looksLike: 'UTF-32 text', advice: recode('UTF-32') },
+  { bytes: [0xff, 0xfe], looksLike: 'UTF-16 text', advice: recode('UTF-16') },
+  { bytes: [0xfe, 0xff], looksLike: 'UTF-16 text', advice: recode('UTF-16') },
+];
+
+const UTF8_BOM = [0xef, 0xbb, 0xbf];
+const LF = 0x0a;
+
+/** What the first bytes of a file (4 KiB will do) say against its being JSON Lines; null: nothing. */
+export function describeBytes(head: Uint8Array): ForeignBytes | null {
+  const body = startsWith(head, UTF8_BOM) ? head.subarray(UTF8_BOM.length) : head;
+  if (body.length === 0) return { looksLike: 'an empty file', advice: 'Check the path.' };
+  const signature = SIGNATURES.find(({ bytes }) => startsWith(body, bytes));
+  if (signature !== undefined) return { looksLike: signature.looksLike, advice: signature.advice };
+  return describeNuls(body) ?? describeText(Buffer.from(body).toString('utf8'));
+}
+
+/** UTF-16 without a mark has its NULs in every second place. A line that is NULs to the end is a matter of that line. */
+function describeNuls(body: Uint8Array): ForeignBytes | null {
+  const first = body.indexOf(0);
+  if (first < 0) return null;
+  const evenNuls = countNuls(body, 0);
+  const oddNuls = countNuls(body, 1);
+  const half = body.length / 2;
+  if (oddNuls > half * 0.7 && evenNuls < half * 0.1) return { looksLike: 'UTF-16 text', advice: recode('UTF-16LE') };
+  if (evenNuls > half * 0.7 && oddNuls < half * 0.1) return { looksLike: 'UTF-16 text', advice: recode('UTF-16BE') };
+  const isTail = body.subarray(0, first).includes(LF) && body.subarray(first).every((byte) => byte === 0);
+  return isTail
+    ? null
+    : { looksLike: 'binary data', advice: 'Name a transcript: a text file with one JSON record a line.' };
+}
+
+function describeText(text: string): ForeignBytes | null {
+  const start = text.trimStart();
+  if (/^<(?:!doctype|html|\?xml|head|body)\b/i.test(start)) {
+    return { looksLike: 'a web page or XML', advice: 'Export the conversation as JSON Lines, one message a line.' };
+  }
+  if (!looksLikeDocument(start)) return null;
+  const advice = start.startsWith('[')
+    ? "Make lines of it, one element a line: jq -c '.[]' FILE."
+    : "Make lines of its messages, for instance: jq -c '.messages[]' FILE.";
+  return { looksLike: 'one JSON document, not JSON Lines', advice };
+}
+
+function countNuls(bytes: Uint8Array, from: 0 | 1): number {
+  let count = 0;
+  for (let at = from; at < bytes.length; at += 2) if (bytes[at] === 0) count += 1;
+  return count;
+}
+
+function startsWith(bytes: Uint8Array, start: readonly number[]): boolean {
+  return bytes.length >= start.length && start.every((byte, at) => bytes[at] === byte);
+}
+
+function ascii(text: string): readonly number[] {
+  return Array.from(text, (char) => char.charCodeAt(0));
+}
+
+function recode(encoding: string): string {
+  return `Make it UTF-8: iconv -f ${encoding} -t UTF-8 FILE.`;
+}

@@ -1,0 +1,13 @@
+import type { FormatRegistry } from '../../ports/formats.ts';
+import { detectFormat } from './detect.ts';
+import { describeBytes } from './foreign-bytes.ts';
+import { parseJsonLine } from './jsonl.ts';
+import { findCodec, FORMATS } from './registry.ts';
+
+export const formatRegistry: FormatRegistry = {
+  list: () => FORMATS.map(({ format }) => format),
+  find: findCodec,
+  detect: detectFormat,
+  describeBytes,
+  parseLine: parseJsonLine,
+};

@@ -1,0 +1,71 @@
+import { DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Entry } from '../core/transcript.ts';
+import type { Archive, StoredCompaction } from '../ports/archive.ts';
+import type { Codec, CodecSession } from '../ports/codec.ts';
+import type { AppDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { asScanSource, hashLines } from './restored-lines.ts';
+import type { LineStream } from './restored-lines.ts';
+import { scanTranscript } from './scan.ts';
+import type { Scan } from './scan.ts';
+
+/** A state of a transcript: the file, or what it was before one or more compactions. */
+export type Stage = {
+  readonly lines: LineStream;
+  readonly hasBom: boolean;
+  readonly codec: Codec;
+  /** The session that read it. */
+  readonly session: CodecSession;
+  readonly scan: Scan;
+};
+
+/** The compaction that wrote a stage. `isIntact`: its output is still there as it was written (appended lines do not matter). */
+export type Located = { readonly compaction: StoredCompaction; readonly isIntact: boolean };
+
+/** Reads a stage through; lines that are no JSON are carried. */
+export async function readStage(
+  deps: AppDeps,
+  input: { readonly lines: LineStream; readonly hasBom: boolean; readonly codec: Codec; readonly name: string },
+): Promise<Result<Stage, Failure>> {
+  const { lines, hasBom, codec, name } = input;
+  const session = codec.open();
+  const scan = await scanTranscript(deps, {
+    source: asScanSource(lines, hasBom),
+    session,
+    name,
+    scoring: DEFAULT_SCORING_CONFIG,
+    keepInvalid: true,
+  });
+  return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value }) : scan;
+}
+
+/** The summaries of a stage: lines of which one may be the clip-archive of a compaction. */
+export function summariesOf({ scan }: Stage): readonly Entry[] {
+  return scan.entries.filter((entry) => entry.sha256 !== undefined);
+}
+
+/**
+ * The latest compaction that wrote a stage, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
+ * written the same line (copies of one file): the one whose whole output is there is meant.
+ */
+export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): Located | null {
+  const cycles = summariesOf(stage).flatMap((entry) => archive.findCycles(entry.sha256 ?? ''));
+  const ids = [...new Set(cycles.map((cycle) => cycle.compactionId))].sort((a, b) => b - a);
+  const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
+  for (const compaction of candidates) if (isIntact(deps, compaction, stage)) return { compaction, isIntact: true };
+  const newest = candidates[0];
+  return newest === undefined ? null : { compaction: newest, isIntact: false };
+}
+
+function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Stage): boolean {
+  const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
+  return total >= output.sizeBytes && sha256 === output.sha256;
+}
+
+export function notFound(stage: Stage, file: string, archivePath: string): Result<never, Failure> {
+  return summariesOf(stage).length === 0
+    ? err({ kind: 'not-compacted', file })
+    : err({ kind: 'not-in-archive', file, archive: archivePath });
+}

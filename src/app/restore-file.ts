@@ -1,0 +1,131 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Archive } from '../ports/archive.ts';
+import type { FileStamp } from '../ports/files.ts';
+import { toFailure } from './archive-failure.ts';
+import { UTF8_BOM } from './bom.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { locateCompaction, notFound, readStage } from './locate.ts';
+import type { Stage } from './locate.ts';
+import { openTranscript } from './open-transcript.ts';
+import type { RestoreReport } from './reports.ts';
+import type { RestoreFileRequest } from './requests.ts';
+import { hashLines, RestoreError, restoredLines } from './restored-lines.ts';
+import { openSettled } from './settle.ts';
+import { writeOutput } from './write-output.ts';
+
+/** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
+export async function restoreFile(
+  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  request: RestoreFileRequest,
+): Promise<Result<RestoreReport, Failure>> {
+  const { input } = request;
+  try {
+    const archive = await openSettled(deps, 'existing');
+    if (!archive.ok) return archive;
+    const opened = await openTranscript(input, deps);
+    if (!opened.ok) return opened;
+    const { source, codec } = opened.value;
+    try {
+      const lines = function* (): Generator<Uint8Array> {
+        for (const raw of source.lines()) yield raw.bytes;
+      };
+      const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
+      if (!stage.ok) return stage;
+      if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
+      const undone = await undo(deps, { stage: stage.value, archive: archive.value, request });
+      if (!undone.ok) return undone;
+      return await write(deps, request, { ...undone.value, stamp: source.stamp });
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    if (error instanceof RestoreError)
+      return err({ kind: 'altered', file: input.name, line: error.line, problem: error.message });
+    return err(toFailure(error, input.name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+type Undone = { readonly stage: Stage; readonly cycles: number; readonly sizeBytes: number; readonly sha256: string };
+
+/** Takes back one compaction, or all of them, each proven by the hash of what it had read. */
+async function undo(
+  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  {
+    stage: first,
+    archive,
+    request,
+  }: { readonly stage: Stage; readonly archive: Archive; readonly request: RestoreFileRequest },
+): Promise<Result<Undone, Failure>> {
+  const { name } = request.input;
+  const done: Undone[] = [];
+  let stage = first;
+  for (;;) {
+    const located = locateCompaction(deps, archive, stage);
+    if (located === null) break;
+    const { compaction } = located;
+    const output = stage.lines;
+    const lines = (): Iterable<Uint8Array> => restoredLines({ compaction, archive, runtime: deps.runtime, output });
+    const { hasBom, sizeBytes, sha256 } = compaction.source;
+    const proof = hashLines(deps.runtime.createHash(), lines(), { sizeBytes, hasBom });
+    if (proof.sha256 !== sha256) {
+      return err({
+        kind: 'altered',
+        file: name,
+        line: null,
+        problem: 'what comes out has another sha256 than the original',
+      });
+    }
+    const before = await readStage(deps, { lines, hasBom, codec: stage.codec, name });
+    if (!before.ok) return before;
+    stage = before.value;
+    done.push({ stage, cycles: done.length + 1, sizeBytes, sha256 });
+    if (!request.all) break;
+  }
+  const undone = done.at(-1);
+  return undone === undefined ? notFound(stage, name, archive.path) : ok(undone);
+}
+
+async function write(
+  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  { input, output }: RestoreFileRequest,
+  { stage, cycles, sizeBytes, sha256, stamp }: Undone & { readonly stamp: FileStamp },
+): Promise<Result<RestoreReport, Failure>> {
+  let written = 0;
+  const pieces = function* (): Generator<Uint8Array> {
+    if (stage.hasBom) {
+      written += UTF8_BOM.length;
+      yield UTF8_BOM;
+    }
+    for (const bytes of stage.lines()) {
+      written += bytes.length;
+      yield bytes;
+    }
+  };
+  if (output.kind === 'stdout') {
+    for (const piece of pieces()) deps.stdout(piece);
+  } else {
+    const path = output.kind === 'in-place' ? input.path : output.path;
+    const done = await writeOutput(deps.files, {
+      path,
+      like: input.path,
+      pieces: pieces(),
+      source: { path: input.path, stamp },
+    });
+    if (!done.ok)
+      return err(done.error.kind === 'changed' ? { kind: 'source-changed', file: input.name } : done.error.failure);
+  }
+  const target = output.kind === 'stdout' ? '-' : output.kind === 'in-place' ? input.name : output.path;
+  return ok({
+    schema: 'compact/restore@1',
+    file: input.name,
+    output: target,
+    cycles,
+    bytes: written,
+    sha256,
+    appendedBytes: Math.max(0, written - sizeBytes),
+  });
+}

@@ -1,0 +1,147 @@
+import type { Archive, StoredCompaction } from '../ports/archive.ts';
+import type { RawLine } from '../ports/files.ts';
+import type { RunningHash, Runtime } from '../ports/runtime.ts';
+import { UTF8_BOM } from './bom.ts';
+import type { ScanSource } from './scan.ts';
+
+/** The lines of a file, line endings included; can be gone through more than once. */
+export type LineStream = () => Iterable<Uint8Array>;
+
+/** Why a compacted file cannot be taken back: the line of it (from 1) that is to blame, where one is. */
+export class RestoreError extends Error {
+  readonly problem: 'changed-line' | 'hole';
+  readonly line: number | null;
+
+  constructor(problem: 'changed-line' | 'hole', message: string, line: number | null) {
+    super(message);
+    this.name = 'RestoreError';
+    this.problem = problem;
+    this.line = line;
+  }
+}
+
+type RestoreInput = {
+  readonly compaction: StoredCompaction;
+  readonly archive: Archive;
+  readonly runtime: Runtime;
+  /** The compacted file, with whatever was appended since. */
+  readonly output: LineStream;
+};
+
+/**
+ * The lines before a compaction: kept ones from the compacted file, the others from the archive, and at the end what was appended
+ * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
+ */
+export function* restoredLines({ compaction, archive, runtime, output }: RestoreInput): Generator<Uint8Array> {
+  const reader = createOutputReader(output(), runtime);
+  const archived = archive.readLines(compaction.id);
+  const ownBefore = groupByLine(compaction);
+  const keptHash = keptHashes(compaction);
+  let pending = archived.next();
+  let last: Uint8Array | null = null;
+  for (let line = 1; line <= compaction.source.lineCount; line += 1) {
+    for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes), bytes.length);
+    const sha256 = keptHash.get(line);
+    if (sha256 !== undefined) {
+      last = reader.expect(sha256, null);
+    } else if (pending.done !== true && pending.value.line === line) {
+      last = pending.value.bytes;
+      pending = archived.next();
+    } else {
+      throw new RestoreError('hole', `line ${line} of the original is neither kept nor archived`, null);
+    }
+    yield last;
+  }
+  for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? [])
+    reader.expect(runtime.sha256(bytes), bytes.length);
+  yield* appendedLines(reader, last);
+}
+
+/** Lines that a producer added after the compaction; the first begins a line of its own even if the original's last line had no ending. */
+function* appendedLines(reader: OutputReader, last: Uint8Array | null): Generator<Uint8Array> {
+  let isFirst = true;
+  for (let bytes = reader.rest(); bytes !== null; bytes = reader.rest()) {
+    if (isFirst && last !== null && last.at(-1) !== LF && bytes.at(0) !== LF) yield Uint8Array.of(LF);
+    isFirst = false;
+    yield bytes;
+  }
+}
+
+const LF = 0x0a;
+
+type OutputReader = {
+  /** The next line, which must have this hash. A last kept line without an ending may have been given one by its producer. */
+  readonly expect: (sha256: string, length: number | null) => Uint8Array;
+  readonly rest: () => Uint8Array | null;
+};
+
+function createOutputReader(lines: Iterable<Uint8Array>, runtime: Runtime): OutputReader {
+  const iterator = lines[Symbol.iterator]();
+  let line = 0;
+  const next = (): Uint8Array | null => {
+    line += 1;
+    const result = iterator.next();
+    return result.done === true ? null : result.value;
+  };
+  return {
+    rest: next,
+    expect: (sha256) => {
+      const bytes = next();
+      if (bytes === null) throw new RestoreError('changed-line', `line ${line} is missing: the file was cut off`, line);
+      const isSame =
+        runtime.sha256(bytes) === sha256 || (bytes.at(-1) === LF && runtime.sha256(bytes.subarray(0, -1)) === sha256);
+      if (!isSame) throw new RestoreError('changed-line', `line ${line} was changed since the compaction`, line);
+      return bytes;
+    },
+  };
+}
+
+function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readonly Uint8Array[]> {
+  const lines = new Map<number, Uint8Array[]>();
+  for (const { beforeLine, bytes } of inserted) {
+    const list = lines.get(beforeLine);
+    if (list === undefined) lines.set(beforeLine, [bytes]);
+    else list.push(bytes);
+  }
+  return lines;
+}
+
+function keptHashes({ kept }: StoredCompaction): ReadonlyMap<number, string> {
+  return new Map(kept.flatMap((run) => run.lineSha256.map((sha256, at) => [run.firstLine + at, sha256] as const)));
+}
+
+/** A restored file as the first pass reads it. Its size is not known beforehand: 0. */
+export function asScanSource(lines: LineStream, hasBom: boolean): ScanSource {
+  return {
+    bomLength: hasBom ? UTF8_BOM.length : 0,
+    stamp: { sizeBytes: 0 },
+    lines: () => numberLines(lines(), hasBom),
+  };
+}
+
+function* numberLines(lines: Iterable<Uint8Array>, hasBom: boolean): Generator<RawLine> {
+  let start = hasBom ? UTF8_BOM.length : 0;
+  let line = 0;
+  for (const bytes of lines) {
+    line += 1;
+    const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === 0x0d ? 2 : 1;
+    yield { line, start, bytes, eolLength };
+    start += bytes.length;
+  }
+}
+
+/** Feeds a hash with the first `sizeBytes` bytes of what passes through it. */
+export function hashLines(
+  hash: RunningHash,
+  lines: Iterable<Uint8Array>,
+  limit: { readonly sizeBytes: number; readonly hasBom: boolean },
+): { readonly total: number; readonly sha256: string } {
+  let total = 0;
+  const add = (bytes: Uint8Array): void => {
+    if (total < limit.sizeBytes) hash.update(bytes.subarray(0, limit.sizeBytes - total));
+    total += bytes.length;
+  };
+  if (limit.hasBom) add(UTF8_BOM);
+  for (const bytes of lines) add(bytes);
+  return { total, sha256: hash.digest() };
+}

@@ -1,0 +1,126 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Archive } from '../ports/archive.ts';
+import { carriedFailure, toFailure } from './archive-failure.ts';
+import type { AppDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { locateCompaction, notFound, readStage } from './locate.ts';
+import type { Stage } from './locate.ts';
+import { openTranscript } from './open-transcript.ts';
+import type { VerifyProblem, VerifyReport } from './reports.ts';
+import type { VerifyFileRequest } from './requests.ts';
+import { hashLines, RestoreError, restoredLines } from './restored-lines.ts';
+import { openSettled } from './settle.ts';
+import { checkBatches } from './verify/batches.ts';
+import { checkGroups } from './verify/groups.ts';
+
+/** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
+export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
+  try {
+    const archive = await openSettled(deps, 'existing');
+    if (!archive.ok) return archive;
+    const opened = await openTranscript(input, deps);
+    if (!opened.ok) return opened;
+    const { source, codec } = opened.value;
+    try {
+      const lines = function* (): Generator<Uint8Array> {
+        for (const raw of source.lines()) yield raw.bytes;
+      };
+      const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
+      if (!stage.ok) return stage;
+      if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
+      return await verifyStages(deps, { stage: stage.value, archive: archive.value, name: input.name });
+    } finally {
+      source.close();
+    }
+  } catch (error) {
+    return err(toFailure(error, input.name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+async function verifyStages(
+  deps: AppDeps,
+  { stage: first, archive, name }: { readonly stage: Stage; readonly archive: Archive; readonly name: string },
+): Promise<Result<VerifyReport, Failure>> {
+  const newest = locateCompaction(deps, archive, first);
+  if (newest === null) return notFound(first, name, archive.path);
+  const keptLines = newest.compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
+  const ownLines = newest.compaction.inserted.length;
+  const counts = {
+    archived: 0,
+    cycles: 0,
+    batches: newest.compaction.cycles.reduce((sum, { live }) => sum + live.length, 0),
+  };
+  let original = newest.compaction.source;
+  let problems: readonly VerifyProblem[] = [];
+  let stage: Stage | null = first;
+  while (stage !== null && problems.length === 0) {
+    const located = locateCompaction(deps, archive, stage);
+    if (located === null) break;
+    const { compaction } = located;
+    counts.cycles += 1;
+    counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
+    original = compaction.source;
+    const before = await stageBefore(deps, { stage, archive, name, compaction });
+    problems = [...before.problems, ...checkBatches(deps, archive, compaction)];
+    if (before.stage !== null) problems = [...problems, ...checkGroups(before.stage, compaction)];
+    stage = before.stage;
+  }
+  return ok({
+    schema: 'compact/verify@1',
+    file: name,
+    format: first.codec.format.name,
+    result: problems.length === 0 ? 'verified' : 'failed',
+    cycles: counts.cycles,
+    lines: {
+      kept: keptLines,
+      archived: counts.archived,
+      appended: Math.max(0, first.scan.lineCount - keptLines - ownLines),
+    },
+    batches: counts.batches,
+    original: { sha256: original.sha256, bytes: original.sizeBytes },
+    archive: archive.path,
+    problems,
+  });
+}
+
+/** What the file was before a compaction, or why that cannot be had. */
+async function stageBefore(
+  deps: AppDeps,
+  input: {
+    readonly stage: Stage;
+    readonly archive: Archive;
+    readonly name: string;
+    readonly compaction: Parameters<typeof restoredLines>[0]['compaction'];
+  },
+): Promise<{ readonly stage: Stage | null; readonly problems: readonly VerifyProblem[] }> {
+  const { stage, archive, compaction, name } = input;
+  const { hasBom, sizeBytes, sha256 } = compaction.source;
+  const lines = (): Iterable<Uint8Array> =>
+    restoredLines({ compaction, archive, runtime: deps.runtime, output: stage.lines });
+  try {
+    const proof = hashLines(deps.runtime.createHash(), lines(), { sizeBytes, hasBom });
+    if (proof.sha256 !== sha256) {
+      const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
+      return { stage: null, problems: [{ kind: 'wrong-hash', message }] };
+    }
+    const before = await readStage(deps, { lines, hasBom, codec: stage.codec, name });
+    return before.ok
+      ? { stage: before.value, problems: [] }
+      : { stage: null, problems: [{ kind: 'wrong-hash', message: 'it could not be read' }] };
+  } catch (error) {
+    const problem = describeError(error);
+    if (problem === null) throw error;
+    return { stage: null, problems: [problem] };
+  }
+}
+
+function describeError(error: unknown): VerifyProblem | null {
+  if (error instanceof RestoreError) {
+    return { kind: error.problem, message: error.message, ...(error.line === null ? {} : { line: error.line }) };
+  }
+  const failure = carriedFailure(error);
+  return failure?.kind === 'damaged' ? { kind: 'damaged-archive', message: failure.reason } : null;
+}

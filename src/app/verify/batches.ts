@@ -1,0 +1,91 @@
+import { buildClipArchive } from '../../core/clip-archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { Json } from '../../ports/codec.ts';
+import type { AppDeps } from '../deps.ts';
+import { trimEol } from '../lineage.ts';
+import type { VerifyProblem } from '../reports.ts';
+
+/** Every batch that a clip-archive speaks of is there, says what stands in the file, and counts the messages that it stands for. */
+export function checkBatches(deps: AppDeps, archive: Archive, compaction: StoredCompaction): readonly VerifyProblem[] {
+  const linesOf = countLines(archive, compaction);
+  return compaction.cycles.flatMap((cycle) => [
+    ...checkLive(cycle),
+    ...checkText(deps, compaction, cycle),
+    ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
+      const lines = linesOf.get(batch.id) ?? 0;
+      if (lines <= batch.messageCount) return [];
+      return [
+        {
+          kind: 'wrong-count',
+          message: `batch ${batch.label} counts ${batch.messageCount} messages but ${lines} lines belong to it`,
+        },
+      ];
+    }),
+    ...checkOwned(cycle, linesOf),
+  ]);
+}
+
+function countLines(archive: Archive, { id }: StoredCompaction): ReadonlyMap<number | null, number> {
+  const counts = new Map<number | null, number>();
+  for (const { fate, batchId } of archive.readLines(id)) {
+    if (fate === 'summarized') counts.set(batchId, (counts.get(batchId) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function checkLive(cycle: StoredCycle): readonly VerifyProblem[] {
+  const counted = cycle.live.reduce((sum, { messageCount }) => sum + messageCount, 0);
+  if (counted === cycle.messagesCompressed) return [];
+  const message = `the batches of conversation ${cycle.conversationId} stand for ${counted} messages, ${cycle.messagesCompressed} were compressed: a batch is missing`;
+  return [{ kind: 'missing-batch', message }];
+}
+
+/** A line that was summarized belongs to a batch that exists. */
+function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, number>): readonly VerifyProblem[] {
+  const orphans = linesOf.get(null) ?? 0;
+  if (orphans === 0 || cycle.made.length === 0) return [];
+  return [
+    {
+      kind: 'missing-batch',
+      message: `${orphans} archived lines belong to no batch of conversation ${cycle.conversationId}`,
+    },
+  ];
+}
+
+/** The clip-archive in the file begins with what the stored batches give. */
+function checkText(
+  deps: AppDeps,
+  { inserted, settings }: StoredCompaction,
+  cycle: StoredCycle,
+): readonly VerifyProblem[] {
+  const line = inserted
+    .map(({ bytes }) => trimEol(bytes))
+    .find((bytes) => deps.runtime.sha256(bytes) === cycle.clipSha256);
+  const parsed = line === undefined ? null : deps.formats.parseLine(line);
+  const text = parsed !== null && parsed.ok ? textOf(parsed.value) : null;
+  const sizes = readClipSizes(settings);
+  const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
+  if (text !== null && text.startsWith(expected)) return [];
+  const message = `the clip-archive of conversation ${cycle.conversationId} does not say what its ${cycle.live.length} stored batches say: a batch is missing or was changed`;
+  return [{ kind: 'missing-batch', message }];
+}
+
+/** The longest string in a record: the summary's text, whatever the format calls it. */
+function textOf(value: Json): string | null {
+  if (typeof value === 'string') return value;
+  if (value === null || typeof value !== 'object') return null;
+  const texts = Object.values(value).map((part) => textOf(part));
+  return texts.reduce<string | null>(
+    (best, text) => (text !== null && text.length > (best?.length ?? -1) ? text : best),
+    null,
+  );
+}
+
+function readClipSizes(settings: string): { readonly clipFirst: number; readonly clipLast: number } {
+  const value: unknown = JSON.parse(settings);
+  const read = (key: string): number => {
+    const size: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined;
+    return typeof size === 'number' ? size : 0;
+  };
+  return { clipFirst: read('clipFirst'), clipLast: read('clipLast') };
+}

@@ -1,0 +1,40 @@
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { RestoreInvocation } from '../invocation.ts';
+import type { RestoreFileRequest } from '../../app/requests.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { renderRestoreReport } from '../render/restore.ts';
+import { inSession } from '../session.ts';
+import type { Stage } from '../session.ts';
+
+export async function runRestore(stage: Stage, invocation: RestoreInvocation): Promise<ExitCode> {
+  const endsWithStdout = invocation.output.kind === 'stdout';
+  return inSession(stage, { ...invocation, command: 'compact restore', endsWithStdout }, async (session) => {
+    const { voice, terminal } = session;
+    const gathered = await gatherInputs(session, [invocation.operand], { skipsCompacted: false });
+    if (typeof gathered === 'number') return gathered;
+    const [input, ...others] = gathered.inputs;
+    if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
+    if (input === undefined) return gathered.failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    voice.progress.name(input.name);
+    const result = await session.useCases.restoreFile({
+      input: { path: input.path, name: input.name, format: invocation.format },
+      output: toTarget(invocation.output),
+      all: invocation.all,
+    });
+    if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+    if (!result.ok) {
+      if (result.error.kind !== 'interrupted') voice.error(renderFailure(result.error));
+      return EXIT_CODES.failed;
+    }
+    if (invocation.manner.json) voice.answerPiece(reportJson(result.value));
+    else voice.report(renderRestoreReport(result.value, voice.theme));
+    return EXIT_CODES.done;
+  });
+}
+
+function toTarget(choice: RestoreInvocation['output']): RestoreFileRequest['output'] {
+  return choice.kind === 'path' ? { kind: 'file', path: choice.path } : choice;
+}

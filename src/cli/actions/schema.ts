@@ -1,0 +1,28 @@
+import { z } from 'zod';
+import { assertNever } from '../../core/result.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { SchemaName } from '../invocation.ts';
+import type { Stage } from '../session.ts';
+
+/** JSON Schema (2020-12) of a command's report. */
+export async function runSchema({ terminal }: Stage, name: SchemaName): Promise<ExitCode> {
+  const schema = z.toJSONSchema(await loadSchema(name));
+  terminal.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
+  return EXIT_CODES.done;
+}
+
+async function loadSchema(name: SchemaName): Promise<z.ZodType> {
+  switch (name) {
+    case 'compact':
+      return (await import('../schemas/compact.ts')).compactReportSchema;
+    case 'score':
+      return (await import('../schemas/score.ts')).scoreReportSchema;
+    case 'restore':
+      return (await import('../schemas/restore.ts')).restoreReportSchema;
+    case 'verify':
+      return (await import('../schemas/verify.ts')).verifyReportSchema;
+    default:
+      return assertNever(name);
+  }
+}

@@ -1,0 +1,46 @@
+import { toPolicy } from '../../config/to-policy.ts';
+import type { ScoreReport } from '../../app/reports.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { ScoreInvocation } from '../invocation.ts';
+import { renderFailure } from '../render/failure.ts';
+import { scoreJson } from '../render/json-lines.ts';
+import { renderScoreReport, selectRows } from '../render/score.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+export async function runScore(stage: Stage, invocation: ScoreInvocation): Promise<ExitCode> {
+  return inSession(stage, { ...invocation, command: 'compact score', endsWithStdout: true }, async (session) => {
+    const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
+    if (typeof gathered === 'number') return gathered;
+    let failedCount = gathered.failedCount;
+    for (const { path, name } of gathered.inputs) {
+      if (session.terminal.signal.aborted) break;
+      session.voice.progress.name(name);
+      const input = { path, name, format: invocation.format };
+      const result = await session.useCases.scoreFile({ input, policy: toPolicy(session.settings, invocation.policy) });
+      if (session.terminal.stdout.isClosed()) break;
+      if (result.ok) answer(session, { report: result.value, invocation });
+      else if (result.error.kind !== 'interrupted') {
+        session.voice.error(renderFailure(result.error));
+        failedCount += 1;
+      }
+    }
+    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+function answer(
+  { voice }: Session,
+  scored: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
+): void {
+  const { report, invocation } = scored;
+  if (invocation.manner.json) {
+    for (const piece of scoreJson(report, selectRows(report.messages, invocation))) voice.answerPiece(piece);
+    return;
+  }
+  const { explain, sort, limit } = invocation;
+  const rendering = { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, explain, sort, limit };
+  voice.answer(renderScoreReport(report, rendering));
+}

@@ -1,0 +1,58 @@
+import type { Failure } from '../../app/failure.ts';
+import type { VerifyReport } from '../../app/reports.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { ReadyInput } from '../gather.ts';
+import type { VerifyInvocation } from '../invocation.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { safeText } from '../render/safe-text.ts';
+import { renderVerifyReport } from '../render/verify.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+export async function runVerify(stage: Stage, invocation: VerifyInvocation): Promise<ExitCode> {
+  return inSession(stage, { ...invocation, command: 'compact verify' }, async (session) => {
+    // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
+    const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: false });
+    if (typeof gathered === 'number') return gathered;
+    let failedCount = gathered.failedCount;
+    for (const input of gathered.inputs) {
+      if (session.terminal.signal.aborted) break;
+      session.voice.progress.name(input.name);
+      const { path, name } = input;
+      const result = await session.useCases.verifyFile({ input: { path, name, format: invocation.format } });
+      const isWhole = result.ok
+        ? tellReport(session, { report: result.value, invocation })
+        : tellFailure(session, { failure: result.error, input });
+      if (!isWhole) failedCount += 1;
+    }
+    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+function tellReport(
+  { voice }: Session,
+  told: { readonly report: VerifyReport; readonly invocation: VerifyInvocation },
+): boolean {
+  const { report, invocation } = told;
+  const isWhole = report.result === 'verified';
+  if (invocation.manner.json) voice.answerPiece(reportJson(report));
+  else if (!isWhole || invocation.manner.verbosity !== 'quiet') {
+    voice.answer(renderVerifyReport(report, voice.answerTheme));
+  }
+  return isWhole;
+}
+
+/** An original that stands in the same folder is no failure of what was compacted. */
+function tellFailure({ voice }: Session, told: { readonly failure: Failure; readonly input: ReadyInput }): boolean {
+  const { failure, input } = told;
+  if (failure.kind === 'interrupted') return true;
+  if (failure.kind === 'not-compacted' && !input.isNamed) {
+    voice.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
+    return true;
+  }
+  voice.error(renderFailure(failure));
+  return false;
+}

@@ -1,0 +1,85 @@
+import { assertNever } from '../core/result.ts';
+import { COMMAND_NAMES } from './command-word.ts';
+import type { ExitCode } from './exit-codes.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import { findInputs } from './inputs.ts';
+import type { InputFile, InputProblem, InputRules } from './inputs.ts';
+import { renderFailure } from './render/failure.ts';
+import { safeText } from './render/safe-text.ts';
+import type { Session } from './session.ts';
+import { spoolStdin } from './stdin.ts';
+
+/** An input that can be opened: `name` is what messages call it. */
+export type ReadyInput = InputFile & { readonly name: string };
+
+export type Gathered = {
+  readonly inputs: readonly ReadyInput[];
+  /** Any number of transcripts is meant, even where there is one. */
+  readonly isSeveral: boolean;
+  /** Operands that could not be had; they have been told. */
+  readonly failedCount: number;
+};
+
+/** The operands as files, standard input spooled. A number instead: the command is over, with that exit code. */
+export async function gatherInputs(
+  session: Session,
+  operands: readonly string[],
+  rules: InputRules,
+): Promise<Gathered | ExitCode> {
+  const { terminal, voice } = session;
+  const readsStdin = operands.includes('-');
+  if (readsStdin && terminal.stdin.isTerminal) {
+    return session.refuse('standard input is a terminal: pipe a transcript in, or name a file');
+  }
+  const found = await findInputs(
+    operands.filter((operand) => operand !== '-'),
+    rules,
+  );
+  const misspelt = await findMisspeltCommand(operands, found.problems);
+  if (misspelt !== null) return session.refuse(misspelt);
+  for (const problem of found.problems) voice.error(renderInputProblem(problem));
+  for (const operand of found.empty) {
+    const ours = rules.skipsCompacted ? ' (*.compact.* is left out)' : '';
+    voice.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
+  }
+  const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
+  const isSeveral = files.length + found.problems.length > 1 || found.hasFolder;
+  if (!readsStdin) return { inputs: files, isSeveral, failedCount: found.problems.length };
+
+  const spooled = await spoolStdin(terminal);
+  if (!spooled.ok) {
+    voice.error(renderFailure({ kind: 'file', failure: spooled.error }));
+    return EXIT_CODES.failed;
+  }
+  const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
+  const inputs = [...files, stdin];
+  return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failedCount: found.problems.length };
+}
+
+/**
+ * `compact scroe x.jsonl`: the first operand is no file and nearly a command. Nothing is begun then, because with the right
+ * command the other operands would have meant something else.
+ */
+async function findMisspeltCommand(
+  operands: readonly string[],
+  problems: readonly InputProblem[],
+): Promise<string | null> {
+  const first = operands[0] ?? '';
+  if (!problems.some((problem) => problem.kind === 'missing' && problem.operand === first)) return null;
+  const { likelyName } = await import('../config/nearest.ts');
+  const likely = likelyName(first, COMMAND_NAMES);
+  return likely === null ? null : `${first}: no such file, and no such command: did you mean 'compact ${likely}'?`;
+}
+
+function renderInputProblem(problem: InputProblem): string {
+  switch (problem.kind) {
+    case 'missing':
+      return renderFailure({ kind: 'file', failure: { kind: 'not-found', path: problem.operand } });
+    case 'no-match':
+      return `${safeText(problem.pattern)}: no file matches. Check the pattern.`;
+    case 'unreadable':
+      return renderFailure({ kind: 'file', failure: { kind: 'denied', path: problem.path, what: 'read' } });
+    default:
+      return assertNever(problem);
+  }
+}

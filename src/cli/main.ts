@@ -1,0 +1,23 @@
+import { EXIT_CODES } from './exit-codes.ts';
+import { renderBug } from './render/bug.ts';
+import { run } from './run.ts';
+import { createTerminal } from './terminal.ts';
+
+/** The program. Sets the exit code and lets the process end by itself, so that nothing written is lost. */
+export async function main(): Promise<void> {
+  const terminal = createTerminal();
+  try {
+    const loadUseCases = async () => (await import('./compose.ts')).createUseCases;
+    terminal.setExitCode(await run({ terminal, loadUseCases }));
+  } catch (error) {
+    if (terminal.signal.aborted) {
+      // What an interruption tears down may complain; it was asked for.
+      terminal.setExitCode(EXIT_CODES.interrupted);
+    } else {
+      terminal.stderr.write(renderBug(error));
+      terminal.setExitCode(EXIT_CODES.failed);
+    }
+  } finally {
+    terminal.close();
+  }
+}

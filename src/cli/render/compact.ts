@@ -1,0 +1,162 @@
+import type { BatchReport, CompactReport, ConversationReport, SkipReason } from '../../app/reports.ts';
+import { restoredPath } from '../transcript-name.ts';
+import { countOf, formatChange, formatCount, formatSaving } from './quantities.ts';
+import { safeText } from './safe-text.ts';
+import { shellWord } from './shell-word.ts';
+import type { Theme } from './theme.ts';
+
+export type CompactRendering = {
+  readonly theme: Theme;
+  readonly isVerbose: boolean;
+  /** As `--archive` named it: restoring needs it too. */
+  readonly archiveFlag: string | null;
+  readonly isInPlace: boolean;
+};
+
+/** What was done to one transcript, for a person. */
+export function renderCompactReport(report: CompactReport, rendering: CompactRendering): readonly string[] {
+  const { theme } = rendering;
+  if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
+  const rows = [
+    row('messages', formatChange(sum(report, (conversation) => conversation.messages))),
+    row('tokens', tokensText(report)),
+    ...(report.plan === undefined ? [row('batches', batchesText(report))] : planRows(report)),
+    row('lines', ledgerText(report)),
+    ...usageRows(report),
+    ...(report.archive === null ? [] : [row('archive', safeText(report.archive))]),
+    ...restoreRow(report, rendering),
+    ...report.notes.map((note) => row('note', theme.warning(safeText(note)))),
+  ];
+  return [headline(report, rendering), ...rows, ...verboseBatches(report, rendering)];
+}
+
+export type RunTotals = {
+  readonly compacted: number;
+  readonly planned: number;
+  readonly skipped: number;
+  readonly failed: number;
+  readonly tokens: { readonly before: number; readonly after: number };
+};
+
+/** The last line of a run over several transcripts. */
+export function renderTotals(totals: RunTotals, theme: Theme): string {
+  const { compacted, planned, skipped, failed, tokens } = totals;
+  const parts = [
+    ...(compacted > 0 ? [theme.good(`${formatCount(compacted)} compacted`)] : []),
+    ...(planned > 0 ? [`${formatCount(planned)} planned`] : []),
+    ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
+    ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
+  ];
+  const saving = compacted + planned === 0 ? '' : `; tokens ${formatChange(tokens)} (${formatSaving(tokens)})`;
+  return `${countOf(compacted + planned + skipped + failed, 'transcript')}: ${parts.join(', ')}${saving}`;
+}
+
+/** Over all conversations of a transcript. */
+export function sumTokens(report: CompactReport): { readonly before: number; readonly after: number } {
+  return sum(report, (conversation) => conversation.tokens);
+}
+
+const LABEL_COLUMNS = 9;
+
+function row(label: string, text: string): string {
+  return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
+}
+
+function headline(report: CompactReport, { theme, isInPlace }: CompactRendering): string {
+  const name = theme.strong(safeText(report.file));
+  if (report.result === 'planned') return `${name}: the plan; nothing was written`;
+  if (isInPlace || report.output === null) return `${name}: ${theme.good('compacted in place')}`;
+  return `${name} → ${theme.good(report.output === '-' ? 'standard output' : safeText(report.output))}`;
+}
+
+const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
+  'too-short': 'too short: nothing is older than the recent messages that stay',
+  'under-limit': 'under the limit',
+  'nothing-gained': 'nothing gained: compacted, it would not be smaller',
+  'nothing-new': 'nothing new since it was compacted',
+  'no-legal-cut': 'no place where it may be cut',
+};
+
+function renderSkip(report: CompactReport, theme: Theme): string {
+  const why = report.reason === undefined ? 'nothing to do' : SKIP_TEXTS[report.reason];
+  const notes = report.notes.map((note) => safeText(note).replace(/\.$/, '')).join('; ');
+  const copied =
+    report.output === null
+      ? ''
+      : `; copied as it is to ${report.output === '-' ? 'standard output' : safeText(report.output)}`;
+  return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${copied}`;
+}
+
+function tokensText(report: CompactReport): string {
+  const tokens = sumTokens(report);
+  const by = report.conversations[0]?.tokens.by;
+  const measure = by === undefined ? '' : `, estimated by ${safeText(by)}`;
+  return `${formatChange(tokens)} (${formatSaving(tokens)}${measure})`;
+}
+
+function batchesText(report: CompactReport): string {
+  const batches = report.conversations.flatMap((conversation) => conversation.batches);
+  const depths = new Map<number, number>();
+  for (const { depth } of batches) depths.set(depth, (depths.get(depth) ?? 0) + 1);
+  const byDepth = [...depths]
+    .toSorted(([a], [b]) => a - b)
+    .map(([depth, count]) => `${formatCount(count)} of depth ${depth}`);
+  const cycles = Math.max(0, ...report.conversations.map((conversation) => conversation.cycles));
+  const several = report.conversations.length > 1 ? `, in ${countOf(report.conversations.length, 'conversation')}` : '';
+  return `${byDepth.length === 0 ? 'none' : byDepth.join(', ')} after ${countOf(cycles, 'cycle')}${several}`;
+}
+
+function planRows({ plan }: CompactReport): readonly string[] {
+  if (plan === undefined) return [];
+  const tokens = `up to ${countOf(plan.tokensIn, 'token')} in, ${formatCount(plan.tokensOut)} out`;
+  return [row('chunks', formatCount(plan.chunks)), row('requests', `${formatCount(plan.requests)}, ${tokens}`)];
+}
+
+function ledgerText({ ledger }: CompactReport): string {
+  const { kept, summarized, marked, total } = ledger;
+  const markedText = marked === 0 ? '' : `, ${formatCount(marked)} marked`;
+  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${markedText}, of ${formatCount(total)}`;
+}
+
+/** The offline provider uses no tokens, and its calls are nobody's concern. */
+function usageRows({ usage }: CompactReport): readonly string[] {
+  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return [];
+  const tokens = `${countOf(usage.inputTokens, 'token')} in, ${formatCount(usage.outputTokens)} out`;
+  return [row('model', `${countOf(usage.calls, 'call')}, ${tokens}`)];
+}
+
+function restoreRow(report: CompactReport, { archiveFlag, isInPlace }: CompactRendering): readonly string[] {
+  if (report.result !== 'compacted') return [];
+  const archive = archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`;
+  if (report.output === '-') return [row('restore', `compact restore${archive} FILE (where you keep the output)`)];
+  const file = isInPlace || report.output === null ? report.file : report.output;
+  const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
+  return [row('restore', `compact restore${archive} ${shellWord(file)}${target}`)];
+}
+
+function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {
+  if (!isVerbose) return [];
+  return report.conversations.flatMap((conversation) => conversationLines(conversation, theme));
+}
+
+function conversationLines(conversation: ConversationReport, theme: Theme): readonly string[] {
+  const { id, messages, tokens, batches } = conversation;
+  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatChange(tokens)}`;
+  return [head, ...batches.map((batch) => `    ${batchText(batch)}`)];
+}
+
+function batchText({ label, depth, start, end, count }: BatchReport): string {
+  const times = start === null || end === null ? '' : `, ${safeText(start)} to ${safeText(end)}`;
+  return `${safeText(label)}: depth ${depth}, ${countOf(count, 'message')}${times}`;
+}
+
+function sum(
+  report: CompactReport,
+  pick: (conversation: ConversationReport) => { readonly before: number; readonly after: number },
+): { readonly before: number; readonly after: number } {
+  const changes = report.conversations.map(pick);
+  return {
+    before: changes.reduce((total, { before }) => total + before, 0),
+    after: changes.reduce((total, { after }) => total + after, 0),
+  };
+}

@@ -1,0 +1,112 @@
+import type { Failure } from '../../app/failure.ts';
+import { assertNever } from '../../core/result.ts';
+import type { ArchiveFailure } from '../../ports/archive.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { safeText } from './safe-text.ts';
+
+/** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
+export function renderFailure(failure: Failure): string {
+  switch (failure.kind) {
+    case 'file':
+      return fileFailure(failure.failure);
+    case 'archive':
+      return archiveFailure(failure.failure);
+    case 'bad-line': {
+      const place = `${safeText(failure.file)}:${failure.line}:${failure.column}`;
+      const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Mend or remove that line.';
+      return `${place}: ${safeText(failure.problem)}. ${advice}`;
+    }
+    case 'not-a-transcript':
+      return at(
+        failure.file,
+        `not a transcript: it looks like ${safeText(failure.looksLike)}.`,
+        safeText(failure.advice),
+      );
+    case 'unknown-format':
+      return at(failure.file, `of no known format${nearFormats(failure.near)}.`, FORMAT_ADVICE);
+    case 'no-messages':
+      return at(
+        failure.file,
+        `no messages in it, only ${safeText(failure.contains)}.`,
+        'Name a transcript that holds a conversation.',
+      );
+    case 'output-exists':
+      return at(
+        failure.output,
+        'exists and was not written by compact, so it is not replaced.',
+        `Move it away, or give another output for ${safeText(failure.file)} with -o.`,
+      );
+    case 'source-changed':
+      return at(failure.file, 'changed while it was read, again and again.', 'Try again when its writer is done.');
+    case 'not-compacted':
+      return at(failure.file, 'not compacted: no clip-archive is in it.', 'Name the compacted file.');
+    case 'not-in-archive':
+      return at(
+        failure.file,
+        `its compaction is not in the archive ${safeText(failure.archive)}.`,
+        'Name the archive that was used with --archive.',
+      );
+    case 'altered': {
+      const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
+      return `${place}: not as it was written: ${safeText(failure.problem)}. 'compact verify' says what is still whole.`;
+    }
+    case 'no-summary':
+      return at(failure.file, `no summary: ${safeText(failure.problem)}. It is as it was.`, safeText(failure.advice));
+    case 'interrupted':
+      return 'interrupted: the transcript at hand is as it was.';
+    default:
+      return assertNever(failure);
+  }
+}
+
+const FORMAT_ADVICE = "Give --format NAME if you know it; 'compact --formats' lists them.";
+
+function fileFailure(failure: FileFailure): string {
+  switch (failure.kind) {
+    case 'not-found':
+      return at(failure.path, 'no such file.', 'Check the path.');
+    case 'not-a-file':
+      return at(failure.path, `not a file: it is ${safeText(failure.is)}.`, 'Name a file.');
+    case 'denied':
+      return at(failure.path, `you may not ${failure.what} it.`, 'Check the permissions of the file and its folder.');
+    case 'no-space':
+      return at(failure.path, 'no space is left there.', 'Free some, or give another place with -o.');
+    case 'io':
+      return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    default:
+      return assertNever(failure);
+  }
+}
+
+function archiveFailure(failure: ArchiveFailure): string {
+  const other = 'Name another archive with --archive.';
+  switch (failure.kind) {
+    case 'cannot-open':
+      return at(failure.path, `the archive cannot be opened: ${safeText(failure.reason)}.`, other);
+    case 'not-ours':
+      return at(failure.path, `not an archive of compact: ${safeText(failure.reason)}.`, other);
+    case 'newer':
+      return at(
+        failure.path,
+        `an archive of version ${failure.version}, and this program knows ${failure.supported}.`,
+        'Update compact.',
+      );
+    case 'damaged':
+      return at(failure.path, `the archive is damaged: ${safeText(failure.reason)}.`, 'Put a backup in its place.');
+    case 'busy':
+      return at(failure.path, 'another program holds the archive.', 'Try again when it is done.');
+    case 'no-space':
+      return at(failure.path, 'no space is left for the archive.', 'Free some, or name another place with --archive.');
+    default:
+      return assertNever(failure);
+  }
+}
+
+function nearFormats(near: readonly { readonly format: string; readonly reason: string }[]): string {
+  if (near.length === 0) return '';
+  return ` (${near.map(({ format, reason }) => `${safeText(format)}: ${safeText(reason)}`).join('; ')})`;
+}
+
+function at(place: string, what: string, advice: string): string {
+  return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
+}

@@ -1,0 +1,22 @@
+import type { Format } from '../../ports/codec.ts';
+import { safeText } from './safe-text.ts';
+import type { Theme } from './theme.ts';
+import { textWidth, wrapText } from './width.ts';
+
+const MIN_TEXT_COLUMNS = 30; // narrower than this a text is a column of words
+
+/** Each format's name as `--format` takes it, then who writes it. */
+export function renderFormats(
+  formats: readonly Format[],
+  place: { readonly theme: Theme; readonly widthColumns: number },
+): readonly string[] {
+  const nameColumns = Math.max(0, ...formats.map(({ name }) => textWidth(name)));
+  const textColumns = Math.max(MIN_TEXT_COLUMNS, place.widthColumns - nameColumns - 2);
+  return formats.flatMap(({ name, title, summary }) =>
+    wrapText(safeText(`${title}: ${summary}`), textColumns).map((line, index) =>
+      index === 0
+        ? `${place.theme.strong(name.padEnd(nameColumns))}  ${line}`
+        : `${' '.repeat(nameColumns + 2)}${line}`,
+    ),
+  );
+}

@@ -1,0 +1,20 @@
+import type { ScoreReport, ScoreRow } from '../../app/reports.ts';
+import { safeJson } from './safe-text.ts';
+
+const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never held whole
+
+/** A score report as one line of JSON, in pieces. */
+export function* scoreJson(report: ScoreReport, rows: readonly ScoreRow[]): Generator<string> {
+  const { messages: _all, ...head } = report;
+  yield `${safeJson(JSON.stringify(head)).slice(0, -1)},"messages":[`;
+  for (let start = 0; start < rows.length; start += ROWS_A_PIECE) {
+    const piece = safeJson(JSON.stringify(rows.slice(start, start + ROWS_A_PIECE))).slice(1, -1);
+    yield start === 0 ? piece : `,${piece}`;
+  }
+  yield ']}\n';
+}
+
+/** One report as one line; safe on a terminal, and the same value to a parser. */
+export function reportJson(report: object): string {
+  return `${safeJson(JSON.stringify(report))}\n`;
+}

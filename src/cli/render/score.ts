@@ -1,0 +1,141 @@
+import type { MessageFate, ScoreReport, ScoreRow } from '../../app/reports.ts';
+import type { ScoreOrder } from '../invocation.ts';
+import { FACTOR_INITIALS, FACTORS, factorShares, matchedKeywords } from './factors.ts';
+import type { Factor } from './factors.ts';
+import { countOf, formatCount } from './quantities.ts';
+import { safeText } from './safe-text.ts';
+import { layTable } from './table.ts';
+import type { Column } from './table.ts';
+import type { Theme } from './theme.ts';
+
+export type ScoreRendering = {
+  readonly theme: Theme;
+  readonly widthColumns: number;
+  readonly explain: boolean;
+  readonly sort: ScoreOrder;
+  readonly limit: number | null;
+};
+
+/** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */
+export function selectRows(
+  rows: readonly ScoreRow[],
+  choice: { readonly sort: ScoreOrder; readonly limit: number | null },
+): readonly ScoreRow[] {
+  const sorted = choice.sort === 'score' ? rows.toSorted((a, b) => b.score - a.score) : rows;
+  return choice.limit === null ? sorted : sorted.slice(0, choice.limit);
+}
+
+/** A head line, the table, and a line that adds up the fates of all messages, shown or not. */
+export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering): readonly string[] {
+  const { theme, widthColumns } = rendering;
+  const rows = selectRows(report.messages, rendering);
+  const table = layTable(buildColumns(rows, rendering), { widthColumns, paintHead: theme.faint });
+  const name = theme.strong(safeText(report.file));
+  const shown = rows.length === report.messages.length ? '' : `, ${formatCount(rows.length)} shown`;
+  return [
+    `${name}: ${countOf(report.messages.length, 'message')}${shown} (${safeText(report.format)})`,
+    ...(rows.length === 0 ? [] : table),
+    fateTotals(report.messages),
+  ];
+}
+
+const NARROW_COLUMNS = 100; // below this the titles are letters and the words are short
+
+function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): readonly Column[] {
+  const { theme, explain, sort, widthColumns } = rendering;
+  const isNarrow = widthColumns < NARROW_COLUMNS;
+  return [
+    {
+      title: '#',
+      align: 'right',
+      cells: rows.map((row, index) => String(sort === 'score' ? index + 1 : row.index)),
+      paint: theme.faint,
+    },
+    { title: 'score', align: 'right', cells: rows.map(({ score }) => score.toFixed(2)), paint: theme.strong },
+    barColumn(rows, { theme, widthColumns, explain }),
+    {
+      title: 'role',
+      align: 'left',
+      cells: rows.map(({ role }) => (isNarrow ? (SHORT_ROLES[role] ?? safeText(role)) : safeText(role))),
+      minColumns: 4,
+    },
+    ...(explain ? explainColumns(rows, { theme, isNarrow }) : []),
+    fateColumn(rows, { theme, isNarrow: isNarrow && explain }),
+    { title: 'id', align: 'left', cells: rows.map(({ id }) => safeText(id)), minColumns: 5 },
+  ];
+}
+
+const SHORT_ROLES: { readonly [role: string]: string } = { assistant: 'asst', system: 'sys' };
+
+function barColumn(
+  rows: readonly ScoreRow[],
+  look: { readonly theme: Theme; readonly widthColumns: number; readonly explain: boolean },
+): Column {
+  const { theme, explain } = look;
+  const columns = Math.max(5, Math.min(40, Math.floor(look.widthColumns / (explain ? 10 : 5))));
+  const highest = rows.reduce((most, { score }) => Math.max(most, score), 0);
+  const lengthOf = (score: number): number =>
+    highest <= 0 || score <= 0 ? 0 : Math.max(1, Math.round((columns * score) / highest));
+  return {
+    title: '',
+    align: 'left',
+    // At its full width from the start, so that a bar is as long as its score whatever the table does.
+    cells: rows.map(({ score }) => '█'.repeat(lengthOf(score)).padEnd(columns)),
+    paint: explain ? (cell, row) => paintShares(cell, rows[row], theme) : theme.series[0],
+  };
+}
+
+/** The bar's blocks in the colors of the factors, in the order of their columns. */
+function paintShares(cell: string, row: ScoreRow | undefined, theme: Theme): string {
+  if (row === undefined) return cell;
+  const blocks = cell.trimEnd().length;
+  const shares = factorShares(row.terms);
+  let painted = '';
+  let done = 0;
+  let reached = 0;
+  for (const [index, factor] of FACTORS.entries()) {
+    reached += shares[factor];
+    const end = Math.round((blocks * reached) / 100);
+    painted += theme.series[index]?.(cell.slice(done, end)) ?? '';
+    done = end;
+  }
+  return painted + cell.slice(done);
+}
+
+function explainColumns(
+  rows: readonly ScoreRow[],
+  look: { readonly theme: Theme; readonly isNarrow: boolean },
+): readonly Column[] {
+  const { theme, isNarrow } = look;
+  const shares = rows.map(({ terms }) => factorShares(terms));
+  const shareColumns = FACTORS.map((factor: Factor, index): Column => ({
+    title: isNarrow ? FACTOR_INITIALS[factor] : `${factor} %`,
+    align: 'right',
+    cells: shares.map((share) => (share[factor] === 0 ? '·' : String(Math.round(share[factor])))),
+    ...(theme.series[index] === undefined ? {} : { paint: theme.series[index] }),
+  }));
+  const keywords = rows.map(({ terms }) => safeText(matchedKeywords(terms).join(isNarrow ? ',' : ', ')));
+  return [...shareColumns, { title: isNarrow ? 'words' : 'keywords', align: 'left', cells: keywords, minColumns: 5 }];
+}
+
+const SHORT_FATES: { readonly [fate in MessageFate]: string } = { kept: 'kept', survives: 'surv', goes: 'goes' };
+
+function fateColumn(rows: readonly ScoreRow[], look: { readonly theme: Theme; readonly isNarrow: boolean }): Column {
+  const { theme, isNarrow } = look;
+  const paints = { kept: theme.good, survives: theme.warning, goes: theme.faint };
+  return {
+    title: 'fate',
+    align: 'left',
+    cells: rows.map(({ fate }) => (isNarrow ? SHORT_FATES[fate] : fate)),
+    paint: (cell, row) => {
+      const fate = rows[row]?.fate;
+      return fate === undefined ? cell : paints[fate](cell);
+    },
+  };
+}
+
+function fateTotals(rows: readonly ScoreRow[]): string {
+  const counts: { [fate in MessageFate]: number } = { kept: 0, survives: 0, goes: 0 };
+  for (const { fate } of rows) counts[fate] += 1;
+  return `${formatCount(counts.kept)} kept, ${formatCount(counts.survives)} survive word for word, ${formatCount(counts.goes)} go into the summary`;
+}

@@ -1,0 +1,67 @@
+import { fitText, textWidth } from './width.ts';
+
+export type Column = {
+  readonly title: string;
+  readonly align: 'left' | 'right';
+  readonly cells: readonly string[];
+  /** What it may be squeezed to, where the table is too wide. Undefined: it is not. */
+  readonly minColumns?: number;
+  /** Applied after the cell got its width. */
+  readonly paint?: (cell: string, row: number) => string;
+};
+
+/** Columns of text in lines of at most `widthColumns`: those that may be squeezed are, the widest first. */
+export function layTable(
+  columns: readonly Column[],
+  place: { readonly widthColumns: number; readonly paintHead: (line: string) => string },
+): readonly string[] {
+  const widths = squeeze(columns, place.widthColumns - (columns.length - 1));
+  const line = (cells: readonly string[]): string => cells.join(' ').trimEnd();
+  const head = line(columns.map(({ title, align }, index) => fitText(title, widths[index] ?? 0, align)));
+  const rowCount = Math.max(0, ...columns.map(({ cells }) => cells.length));
+  const rows = Array.from({ length: rowCount }, (_, row) =>
+    line(
+      columns.map(({ cells, align, paint }, index) => {
+        const cell = fitText(cells[row] ?? '', widths[index] ?? 0, align);
+        return paint === undefined ? cell : paint(cell, row);
+      }),
+    ),
+  );
+  return [place.paintHead(head), ...rows];
+}
+
+function squeeze(columns: readonly Column[], availableColumns: number): readonly number[] {
+  const widths = columns.map(({ title, cells }) =>
+    cells.reduce((widest, cell) => Math.max(widest, textWidth(cell)), textWidth(title)),
+  );
+  let excess = widths.reduce((total, width) => total + width, 0) - availableColumns;
+  while (excess > 0) {
+    const widest = findWidest(columns, widths);
+    if (widest === null) break;
+    // To the width of the next one, or as far as is needed: not column by column, a cell may be a megabyte wide.
+    const others = columns.flatMap((_, index) => (index === widest ? [] : [slack(columns, { widths, index })]));
+    const step = Math.max(1, Math.min(excess, slack(columns, { widths, index: widest }) - Math.max(0, ...others)));
+    widths[widest] = (widths[widest] ?? 0) - step;
+    excess -= step;
+  }
+  return widths;
+}
+
+function findWidest(columns: readonly Column[], widths: readonly number[]): number | null {
+  let widest: number | null = null;
+  let most = 0;
+  for (const index of columns.keys()) {
+    const own = slack(columns, { widths, index });
+    if (own > most) {
+      widest = index;
+      most = own;
+    }
+  }
+  return widest;
+}
+
+/** How much a column could still give. */
+function slack(columns: readonly Column[], of: { readonly widths: readonly number[]; readonly index: number }): number {
+  const min = columns[of.index]?.minColumns;
+  return min === undefined ? 0 : Math.max(0, (of.widths[of.index] ?? 0) - min);
+}

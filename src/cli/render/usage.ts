@@ -1,0 +1,53 @@
+import type { ConfigProblem } from '../../config/problem.ts';
+import { assertNever } from '../../core/result.ts';
+import type { UsageProblem } from '../invocation.ts';
+import type { OutputProblem } from '../outputs.ts';
+import { safeText } from './safe-text.ts';
+import { shellWord } from './shell-word.ts';
+
+export function renderUsageProblem({ message, command }: UsageProblem): string {
+  const ending = /[.?!]$/.test(message) ? '' : '.';
+  return `compact: ${safeText(message)}${ending} Try '${command} --help'.`;
+}
+
+export function renderConfigProblem(problem: ConfigProblem): string {
+  const path = safeText(problem.path);
+  switch (problem.kind) {
+    case 'config-missing':
+      return `${path}: no such file, and ${problem.namedBy} names it. Check the path.`;
+    case 'config-unreadable':
+      return `${path}: the configuration cannot be read: ${safeText(problem.reason)}.`;
+    case 'config-syntax':
+      return `${path}:${problem.line}:${problem.column}: not valid TOML: ${safeText(problem.problem)}.`;
+    case 'config-unknown-key':
+      return `${path}${lineSuffix(problem.line)}: unknown key ${safeText(problem.key)}. Did you mean ${safeText(problem.nearest)}?`;
+    case 'config-value': {
+      const meant = problem.nearest === null ? '' : ` Did you mean "${problem.nearest}"?`;
+      const what = `${safeText(problem.key)} ${problem.problem}, not ${safeText(problem.found)}.`;
+      return `${path}${lineSuffix(problem.line)}: ${what}${meant}`;
+    }
+    default:
+      return assertNever(problem);
+  }
+}
+
+export function describeOutputProblem(problem: OutputProblem): string {
+  switch (problem.kind) {
+    case 'needs-folder': {
+      const is = problem.exists ? 'is a file' : 'is named like a file';
+      return `several transcripts need a folder to be written to, and ${shellWord(problem.path)} ${is}`;
+    }
+    case 'equals-input':
+      return `the output ${shellWord(problem.output)} is the input ${shellWord(problem.input)}: use --in-place to replace it`;
+    case 'same-output':
+      return `${problem.inputs.map(shellWord).join(' and ')} would both be written to ${shellWord(problem.output)}`;
+    case 'several-on-stdout':
+      return 'several transcripts cannot share standard output: give a folder with -o';
+    default:
+      return assertNever(problem);
+  }
+}
+
+function lineSuffix(line: number | null): string {
+  return line === null ? '' : `:${line}`;
+}

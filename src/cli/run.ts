@@ -1,0 +1,55 @@
+import { assertNever } from '../core/result.ts';
+import { EXIT_CODES } from './exit-codes.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { Invocation } from './invocation.ts';
+import { readPackageVersion } from './package-version.ts';
+import { parseArguments } from './program.ts';
+import { renderUsageProblem } from './render/usage.ts';
+import type { Stage } from './session.ts';
+
+/** The command line from argv to exit code. */
+export async function run(stage: Stage): Promise<ExitCode> {
+  const { terminal } = stage;
+  const facts = { version: readPackageVersion(), widthColumns: terminal.stdout.widthColumns };
+  const parsed = await parseArguments(terminal.argv, facts);
+  if (!parsed.ok) {
+    terminal.stderr.write(`${renderUsageProblem(parsed.error)}\n`);
+    return EXIT_CODES.usage;
+  }
+  const code = await perform(stage, parsed.value);
+  const failure = terminal.stdout.failure();
+  if (failure !== null) {
+    terminal.stderr.write(`standard output: the system cannot write it (${failure}). Check where it goes.\n`);
+    return EXIT_CODES.failed;
+  }
+  return terminal.signal.aborted ? EXIT_CODES.interrupted : code;
+}
+
+/** Each command is loaded only when it was asked for. */
+async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> {
+  const { stdout, stderr } = stage.terminal;
+  switch (invocation.kind) {
+    case 'compact':
+      return (await import('./actions/compact.ts')).runCompact(stage, invocation);
+    case 'score':
+      return (await import('./actions/score.ts')).runScore(stage, invocation);
+    case 'restore':
+      return (await import('./actions/restore.ts')).runRestore(stage, invocation);
+    case 'verify':
+      return (await import('./actions/verify.ts')).runVerify(stage, invocation);
+    case 'config':
+      return (await import('./actions/config.ts')).runConfig(stage, invocation);
+    case 'schema':
+      return (await import('./actions/schema.ts')).runSchema(stage, invocation.of);
+    case 'formats':
+      return (await import('./actions/formats.ts')).runFormats(stage, invocation.manner);
+    case 'version':
+      stdout.write(`${invocation.version}\n`);
+      return EXIT_CODES.done;
+    case 'help':
+      (invocation.isAnswer ? stdout : stderr).write(invocation.text);
+      return invocation.isAnswer ? EXIT_CODES.done : EXIT_CODES.usage;
+    default:
+      return assertNever(invocation);
+  }
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import type { CompactReport } from '../../app/reports.ts';
+import { beforeAfter, count, sha256, time } from './parts.ts';
+
+const batch = z.strictObject({ label: z.string(), depth: count, start: time, end: time, count });
+
+const conversation = z.strictObject({
+  id: z.string(),
+  cycles: count,
+  messages: beforeAfter,
+  tokens: z.strictObject({ before: count, after: count, by: z.string().describe('how tokens were estimated') }),
+  batches: z.array(batch).describe('the live batches that the clip-archive speaks of, oldest first'),
+});
+
+/** What `compact --json` prints, one line a transcript. */
+export const compactReportSchema = z.strictObject({
+  schema: z.literal('compact/report@1'),
+  file: z.string(),
+  format: z.string(),
+  result: z.enum(['compacted', 'planned', 'skipped']),
+  reason: z.enum(['too-short', 'under-limit', 'nothing-gained', 'nothing-new', 'no-legal-cut']).optional(),
+  notes: z.array(z.string()).describe('sentences for people'),
+  output: z.string().nullable().describe('null: nothing was written; "-": standard output'),
+  sha256: z.strictObject({ before: sha256, after: sha256.nullable() }),
+  bytes: z.strictObject({ before: count, after: count.nullable() }),
+  conversations: z.array(conversation),
+  ledger: z
+    .strictObject({ kept: count, summarized: count, marked: count, total: count })
+    .describe('lines of the input; each is exactly one of the three'),
+  archive: z.string().nullable().describe('null: nothing was stored'),
+  plan: z
+    .strictObject({ chunks: count, requests: count, tokensIn: count, tokensOut: count })
+    .optional()
+    .describe('of a dry run: what would be asked'),
+  usage: z.strictObject({ calls: count, inputTokens: count, outputTokens: count }).optional(),
+}) satisfies z.ZodType<CompactReport>;

@@ -1,0 +1,14 @@
+import { z } from 'zod';
+import type { RestoreReport } from '../../app/reports.ts';
+import { count, sha256 } from './parts.ts';
+
+/** What `compact restore --json` prints. */
+export const restoreReportSchema = z.strictObject({
+  schema: z.literal('compact/restore@1'),
+  file: z.string(),
+  output: z.string(),
+  cycles: count.describe('how many compactions were undone'),
+  bytes: count,
+  sha256,
+  appendedBytes: count.describe('appended since the compaction, and carried along'),
+}) satisfies z.ZodType<RestoreReport>;

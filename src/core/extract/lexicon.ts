@@ -1,0 +1,86 @@
+import { ADDRESS_WORDS, FAILURE_WORDS, FILLERS, FUNCTION_WORDS, SELF_WORDS, TIME_WORDS } from './english.ts';
+
+/** Brings the forms of an English word to one. */
+export type Stemmer = (word: string) => string;
+
+/** A word that is no term: a function word, a filler, a speaker's name, a single letter. */
+export const IGNORED = -1;
+
+export const WORD_FLAG = { self: 1, address: 2, time: 4, failure: 8 } as const;
+
+export type LexiconEntry = { readonly term: number; readonly flags: number };
+
+export type LexiconOptions = {
+  readonly stem: Stemmer;
+  /** Otherwise words are neither stemmed nor looked up in the English lists. */
+  readonly isEnglish: boolean;
+  readonly speakers: readonly string[];
+};
+
+/** Numbers the terms as they come: the forms of a word share one, and a token is never a word. */
+export type Lexicon = {
+  readonly word: (written: string) => LexiconEntry;
+  readonly token: (key: string) => number;
+  /** The same without numbering anything new. */
+  readonly knownWord: (written: string) => number | undefined;
+  readonly knownToken: (key: string) => number | undefined;
+  readonly termCount: () => number;
+};
+
+export function createLexicon({ stem, isEnglish, speakers }: LexiconOptions): Lexicon {
+  const speakerWords = new Set(speakers.flatMap((name) => name.toLowerCase().split(/[^\p{L}\p{N}]+/u)));
+  const byForm = new Map<string, LexiconEntry>();
+  const wordTerms = new Map<string, number>();
+  const tokenTerms = new Map<string, number>();
+  const termCount = (): number => wordTerms.size + tokenTerms.size;
+
+  const stemOf = (word: string): string => (isEnglish && /^[a-z]+$/.test(word) ? stem(word) : word);
+  const isDropped = (word: string): boolean => {
+    if (speakerWords.has(word)) return true;
+    if (word.length < 2 && word.charCodeAt(0) < FIRST_IDEOGRAPH) return true;
+    return isEnglish && (FUNCTION_WORDS.has(word) || FILLERS.has(word));
+  };
+  const learn = (written: string): LexiconEntry => {
+    const word = folded(written);
+    const entry = {
+      term: isDropped(word) ? IGNORED : numbered(wordTerms, stemOf(word), termCount),
+      flags: isEnglish ? flagsOf(word) : 0,
+    };
+    byForm.set(written, entry);
+    return entry;
+  };
+  return {
+    word: (written) => byForm.get(written) ?? learn(written),
+    token: (key) => numbered(tokenTerms, key, termCount),
+    knownWord: (written) => byForm.get(written)?.term ?? wordTerms.get(stemOf(folded(written))),
+    knownToken: (key) => tokenTerms.get(key),
+    termCount,
+  };
+}
+
+// From here on one character can be a word.
+const FIRST_IDEOGRAPH = 0x2e80;
+
+function flagsOf(word: string): number {
+  let flags = 0;
+  if (SELF_WORDS.has(word)) flags |= WORD_FLAG.self;
+  if (ADDRESS_WORDS.has(word)) flags |= WORD_FLAG.address;
+  if (TIME_WORDS.has(word)) flags |= WORD_FLAG.time;
+  if (FAILURE_WORDS.has(word)) flags |= WORD_FLAG.failure;
+  return flags;
+}
+
+function numbered(terms: Map<string, number>, key: string, next: () => number): number {
+  const known = terms.get(key);
+  if (known !== undefined) return known;
+  const term = next();
+  terms.set(key, term);
+  return term;
+}
+
+function folded(written: string): string {
+  for (let i = 0; i < written.length; i += 1) {
+    if (written.charCodeAt(i) > 127) return written.normalize('NFKC').toLowerCase();
+  }
+  return written.toLowerCase();
+}

@@ -1,0 +1,175 @@
+import { chooseLines } from './choose.ts';
+import { isEnglishText } from './english.ts';
+import { costOf, parseHeader } from './layout.ts';
+import type { Line } from './layout.ts';
+import type { Stemmer } from './lexicon.ts';
+import type { Passage } from './passage.ts';
+import { asLine } from './quoting.ts';
+import { safeCut } from './character.ts';
+import { createTermIndex } from './terms.ts';
+import type { TermIndex } from './terms.ts';
+import type { Unit } from './unit.ts';
+import { createValue } from './value.ts';
+import { weighContext, weighTerms, weighUnit } from './weights.ts';
+
+/** A chosen unit: `text` is `passage.text.slice(start, end)` of the passage whose message has this id. */
+export type SelectedUnit = {
+  readonly messageId: string;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly line: Line;
+};
+
+export type SelectOptions = {
+  /** Of the rendered text, heads and line ends included. */
+  readonly budgetChars: number;
+  readonly stem: Stemmer;
+  /** Summaries that stand beside this one: what they say counts as kept. */
+  readonly earlier?: readonly string[];
+};
+
+type Candidate = Unit & {
+  readonly passage: number;
+  readonly weight: number;
+  readonly context: number;
+};
+
+/** The units that keep most of what was said within the budget, in the order in which it was said. Same input, same units. */
+export function selectUnits(
+  passages: readonly Passage[],
+  { budgetChars, stem, earlier = [] }: SelectOptions,
+): readonly SelectedUnit[] {
+  const isEnglish = isEnglishText(sampleOf(passages));
+  const index = createTermIndex({ stem, isEnglish, speakers: [...new Set(passages.map(({ speaker }) => speaker))] });
+  const candidates = addUnits(index, passages);
+  const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
+  const value = createValue({ index, worth, units: candidates });
+  for (const line of earlierLines(earlier, passages)) value.cover(index.knownTermsIn(line));
+
+  const lines: (Line | undefined)[] = [];
+  const lineAt = (place: number): Line => (lines[place] ??= lineOf(candidates[place], passages));
+  const places = chooseLines(
+    {
+      count: candidates.length,
+      lineAt,
+      charsAt: (place) => lengthOf(candidates[place]),
+      passageAt: (place) => candidates[place]?.passage,
+      gainOf: value.gainOf,
+      keep: value.keep,
+    },
+    budgetChars,
+  );
+  const selected = places.flatMap((place) => selectedOf(candidates[place], lineAt(place), passages));
+  return selected.length > 0 ? selected : firstWords(passages, budgetChars);
+}
+
+/** Indexes all units; a passage that follows another's question is its answer. */
+function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
+  const candidates: Candidate[] = [];
+  let asker: string | null = null;
+  passages.forEach(({ text, units, speaker, voice }, passage) => {
+    const isAnswer = asker !== null && asker !== speaker;
+    let hasProse = false;
+    let asks = false;
+    for (const unit of units) {
+      const isProse = unit.kind === 'prose';
+      const isQuestion = isProse && endsInQuestion(text, unit.end);
+      hasProse ||= isProse;
+      asks ||= isQuestion;
+      const unitVoice = isProse ? voice : unit.kind === 'call' ? 'call' : 'result';
+      const traits = index.add(text, unit, { voice: unitVoice, messageIndex: passage });
+      const weight = weighUnit({ kind: unit.kind, traits, isQuestion, isAnswer });
+      candidates.push({ ...unit, passage, weight, context: weighContext(traits) });
+    }
+    if (hasProse) asker = asks ? speaker : null;
+  });
+  return candidates;
+}
+
+const CLOSERS = '"\'”’»)）]」*_`';
+const QUESTION_MARKS = '?？؟⸮';
+
+function endsInQuestion(text: string, end: number): boolean {
+  let at = end - 1;
+  while (at > 0 && CLOSERS.includes(text.charAt(at))) at -= 1;
+  return QUESTION_MARKS.includes(text.charAt(at));
+}
+
+function lengthOf(unit: Candidate | undefined): number {
+  return unit === undefined ? 0 : unit.end - unit.start;
+}
+
+function lineOf(unit: Candidate | undefined, passages: readonly Passage[]): Line {
+  const passage = unit === undefined ? undefined : passages[unit.passage];
+  if (unit === undefined || passage === undefined) throw new RangeError('no such unit');
+  return asLine(passage.text.slice(unit.start, unit.end), passage);
+}
+
+function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly Passage[]): readonly SelectedUnit[] {
+  const passage = unit === undefined ? undefined : passages[unit.passage];
+  if (unit === undefined || passage === undefined) return [];
+  return [{ messageId: passage.id, start: unit.start, end: unit.end, text: line.text, line }];
+}
+
+/** Where no unit fits or none says anything: the beginning of the first text there is, with its head where that leaves room. */
+function firstWords(passages: readonly Passage[], budgetChars: number): readonly SelectedUnit[] {
+  for (const passage of passages) {
+    const match = /\S[^\n\r\v\f\u0085\u2028\u2029]*/.exec(passage.text);
+    const unit = passage.units[0];
+    if (match === null || budgetChars < 1) continue;
+    const start = unit?.start ?? match.index;
+    const end = unit?.end ?? match.index + match[0].trimEnd().length;
+    const whole = asLine(passage.text.slice(start, end), passage);
+    const headChars = costOf(whole, null) - 1 - whole.text.length;
+    const isHeaded = headChars + MIN_FIRST_CHARS <= budgetChars;
+    const roomChars = isHeaded ? budgetChars - headChars : budgetChars;
+    const cut = Math.min(end, start + roomChars);
+    const text = passage.text.slice(start, cut < end ? safeCut(passage.text, cut) : end);
+    if (text === '') continue;
+    const bare: Line = { text, day: null, speaker: '', isNamed: false, isQuoted: false };
+    return [
+      { messageId: passage.id, start, end: start + text.length, text, line: isHeaded ? { ...whole, text } : bare },
+    ];
+  }
+  return [];
+}
+
+const MIN_FIRST_CHARS = 20;
+
+const SAMPLE_CHARS = 20_000;
+const SAMPLE_PASSAGE_CHARS = 1_000;
+
+/** Enough prose, from all over, to tell its language. */
+function sampleOf(passages: readonly Passage[]): string {
+  const step = Math.max(1, Math.floor((passages.length * SAMPLE_PASSAGE_CHARS) / SAMPLE_CHARS));
+  const pieces: string[] = [];
+  let chars = 0;
+  for (let i = 0; i < passages.length && chars < SAMPLE_CHARS; i += step) {
+    const passage = passages[i];
+    for (const unit of passage?.units.slice(0, 12) ?? []) {
+      if (unit.kind !== 'prose' || passage === undefined) continue;
+      pieces.push(passage.text.slice(unit.start, unit.end));
+      chars += unit.end - unit.start;
+    }
+  }
+  return pieces.join('\n');
+}
+
+// Older summaries are mostly folded into newer ones; all of them would make a long transcript's cost grow with its square.
+const MAX_EARLIER_CHARS = 64_000;
+const MIN_EARLIER_CHARS = 8_000;
+
+/** The lines of the latest of them, no more text than there is to summarize. */
+function earlierLines(earlier: readonly string[], passages: readonly Passage[]): readonly string[] {
+  const sourceChars = passages.reduce((sum, { text }) => sum + text.length, 0);
+  const maxChars = Math.min(MAX_EARLIER_CHARS, Math.max(MIN_EARLIER_CHARS, sourceChars));
+  const lines: string[] = [];
+  let leftChars = maxChars;
+  for (let i = earlier.length - 1; i >= 0 && leftChars > 0; i -= 1) {
+    const text = (earlier[i] ?? '').slice(-leftChars);
+    leftChars -= text.length;
+    lines.push(...text.split(/[\n\r]+/).filter((line) => line !== '' && parseHeader(line) === undefined));
+  }
+  return lines;
+}

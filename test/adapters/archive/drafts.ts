@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import type {
+  Archive,
+  ArchiveFailure,
+  BatchDraft,
+  CompactionDraft,
+  CycleDraft,
+  LineDraft,
+  MessageDraft,
+} from '../../../src/ports/archive.ts';
+
+export function sha256(data: Uint8Array | string): string {
+  return createHash('sha256').update(data).digest('hex');
+}
+
+export function utf8(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+export function tempFolder(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export function openAt(path: string): Archive {
+  const opened = openArchive({ path });
+  assert.ok(opened.ok);
+  return opened.value;
+}
+
+/** An archive in a folder of its own, closed and removed after the test. */
+export function tempArchive(t: TestContext): Archive {
+  const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
+  const archive = openAt(join(folder, 'archive.db'));
+  t.after(() => {
+    archive.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  return archive;
+}
+
+export function batchDraft(overrides: Partial<BatchDraft> = {}): BatchDraft {
+  return {
+    content: 'They chose the green boat.',
+    depth: 0,
+    startTime: new Date('2026-03-01T08:00:00.000Z'),
+    endTime: new Date('2026-03-01T09:30:00.000Z'),
+    messageCount: 2,
+    firstIndex: 1,
+    lastIndex: 2,
+    sources: [],
+    ...overrides,
+  };
+}
+
+export function cycleDraft(overrides: Partial<CycleDraft> = {}): CycleDraft {
+  return {
+    conversationId: 'harbor',
+    cycle: 1,
+    parentCycleId: null,
+    clipSha256: sha256('clip'),
+    messagesCompressed: 2,
+    newBatches: [batchDraft()],
+    live: [{ kind: 'new', position: 0 }],
+    ...overrides,
+  };
+}
+
+export function messageDraft(overrides: Partial<MessageDraft> = {}): MessageDraft {
+  return {
+    id: 'm1',
+    role: 'user',
+    name: null,
+    at: new Date('2026-03-01T08:00:00.000Z'),
+    index: 1,
+    text: 'Which boat?',
+    ...overrides,
+  };
+}
+
+/** A summarized line of the first batch of the first cycle. */
+export function lineDraft(line: number, overrides: Partial<LineDraft> = {}): LineDraft {
+  return { line, bytes: utf8(`{"n":${line}}\n`), fate: 'summarized', cycle: 0, batch: 0, message: null, ...overrides };
+}
+
+/** A compaction of `lineCount` lines none of which is kept. */
+export function compactionDraft(lineCount: number, overrides: Partial<CompactionDraft> = {}): CompactionDraft {
+  return {
+    format: 'chat',
+    sourcePath: '/logs/harbor.jsonl',
+    outputPath: '/logs/harbor.compact.jsonl',
+    source: { sha256: sha256('source'), sizeBytes: 100, lineCount, hasBom: false },
+    output: { sha256: sha256('output'), sizeBytes: 50 },
+    settingsSha256: sha256('{}'),
+    settings: '{}',
+    createdAt: new Date('2026-03-02T12:00:00.000Z'),
+    processId: 4242,
+    cycles: [cycleDraft()],
+    inserted: [{ beforeLine: lineCount + 1, bytes: utf8('{"clip":1}\n') }],
+    carried: [],
+    kept: [],
+    ...overrides,
+  };
+}
+
+/** Stores and applies; gives the compaction's id. */
+export function applied(archive: Archive, draft: CompactionDraft, lines: Iterable<LineDraft>): number {
+  const id = archive.store(draft, lines);
+  archive.markApplied(id);
+  return id;
+}
+
+/** The failure that a method throws. */
+export function thrownFailure(work: () => unknown): ArchiveFailure {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof Error && 'failure' in error) return (error as Error & { failure: ArchiveFailure }).failure;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { buildLabel } from '../../../src/adapters/archive/labels.ts';
+import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, tempArchive } from './drafts.ts';
+
+const PLACE = { conversationId: 'harbor', cycle: 2, position: 0 };
+
+test('a label names the conversation and the end of the batch', () => {
+  assert.equal(buildLabel({ ...PLACE, batch: batchDraft() }), 'compaction-batch-harbor-2026-03-01T09:30:00.000Z');
+});
+
+test('without times a label names the messages', () => {
+  const batch = batchDraft({ endTime: null, firstIndex: 21, lastIndex: 40 });
+  assert.equal(buildLabel({ ...PLACE, batch }), 'compaction-batch-harbor-messages-21-40');
+});
+
+test('a time that is no time counts as none', () => {
+  const batch = batchDraft({ endTime: new Date('never'), firstIndex: 21, lastIndex: 40 });
+  assert.equal(buildLabel({ ...PLACE, batch }), 'compaction-batch-harbor-messages-21-40');
+});
+
+test('without times and indices a label names the cycle', () => {
+  const { firstIndex: _first, lastIndex: _last, ...batch } = batchDraft({ endTime: null });
+  assert.equal(buildLabel({ ...PLACE, batch }), 'compaction-batch-harbor-cycle-2-1');
+});
+
+test('a label can be typed even where the conversation id has a lone surrogate', () => {
+  const label = buildLabel({ ...PLACE, conversationId: 'x\ud800', batch: batchDraft() });
+  assert.equal(label, 'compaction-batch-x\ufffd-2026-03-01T09:30:00.000Z');
+});
+
+test('labels that would collide are numbered, within a compaction and across them', (t) => {
+  const archive = tempArchive(t);
+  const cycles = [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })];
+  const ids = [1, 2].map(() => applied(archive, compactionDraft(1, { cycles }), [lineDraft(1)]));
+  const stem = 'compaction-batch-harbor-2026-03-01T09:30:00.000Z';
+  assert.deepEqual(
+    ids.flatMap((id) => archive.loadCompaction(id)?.cycles[0]?.made.map(({ label }) => label)),
+    [stem, `${stem}-2`, `${stem}-3`, `${stem}-4`],
+  );
+});

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { applied, compactionDraft, lineDraft, openAt, tempFolder } from './drafts.ts';
+
+const WRITER = join(import.meta.dirname, 'writer-process.ts');
+
+function startWriter(...args: readonly string[]): ChildProcess {
+  return spawn(process.execPath, [WRITER, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+async function exitCode(child: ChildProcess): Promise<unknown> {
+  const [code] = await once(child, 'exit');
+  return code;
+}
+
+test('three processes make one archive and store into it at the same time, and none is turned away', async (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  const codes = await Promise.all([1, 2, 3].map(async () => exitCode(startWriter(path, 'store', '20'))));
+  assert.deepEqual(codes, [0, 0, 0]);
+  const archive = openAt(path);
+  t.after(() => archive.close());
+  const sizes = Array.from({ length: 60 }, (_, at) => [...archive.readLines(at + 1)].length);
+  assert.deepEqual([sizes, archive.listPrepared()], [Array.from({ length: 60 }, () => 150), []]);
+});
+
+test('a process killed while it stores leaves the archive usable and without the compaction', async (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  const child = startWriter(path, 'hang');
+  assert.ok(child.stdout);
+  const exited = exitCode(child);
+  const told = await Promise.race([once(child.stdout, 'data'), exited]);
+  assert.equal(String(told), 'in the middle\n');
+  assert.ok(statSync(`${path}-wal`).size > 1_000_000, 'rows of the transaction had reached the disk');
+  child.kill('SIGKILL');
+  await exited;
+  const archive = openAt(path);
+  t.after(() => archive.close());
+  assert.deepEqual([archive.loadCompaction(1), archive.listPrepared()], [null, []]);
+  const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
+  assert.equal([...archive.readLines(id)].length, 1);
+});

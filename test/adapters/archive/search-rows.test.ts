@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import type { Archive } from '../../../src/ports/archive.ts';
+import { batchDraft, compactionDraft, cycleDraft, lineDraft, messageDraft, tempArchive } from './drafts.ts';
+
+/** Rows of an index that hold all the words of a query. */
+function match(archive: Archive, index: 'message_search' | 'batch_search', query: string): readonly number[] {
+  const db = new Database(archive.path, { readonly: true });
+  const rows = db
+    .prepare<[string], number>(`SELECT rowid FROM ${index} WHERE ${index} MATCH ? ORDER BY rowid`)
+    .pluck()
+    .all(query);
+  db.close();
+  return rows;
+}
+
+test('an archived message is found by its words, whatever their ending', (t) => {
+  const archive = tempArchive(t);
+  archive.store(compactionDraft(3), [
+    lineDraft(1, { message: messageDraft({ text: 'She was painting the hull' }) }),
+    lineDraft(2),
+    lineDraft(3, { fate: 'marked', batch: null, message: messageDraft({ text: 'paint dries slowly' }) }),
+  ]);
+  assert.deepEqual(match(archive, 'message_search', 'paints'), [1, 3]);
+});
+
+test('words beside a NUL or a lone surrogate are found', (t) => {
+  const archive = tempArchive(t);
+  archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull\0mast \ud800 keel' }) })]);
+  assert.deepEqual(match(archive, 'message_search', 'hull mast keel'), [1]);
+});
+
+test('a message is found by the first 200,000 characters of its text', (t) => {
+  const archive = tempArchive(t);
+  const text = `early ${'x '.repeat(100_000)}late`;
+  archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text }) })]);
+  assert.deepEqual([match(archive, 'message_search', 'early'), match(archive, 'message_search', 'late')], [[1], []]);
+});
+
+test('a batch is found by its words', (t) => {
+  const archive = tempArchive(t);
+  const newBatches = [batchDraft({ content: 'The mast broke.' }), batchDraft({ content: 'The keel held.' })];
+  archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches })] }), [lineDraft(1)]);
+  assert.deepEqual(match(archive, 'batch_search', 'keel'), [2]);
+});
+
+test('what was discarded is not found', (t) => {
+  const archive = tempArchive(t);
+  const id = archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'boat' }) })]);
+  archive.discard(id);
+  assert.deepEqual([match(archive, 'message_search', 'boat'), match(archive, 'batch_search', 'boat')], [[], []]);
+});
+
+test('who said a message, when, and its own id stand beside its line', (t) => {
+  const archive = tempArchive(t);
+  const at = new Date('2026-03-01T08:00:00.123Z');
+  archive.store(compactionDraft(2), [
+    lineDraft(1, { message: messageDraft({ id: 'x\ud800', role: 'tool', name: 'grep', at, index: 9 }) }),
+    lineDraft(2, { message: messageDraft({ id: 'line:2', role: 'system', at: null }) }),
+  ]);
+  const db = new Database(archive.path, { readonly: true });
+  t.after(() => db.close());
+  assert.deepEqual(db.prepare('SELECT role, name, at_ms, message_index, message_id FROM lines ORDER BY line').all(), [
+    { role: 3, name: 'grep', at_ms: at.getTime(), message_index: 9, message_id: Buffer.from('x\ud800', 'utf16le') },
+    { role: 2, name: null, at_ms: null, message_index: 1, message_id: null },
+  ]);
+});

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import type { Archive, CompactionDraft, LineDraft } from '../../../src/ports/archive.ts';
+import {
+  applied,
+  batchDraft,
+  compactionDraft,
+  cycleDraft,
+  lineDraft,
+  messageDraft,
+  sha256,
+  tempArchive,
+  thrownFailure,
+} from './drafts.ts';
+
+/** Rows in each table; of a search index, the texts in it. */
+function countRows(archive: Archive): Readonly<Record<string, number>> {
+  const db = new Database(archive.path, { readonly: true });
+  const tables = db
+    .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
+    .pluck();
+  const names = tables.all().filter((name) => !/_search_(data|idx|config|content)$/.test(name));
+  const counts = names.map(
+    (name) => [name, db.prepare<[], number>(`SELECT count(*) FROM ${name}`).pluck().get() ?? -1] as const,
+  );
+  db.close();
+  return Object.fromEntries(counts);
+}
+
+/** A second cycle that uses every table. */
+function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: readonly LineDraft[] } {
+  const kept = [{ firstLine: 3, lineCount: 1, sizeBytes: 8, lineSha256: [sha256('kept')] }];
+  const cycle = cycleDraft({
+    cycle: 2,
+    parentCycleId: 1,
+    newBatches: [
+      batchDraft(),
+      batchDraft({
+        depth: 1,
+        sources: [
+          { kind: 'stored', id: 1 },
+          { kind: 'new', position: 0 },
+        ],
+      }),
+    ],
+    live: [{ kind: 'new', position: 1 }],
+  });
+  return {
+    draft: compactionDraft(3, { cycles: [cycle], kept, carried: [{ lineId: 1, cycle: 0, batch: 0 }], processId: 77 }),
+    lines: [lineDraft(1, { message: messageDraft() }), lineDraft(2, { fate: 'marked', batch: null })],
+  };
+}
+
+function archiveWithSurvivor(archive: Archive): void {
+  applied(archive, compactionDraft(1), [lineDraft(1, { fate: 'survived', batch: null, message: messageDraft() })]);
+}
+
+test('discarding a prepared compaction leaves no row of it in any table', (t) => {
+  const archive = tempArchive(t);
+  archiveWithSurvivor(archive);
+  const before = countRows(archive);
+  const { draft, lines } = secondCompaction();
+  const id = archive.store(draft, lines);
+  const between = countRows(archive);
+  archive.discard(id);
+  assert.deepEqual(countRows(archive), before);
+  const unused = Object.keys(before).filter((table) => between[table] === before[table]);
+  assert.deepEqual(unused, []);
+});
+
+test('discarding leaves an applied compaction and an unknown one alone', (t) => {
+  const archive = tempArchive(t);
+  archiveWithSurvivor(archive);
+  const before = countRows(archive);
+  archive.discard(1);
+  archive.discard(99);
+  assert.deepEqual(countRows(archive), before);
+});
+
+test('the id of a discarded compaction is not used again', (t) => {
+  const archive = tempArchive(t);
+  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
+  archive.discard(id);
+  assert.notEqual(archive.store(compactionDraft(1), [lineDraft(1)]), id);
+});
+
+test('applying a compaction twice is the same as once', (t) => {
+  const archive = tempArchive(t);
+  const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
+  archive.markApplied(id);
+  assert.equal(archive.loadCompaction(id)?.status, 'applied');
+});
+
+test('applying a compaction that was removed is damage', (t) => {
+  const archive = tempArchive(t);
+  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
+  archive.discard(id);
+  assert.deepEqual(
+    thrownFailure(() => archive.markApplied(id)),
+    { kind: 'damaged', path: archive.path, reason: `compaction ${id} was removed before it was applied` },
+  );
+});
+
+test('a prepared compaction is listed until it is applied', (t) => {
+  const archive = tempArchive(t);
+  const { sourcePath, outputPath, source, output, processId } = compactionDraft(1);
+  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
+  assert.deepEqual(archive.listPrepared(), [{ id, sourcePath, outputPath, source, output, processId }]);
+  archive.markApplied(id);
+  assert.deepEqual(archive.listPrepared(), []);
+});
+
+test('a clip-archive leads to the applied cycles that wrote it, newest first', (t) => {
+  const archive = tempArchive(t);
+  const other = compactionDraft(1, { cycles: [cycleDraft({ clipSha256: sha256('other') })] });
+  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  applied(archive, other, [lineDraft(1)]);
+  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  const prepared = archive.store(compactionDraft(1), [lineDraft(1)]);
+  const found = archive.findCycles(sha256('clip'));
+  assert.deepEqual(
+    found.map(({ compactionId }) => compactionId),
+    [3, 1],
+  );
+  assert.deepEqual(found[0], archive.loadCompaction(3)?.cycles[0]);
+  archive.markApplied(prepared);
+  assert.equal(archive.findCycles(sha256('clip')).length, 3);
+});
+
+test('the same input under the same settings is found once it is applied', (t) => {
+  const archive = tempArchive(t);
+  const [source, settings] = [sha256('source'), sha256('{}')];
+  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
+  assert.equal(archive.findSame(source, settings), null);
+  archive.markApplied(id);
+  assert.deepEqual(archive.findSame(source, settings), archive.loadCompaction(id));
+  assert.equal(archive.findSame(source, sha256('other settings')), null);
+  assert.equal(archive.findSame(sha256('other source'), settings), null);
+});

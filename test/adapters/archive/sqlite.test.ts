@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import type { ArchiveFailure } from '../../../src/ports/archive.ts';
+import { applied, compactionDraft, lineDraft, openAt, tempArchive, tempFolder, thrownFailure } from './drafts.ts';
+
+function refusal(options: Parameters<typeof openArchive>[0]): ArchiveFailure {
+  const opened = openArchive(options);
+  if (!opened.ok) return opened.error;
+  opened.value.close();
+  throw new Error('it was opened');
+}
+
+function modeOf(path: string): string {
+  return (statSync(path).mode & 0o777).toString(8);
+}
+
+/** An archive with 2,000 lines, closed. */
+function filledArchive(t: TestContext): string {
+  const path = join(tempFolder(t), 'archive.db');
+  const archive = openAt(path);
+  const lines = Array.from({ length: 2000 }, (_, at) =>
+    lineDraft(at + 1, { bytes: Buffer.from(`{"n":${Math.sin(at)}}\n`) }),
+  );
+  applied(archive, compactionDraft(lines.length), lines);
+  archive.close();
+  return path;
+}
+
+test('a new archive and its folders are for their owner alone', (t) => {
+  const folder = join(tempFolder(t), 'data', 'compact');
+  const path = join(folder, 'archive.db');
+  const archive = openAt(path);
+  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  const modes = [join(folder, '..'), folder, path, `${path}-wal`, `${path}-shm`].map(modeOf);
+  archive.close();
+  assert.deepEqual(modes, ['700', '700', '600', '600', '600']);
+});
+
+test('an empty file becomes an archive for its owner alone', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  writeFileSync(path, '', { mode: 0o644 });
+  openAt(path).close();
+  assert.equal(modeOf(path), '600');
+});
+
+test('a link that leads to no file yet becomes an archive where it leads', (t) => {
+  const folder = tempFolder(t);
+  symlinkSync(join(folder, 'real.db'), join(folder, 'link.db'));
+  openAt(join(folder, 'link.db')).close();
+  assert.equal(modeOf(join(folder, 'real.db')), '600');
+});
+
+test('what was stored is there after closing and opening again', (t) => {
+  const path = filledArchive(t);
+  const archive = openAt(path);
+  t.after(() => archive.close());
+  assert.equal([...archive.readLines(1)].length, 2000);
+});
+
+test('a closed archive is one file with a write-ahead log for its journal', (t) => {
+  const path = filledArchive(t);
+  assert.deepEqual(readdirSync(join(path, '..')), ['archive.db']);
+  const db = new Database(path);
+  t.after(() => db.close());
+  assert.equal(db.pragma('journal_mode', { simple: true }), 'wal');
+});
+
+test('a missing archive is not made by one who only wants to read', (t) => {
+  const path = join(tempFolder(t), 'sub', 'archive.db');
+  assert.deepEqual(refusal({ path, create: false }), { kind: 'cannot-open', path, reason: 'it does not exist' });
+  assert.equal(existsSync(join(path, '..')), false);
+});
+
+test('an existing archive is opened by one who only wants to read', (t) => {
+  const opened = openArchive({ path: filledArchive(t), create: false });
+  assert.ok(opened.ok);
+  t.after(() => opened.value.close());
+  assert.equal(opened.value.loadCompaction(1)?.status, 'applied');
+});
+
+test('an empty file is no archive to one who only wants to read', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  writeFileSync(path, '');
+  assert.deepEqual(refusal({ path, create: false }), { kind: 'not-ours', path, reason: 'it is empty' });
+});
+
+test('a folder is refused', (t) => {
+  const path = tempFolder(t);
+  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'it is a folder' });
+});
+
+test('a path through a file is refused', (t) => {
+  const folder = tempFolder(t);
+  writeFileSync(join(folder, 'file'), 'x');
+  const path = join(folder, 'file', 'archive.db');
+  assert.deepEqual(refusal({ path }), {
+    kind: 'cannot-open',
+    path,
+    reason: 'a part of its path is a file, not a folder',
+  });
+});
+
+test('a name that ends in white space is refused, for SQLite would open another file', (t) => {
+  const path = `${join(tempFolder(t), 'archive.db')} `;
+  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'its name ends in white space' });
+});
+
+for (const [what, bytes] of [
+  ['a short text', 'hello'],
+  ['a long text', 'no database\n'.repeat(1000)],
+  ['zeros', Buffer.alloc(8192)],
+] as const) {
+  test(`${what} is no archive and stays as it is`, (t) => {
+    const path = join(tempFolder(t), 'archive.db');
+    writeFileSync(path, bytes);
+    assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason: 'it is not an SQLite database' });
+    assert.deepEqual(readFileSync(path), Buffer.from(bytes));
+  });
+}
+
+for (const setup of [
+  'CREATE TABLE notes (text)',
+  'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)',
+  'PRAGMA application_id = 7',
+  'PRAGMA user_version = 1',
+]) {
+  test(`another program's database (${setup}) is refused and stays as it is`, (t) => {
+    const path = join(tempFolder(t), 'archive.db');
+    const db = new Database(path);
+    db.exec(setup);
+    db.close();
+    const before = readFileSync(path);
+    assert.deepEqual(refusal({ path }), { kind: 'not-ours', path, reason: "it is another program's SQLite database" });
+    assert.deepEqual(readFileSync(path), before);
+  });
+}
+
+test('an archive of a newer schema is refused and stays as it is', (t) => {
+  const path = filledArchive(t);
+  const db = new Database(path);
+  db.pragma('user_version = 99');
+  db.close();
+  const before = readFileSync(path);
+  assert.deepEqual(refusal({ path }), { kind: 'newer', path, version: 99, supported: 1 });
+  assert.deepEqual(readFileSync(path), before);
+});
+
+test('an archive without one of its tables is damaged', (t) => {
+  const path = filledArchive(t);
+  const db = new Database(path);
+  db.exec('DROP TABLE inserted_lines');
+  db.close();
+  assert.deepEqual(refusal({ path }), { kind: 'damaged', path, reason: 'no such table: inserted_lines' });
+});
+
+test('an archive that was cut off is damaged', (t) => {
+  const path = filledArchive(t);
+  truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
+  const failure = thrownFailure(() => {
+    const opened = openArchive({ path });
+    if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
+    t.after(() => opened.value.close());
+    return [...opened.value.readLines(1)];
+  });
+  assert.equal(failure.kind, 'damaged');
+});
+
+test('a page of the archive that was overwritten is damage', (t) => {
+  const path = filledArchive(t);
+  const bytes = readFileSync(path);
+  const pages = bytes.length / 4096;
+  bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
+  writeFileSync(path, bytes);
+  const failure = thrownFailure(() => {
+    const opened = openArchive({ path });
+    if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
+    t.after(() => opened.value.close());
+    return [...opened.value.readLines(1)];
+  });
+  assert.equal(failure.kind, 'damaged');
+});
+
+test('an archive that another process writes to is busy when the wait is over', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  openAt(path).close();
+  const other = new Database(path);
+  t.after(() => other.close());
+  const opened = openArchive({ path, busyTimeoutMs: 1 });
+  assert.ok(opened.ok);
+  t.after(() => opened.value.close());
+  other.exec('BEGIN IMMEDIATE');
+  assert.deepEqual(
+    thrownFailure(() => opened.value.store(compactionDraft(1), [lineDraft(1)])),
+    { kind: 'busy', path },
+  );
+});
+
+test('a reader sees the archive as it was while another process writes to it', (t) => {
+  const archive = tempArchive(t);
+  const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
+  const other = new Database(archive.path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  other.exec("UPDATE compactions SET status = 'prepared'");
+  assert.equal(archive.loadCompaction(id)?.status, 'applied');
+});
+
+test('a folder that cannot hold the archive is said with its reason', (t) => {
+  const folder = tempFolder(t);
+  mkdirSync(join(folder, 'a'.repeat(200)));
+  const path = join(folder, 'b'.repeat(300), 'archive.db');
+  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ENAMETOOLONG' });
+});

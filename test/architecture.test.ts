@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+
+const SRC = join(import.meta.dirname, '../src');
+
+/** Who may import whom: layer → what a file in it may name. `+x` is a package or a node module; `node` any node: module. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  core: ['core'],
+  ports: ['ports', 'core'],
+  app: ['app', 'ports', 'core'],
+  'adapters/archive': ['adapters/archive', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
+  'adapters/fs': ['adapters/fs', 'ports', 'core', 'node'],
+  'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
+  'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],
+  'adapters/transcript': ['adapters/transcript', 'ports', 'core', '+zod', 'node'],
+  config: ['config', 'core', '+zod', '+smol-toml', '+fastest-levenshtein', 'node'],
+  cli: ['cli', 'config', 'app', 'ports', 'core', '+zod', '+fastest-levenshtein', '+string-width', 'node'],
+};
+
+/** Files that may name what their layer may not. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'cli/compose.ts': ['adapters/archive', 'adapters/fs', 'adapters/model', 'adapters/runtime', 'adapters/transcript'],
+  'cli/render/theme.ts': ['+chalk'],
+};
+
+const layerOf = (file: string): string => {
+  const parts = file.split('/');
+  return parts[0] === 'adapters' ? `adapters/${parts[1]}` : (parts[0] ?? '');
+};
+
+function importsOf(file: string): readonly string[] {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  return [...text.matchAll(/(?:from|import)\s*\(?\s*'([^']+)'/g)].flatMap((match) => match[1] ?? []);
+}
+
+function nameOf(file: string, imported: string): string {
+  if (imported.startsWith('node:')) return 'node';
+  if (!imported.startsWith('.')) return `+${imported.split('/').slice(0, imported.startsWith('@') ? 2 : 1).join('/')}`;
+  return layerOf(normalize(join(dirname(file), imported)));
+}
+
+const files = globSync('**/*.ts', { cwd: SRC }).filter((file) => file.includes('/'));
+
+test('every file imports only what its layer may', () => {
+  const violations = files.flatMap((file) => {
+    const allowed = [...(ALLOWED[layerOf(file)] ?? []), ...(EXCEPTIONS[file] ?? [])];
+    const isCommander = file === 'cli/program.ts' || file.startsWith('cli/commands/');
+    const names = importsOf(file).map((imported) => nameOf(file, imported));
+    return names
+      .filter((name) => !allowed.includes(name) && !(isCommander && name === '+commander'))
+      .map((name) => `${file} imports ${name}`);
+  });
+  assert.deepEqual(violations, []);
+});
+
+test('`process` is named only in the terminal file, and in the adapter that is the process', () => {
+  const naming = files.filter((file) => /\bprocess\./.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')));
+  assert.deepEqual(
+    naming.filter((file) => file !== 'cli/terminal.ts' && !file.startsWith('adapters/')),
+    [],
+  );
+});

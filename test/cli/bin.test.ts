@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { folderWith } from '../support/folders.ts';
+
+// Needs `dist`: `npm test` builds first.
+const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
+
+function ran(...argv: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...argv], {
+    encoding: 'utf8',
+    input: '',
+    env: { PATH: process.env['PATH'] },
+  });
+  return { status, stdout, stderr };
+}
+
+test('the version is that of the package, alone and among other flags', () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+  for (const argv of [['--version'], ['-V'], ['-V', '-q']]) {
+    assert.deepEqual(ran(...argv), { status: 0, stdout: `${version}\n`, stderr: '' });
+  }
+});
+
+test('help is an answer', () => {
+  const { status, stdout, stderr } = ran('--help');
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.match(stdout, /^Usage: compact /);
+});
+
+test('without arguments help goes to stderr, and the exit code is that of wrong usage', () => {
+  const { status, stdout, stderr } = ran();
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.match(stderr, /^Usage: compact /);
+});
+
+test('a wrong flag is one line on stderr and exit code 2', () => {
+  assert.deepEqual(ran('--jsno', 'x'), {
+    status: 2,
+    stdout: '',
+    stderr: "compact: unknown option '--jsno': did you mean --json? Try 'compact --help'.\n",
+  });
+});
+
+test('a reader that goes away is no error', async () => {
+  const child = spawn(process.execPath, [program, 'schema', 'compact'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk);
+  });
+  const [status] = await once(child, 'close');
+  assert.deepEqual([status, errors], [0, '']);
+});
+
+test('without a build it says what to do', (t) => {
+  const folder = folderWith(t, { 'bin/': '', 'package.json': '{"type":"module","version":"0"}' });
+  const copy = join(folder, 'bin/compact.js');
+  copyFileSync(program, copy);
+  const { status, stderr } = spawnSync(process.execPath, [copy, 'x'], { encoding: 'utf8' });
+  assert.equal(status, 1);
+  assert.match(stderr, /^compact: not built: .*main\.js is missing\. Run `npm run build`/);
+});
+
+test('an old Node is told which one is needed, before anything is loaded', (t) => {
+  const source = readFileSync(program, 'utf8');
+  const folder = folderWith(t, {
+    'package.json': '{"type":"module"}',
+    'bin/compact.js': source.replaceAll('process.versions.node', "'20.11.1'"),
+  });
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'bin/compact.js'), '--version'], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stdout], [69, '']);
+  assert.match(stderr, /^compact: needs Node 22\.18 or newer, and this is Node 20\.11\.1 \(.*\)\. Install /);
+});
+
+test('the program is written so that an old Node can parse it', () => {
+  const source = readFileSync(program, 'utf8');
+  assert.doesNotMatch(source, /^\s*(import\s+[\w{*]|export\s)|\bawait\b|\?\.|\?\?|=>|\bconst\b|\blet\b/m);
+});

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Command } from 'commander';
+import { splitCommandLine, VALUE_FLAGS } from '../../src/cli/command-word.ts';
+import { compactCommand } from '../../src/cli/commands/compact.ts';
+import { configCommand } from '../../src/cli/commands/config.ts';
+import { restoreCommand } from '../../src/cli/commands/restore.ts';
+import { schemaCommand } from '../../src/cli/commands/schema.ts';
+import { scoreCommand } from '../../src/cli/commands/score.ts';
+import { verifyCommand } from '../../src/cli/commands/verify.ts';
+
+test('flags may stand before the command', () => {
+  const split = splitCommandLine(['--json', '--archive', 'a.db', 'score', 'f', '--explain']);
+  assert.deepEqual(split, { command: 'score', rest: ['--json', '--archive', 'a.db', 'f', '--explain'] });
+});
+
+test("a flag's value is no command, however it is called", () => {
+  assert.deepEqual(splitCommandLine(['-o', 'score', 'f']), { command: null, rest: ['-o', 'score', 'f'] });
+});
+
+test('only the first word can be a command', () => {
+  assert.deepEqual(splitCommandLine(['f', 'score']), { command: null, rest: ['f', 'score'] });
+  assert.deepEqual(splitCommandLine(['-', 'score']), { command: null, rest: ['-', 'score'] });
+});
+
+test('after -- there are files only', () => {
+  assert.deepEqual(splitCommandLine(['--', 'score']), { command: null, rest: ['--', 'score'] });
+});
+
+test('the flags that take a value are exactly those of the commands', () => {
+  const definitions = [compactCommand, scoreCommand, restoreCommand, verifyCommand, configCommand, schemaCommand];
+  const flags = definitions.flatMap(({ define }) =>
+    define(new Command()).options.flatMap(({ required, short, long }) =>
+      required ? [short, long].filter((flag) => flag !== undefined) : [],
+    ),
+  );
+  assert.deepEqual([...new Set(flags)].toSorted(), [...VALUE_FLAGS].toSorted());
+});

@@ -1,0 +1,238 @@
+import { Readable } from 'node:stream';
+import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/reports.ts';
+import type { Failure } from '../../src/app/failure.ts';
+import type { RestoreFileRequest } from '../../src/app/requests.ts';
+import type { Environment } from '../../src/config/find.ts';
+import { ok } from '../../src/core/result.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { Format } from '../../src/ports/codec.ts';
+import type { Channel, Terminal } from '../../src/cli/terminal.ts';
+import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
+
+export const CHAT_FORMAT: Format = {
+  name: 'chat-lines',
+  title: 'Chat lines',
+  summary: 'one message a line',
+  isChain: false,
+};
+
+export type FakeTerminal = Terminal & {
+  readonly out: () => string;
+  readonly errors: () => string;
+  readonly interrupt: () => void;
+};
+
+export type TerminalOptions = {
+  readonly workingFolder?: string;
+  readonly environment?: Environment;
+  /** Undefined: a terminal, with nobody at it. */
+  readonly stdin?: string;
+  readonly isTerminal?: boolean;
+  readonly widthColumns?: number;
+  /** The reader of stdout goes away after so many writes. */
+  readonly closesAfter?: number;
+  /** And what is then wrong with it. */
+  readonly failsWith?: string;
+};
+
+/** A terminal whose output is kept. */
+export function createFakeTerminal(argv: readonly string[], options: TerminalOptions = {}): FakeTerminal {
+  const folder = options.workingFolder ?? '/nowhere';
+  const interruption = new AbortController();
+  const stdout = createFakeChannel(options, options.closesAfter ?? Number.POSITIVE_INFINITY);
+  const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
+  return {
+    argv,
+    surroundings: { environment: options.environment ?? {}, workingFolder: folder, homeFolder: '/nowhere/home' },
+    stdin: { isTerminal: options.stdin === undefined, open: () => Readable.from([Buffer.from(options.stdin ?? '')]) },
+    stdout: stdout.channel,
+    stderr: stderr.channel,
+    signal: interruption.signal,
+    removeAtExit: () => () => {},
+    out: stdout.text,
+    errors: stderr.text,
+    interrupt: () => interruption.abort(),
+  };
+}
+
+function createFakeChannel(
+  options: TerminalOptions,
+  closesAfter: number,
+): { readonly channel: Channel; readonly text: () => string } {
+  const pieces: string[] = [];
+  return {
+    channel: {
+      isTerminal: options.isTerminal === true,
+      widthColumns: options.widthColumns ?? 80,
+      write: (data) => {
+        if (pieces.length < closesAfter) pieces.push(typeof data === 'string' ? data : Buffer.from(data).toString());
+      },
+      isClosed: () => pieces.length >= closesAfter,
+      failure: () => (pieces.length >= closesAfter ? (options.failsWith ?? null) : null),
+    },
+    text: () => pieces.join(''),
+  };
+}
+
+export type Call = { readonly name: string; readonly request: unknown };
+
+export type FakeUseCases = {
+  readonly calls: readonly Call[];
+  readonly compositions: readonly Composition[];
+  readonly loadUseCases: () => Promise<CreateUseCases>;
+};
+
+/** Use cases that answer with these results and keep what they were asked. */
+export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCases {
+  const calls: Call[] = [];
+  const compositions: Composition[] = [];
+  const keep = async <R>(call: Call, answer: Promise<Result<R, Failure>>): Promise<Result<R, Failure>> => {
+    calls.push(call);
+    return answer;
+  };
+  const createUseCases: CreateUseCases = (composition) => {
+    compositions.push(composition);
+    return {
+      compactFile: (request) =>
+        keep(
+          { name: 'compact', request },
+          answers.compactFile?.(request) ?? Promise.resolve(ok(compactReport({ file: request.input.name }))),
+        ),
+      scoreFile: (request) =>
+        keep(
+          { name: 'score', request },
+          answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
+        ),
+      restoreFile: (request) =>
+        keep(
+          { name: 'restore', request },
+          answers.restoreFile?.(request) ?? Promise.resolve(ok(restoreReport(request))),
+        ),
+      verifyFile: (request) =>
+        keep(
+          { name: 'verify', request },
+          answers.verifyFile?.(request) ?? Promise.resolve(ok(verifyReport({ file: request.input.name }))),
+        ),
+      listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
+      close: () => {
+        calls.push({ name: 'close', request: null });
+      },
+    };
+  };
+  return { calls, compositions, loadUseCases: () => Promise.resolve(createUseCases) };
+}
+
+const SHA_A = 'a'.repeat(64);
+const SHA_B = 'b'.repeat(64);
+
+export function compactReport(changes: Partial<CompactReport> = {}): CompactReport {
+  return {
+    schema: 'compact/report@1',
+    file: 'talk.jsonl',
+    format: 'chat-lines',
+    result: 'compacted',
+    notes: [],
+    output: 'talk.compact.jsonl',
+    sha256: { before: SHA_A, after: SHA_B },
+    bytes: { before: 48_000, after: 3000 },
+    conversations: [
+      {
+        id: 'c1',
+        cycles: 2,
+        messages: { before: 1420, after: 26 },
+        tokens: { before: 12_000, after: 750, by: 'utf8-bytes/4' },
+        batches: [
+          { label: 'compaction-batch-c1-x', depth: 1, start: null, end: null, count: 200 },
+          {
+            label: 'compaction-batch-c1-y',
+            depth: 0,
+            start: '2026-01-02T10:00:00.000Z',
+            end: '2026-01-02T11:00:00.000Z',
+            count: 95,
+          },
+        ],
+      },
+    ],
+    ledger: { kept: 25, summarized: 1390, marked: 5, total: 1420 },
+    archive: '/data/archive.db',
+    ...changes,
+  };
+}
+
+export function scoreReport(changes: Partial<ScoreReport> = {}): ScoreReport {
+  return {
+    schema: 'compact/score@1',
+    file: 'talk.jsonl',
+    format: 'chat-lines',
+    messages: [
+      {
+        index: 0,
+        id: 'm-0',
+        role: 'user',
+        score: 4,
+        terms: [
+          { name: 'role', value: 1 },
+          { name: 'question', value: 2 },
+          { name: 'length', value: 1 },
+        ],
+        fate: 'goes',
+        line: 1,
+        conversation: 'c1',
+      },
+      {
+        index: 1,
+        id: 'm-1',
+        role: 'assistant',
+        score: 10,
+        terms: [
+          { name: 'role', value: 3 },
+          { name: 'tool call', value: 4 },
+          { name: 'keyword:error', value: 1.5 },
+          { name: 'keyword:fix', value: 1.5 },
+        ],
+        fate: 'survives',
+        line: 2,
+        conversation: 'c1',
+      },
+      {
+        index: 2,
+        id: 'm-2',
+        role: 'tool',
+        score: 5,
+        terms: [{ name: 'role', value: 5 }],
+        fate: 'kept',
+        line: 3,
+        conversation: 'c1',
+      },
+    ],
+    ...changes,
+  };
+}
+
+export function verifyReport(changes: Partial<VerifyReport> = {}): VerifyReport {
+  return {
+    schema: 'compact/verify@1',
+    file: 'talk.compact.jsonl',
+    format: 'chat-lines',
+    result: 'verified',
+    cycles: 1,
+    lines: { kept: 5, archived: 1200, appended: 0 },
+    batches: 3,
+    original: { sha256: SHA_A, bytes: 48_000 },
+    archive: '/data/archive.db',
+    problems: [],
+    ...changes,
+  };
+}
+
+function restoreReport({ input, output }: RestoreFileRequest) {
+  return {
+    schema: 'compact/restore@1',
+    file: input.name,
+    output: output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : input.path,
+    cycles: 1,
+    bytes: 48_000,
+    sha256: SHA_A,
+    appendedBytes: 0,
+  } as const;
+}

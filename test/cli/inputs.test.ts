@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { chmodSync, linkSync, symlinkSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import { findInputs } from '../../src/cli/inputs.ts';
+import { folderWith } from '../support/folders.ts';
+
+const rules = { skipsCompacted: true };
+
+async function pathsIn(folder: string, ...operands: readonly string[]) {
+  const set = await findInputs(
+    operands.map((operand) => join(folder, operand)),
+    rules,
+  );
+  return set.files.map(({ path }) => relative(folder, path));
+}
+
+test('a folder gives its transcripts, sorted, from hidden folders too, without our own results', async (t) => {
+  const folder = folderWith(t, {
+    'b.jsonl': '',
+    'a/z.jsonl': '',
+    'a/.hidden/y.jsonl': '',
+    'b.compact.jsonl': '',
+    'notes.txt': '',
+    'node_modules/m/x.jsonl': '',
+    '.git/x.jsonl': '',
+  });
+  assert.deepEqual(await pathsIn(folder, ''), ['a/.hidden/y.jsonl', 'a/z.jsonl', 'b.jsonl']);
+});
+
+test('a file of a folder knows its path below it, and that nobody named it', async (t) => {
+  const folder = folderWith(t, { 'd/a/x.jsonl': '' });
+  const { files, hasFolder } = await findInputs([join(folder, 'd')], rules);
+  assert.deepEqual(files, [{ path: join(folder, 'd/a/x.jsonl'), pathInFolder: 'a/x.jsonl', isNamed: false }]);
+  assert.equal(hasFolder, true);
+});
+
+test('a file that is named is taken whatever its name is', async (t) => {
+  const folder = folderWith(t, { 'x.compact.jsonl': '', 'notes.txt': '' });
+  assert.deepEqual(await pathsIn(folder, 'x.compact.jsonl', 'notes.txt'), ['x.compact.jsonl', 'notes.txt']);
+});
+
+test('a glob gives what it matches, sorted, without our own results', async (t) => {
+  const folder = folderWith(t, { 'b.jsonl': '', 'a.jsonl': '', 'a.compact.jsonl': '', 'c.txt': '', 'd.jsonl/': '' });
+  assert.deepEqual(await pathsIn(folder, '*.jsonl'), ['a.jsonl', 'b.jsonl']);
+});
+
+test('a file that exists is no glob, whatever characters are in its name', async (t) => {
+  const folder = folderWith(t, { '[ab]*.jsonl': '', 'a1.jsonl': '' });
+  assert.deepEqual(await pathsIn(folder, '[ab]*.jsonl'), ['[ab]*.jsonl']);
+});
+
+test('a glob that matches nothing is a problem, as a missing file is', async (t) => {
+  const folder = folderWith(t, {});
+  const set = await findInputs([join(folder, '*.jsonl'), join(folder, 'x.jsonl')], rules);
+  assert.deepEqual(set.problems, [
+    { kind: 'no-match', pattern: join(folder, '*.jsonl') },
+    { kind: 'missing', operand: join(folder, 'x.jsonl') },
+  ]);
+});
+
+test('a folder without transcripts, and a glob of nothing but results, is empty and no problem', async (t) => {
+  const folder = folderWith(t, { 'd/x.compact.jsonl': '' });
+  const operands = [join(folder, 'd'), join(folder, 'd/*')];
+  assert.deepEqual(await findInputs(operands, rules), { files: [], hasFolder: true, empty: operands, problems: [] });
+});
+
+test('a file that is named twice, or through a link, is taken once', async (t) => {
+  const folder = folderWith(t, { 'x.jsonl': '' });
+  symlinkSync(join(folder, 'x.jsonl'), join(folder, 'link.jsonl'));
+  assert.deepEqual(await pathsIn(folder, 'x.jsonl', './x.jsonl', 'link.jsonl', ''), ['x.jsonl']);
+});
+
+test('links in a folder are not followed, so that none can lead around in a circle', async (t) => {
+  const folder = folderWith(t, { 'd/x.jsonl': '' });
+  symlinkSync(folder, join(folder, 'd/up'));
+  assert.deepEqual(await pathsIn(folder, 'd'), ['d/x.jsonl']);
+});
+
+test('two files with the same bytes under two names are two', async (t) => {
+  const folder = folderWith(t, { 'x.jsonl': '' });
+  linkSync(join(folder, 'x.jsonl'), join(folder, 'y.jsonl'));
+  assert.deepEqual(await pathsIn(folder, ''), ['x.jsonl', 'y.jsonl']);
+});
+
+test('a folder that may not be read is a problem, and the others are done', async (t) => {
+  if (process.getuid?.() === 0) return t.skip('root may read everything');
+  const folder = folderWith(t, { 'a/x.jsonl': '', 'b/y.jsonl': '' });
+  chmodSync(join(folder, 'a'), 0);
+  t.after(() => chmodSync(join(folder, 'a'), 0o700));
+  const set = await findInputs([folder], rules);
+  assert.deepEqual(set.problems, [{ kind: 'unreadable', path: join(folder, 'a') }]);
+  assert.equal(set.files.length, 1);
+});

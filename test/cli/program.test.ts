@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CompactInvocation, Invocation } from '../../src/cli/invocation.ts';
+import { parseArguments } from '../../src/cli/program.ts';
+
+const facts = { version: '1.2.3', widthColumns: 80 };
+const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
+const noSettings = { configFlag: null, flags: { summarization: {}, transcript: {}, archive: {} } } as const;
+const noPolicy = { targetTokens: null, ifOver: null, conversation: null } as const;
+
+async function parsed(...argv: readonly string[]): Promise<Invocation> {
+  const result = await parseArguments(argv, facts);
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+async function refused(...argv: readonly string[]): Promise<string> {
+  const result = await parseArguments(argv, facts);
+  assert.ok(!result.ok, JSON.stringify(result));
+  return result.error.message;
+}
+
+function compact(changes: Partial<CompactInvocation>): CompactInvocation {
+  return {
+    kind: 'compact',
+    operands: ['f.jsonl'],
+    format: null,
+    policy: noPolicy,
+    output: { kind: 'default' },
+    isDryRun: false,
+    manner: plain,
+    settings: noSettings,
+    ...changes,
+  };
+}
+
+test('a file alone is compacted beside itself', async () => {
+  assert.deepEqual(await parsed('f.jsonl'), compact({}));
+});
+
+test('run is the default command, for files named like a command', async () => {
+  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'] }));
+  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'] }));
+});
+
+test('every flag of the default command becomes data', async () => {
+  const argv =
+    '-n --target 9 --keep-recent 0 --chunk-size 3 --max-summary-tokens 4 --provider extractive --format chat-lines --conversation c --keep-invalid --config x.toml --archive a.db --json -q --no-progress --color never --if-over 8 -o out a b';
+  assert.deepEqual(
+    await parsed(...argv.split(' ')),
+    compact({
+      operands: ['a', 'b'],
+      format: 'chat-lines',
+      policy: { targetTokens: 9, ifOver: 8, conversation: 'c' },
+      output: { kind: 'path', path: 'out' },
+      isDryRun: true,
+      manner: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
+      settings: {
+        configFlag: 'x.toml',
+        flags: {
+          summarization: { provider: 'extractive', keep_recent: 0, chunk_size: 3, max_summary_tokens: 4 },
+          transcript: { keep_invalid: true },
+          archive: { path: 'a.db' },
+        },
+      },
+    }),
+  );
+});
+
+test('the budget of the configuration can be the limit', async () => {
+  assert.deepEqual(await parsed('--if-over-budget', 'f.jsonl'), compact({ policy: { ...noPolicy, ifOver: 'budget' } }));
+});
+
+test('standard input goes to standard output unless told otherwise', async () => {
+  assert.deepEqual(await parsed('-'), compact({ operands: ['-'], output: { kind: 'stdout' } }));
+  assert.deepEqual(await parsed('-', '-o', 'x'), compact({ operands: ['-'], output: { kind: 'path', path: 'x' } }));
+});
+
+test('score ranks for people and keeps the order of the file for programs', async () => {
+  const score = {
+    kind: 'score',
+    operands: ['f'],
+    format: null,
+    policy: { ...noPolicy, targetTokens: 50 },
+    explain: true,
+    limit: 3,
+    sort: 'score',
+    manner: plain,
+    settings: noSettings,
+  } as const;
+  const argv = ['score', 'f', '--explain', '--limit', '3', '--target', '50'];
+  assert.deepEqual(await parsed(...argv), score);
+  const json = await parsed(...argv, '--json');
+  assert.deepEqual(json, { ...score, sort: 'position', manner: { ...plain, json: true } });
+  assert.deepEqual(await parsed(...argv, '--json', '--sort', 'score'), { ...json, sort: 'score' });
+});
+
+test('restore writes to standard output unless told otherwise', async () => {
+  const restore = {
+    kind: 'restore',
+    operand: 'f',
+    format: null,
+    output: { kind: 'stdout' },
+    all: false,
+    manner: plain,
+    settings: noSettings,
+  } as const;
+  assert.deepEqual(await parsed('restore', 'f'), restore);
+  assert.deepEqual(await parsed('restore', 'f', '-i', '--all'), {
+    ...restore,
+    output: { kind: 'in-place' },
+    all: true,
+  });
+  assert.deepEqual(await parsed('restore', 'f', '-o', 'x'), { ...restore, output: { kind: 'path', path: 'x' } });
+});
+
+test('verify, config and schema become data', async () => {
+  const common = { manner: plain, settings: noSettings };
+  assert.deepEqual(await parsed('verify', 'a', 'b'), { kind: 'verify', operands: ['a', 'b'], format: null, ...common });
+  assert.deepEqual(await parsed('config', 'show'), { kind: 'config', action: 'show', ...common });
+  assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
+});
+
+test('formats and the version need no transcript', async () => {
+  assert.deepEqual(await parsed('--formats'), { kind: 'formats', manner: plain, settings: noSettings });
+  assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
+});
+
+test('help that was asked for is an answer, and help for want of anything is not', async () => {
+  const bare = await parsed();
+  assert.ok(bare.kind === 'help' && !bare.isAnswer);
+  for (const argv of [['--help'], ['help'], ['-h', 'x']]) {
+    assert.deepEqual(await parsed(...argv), { kind: 'help', text: bare.text, isAnswer: true });
+  }
+  assert.deepEqual(await parsed('help', 'score'), await parsed('score', '--help'));
+});
+
+test('help names every command and stays within its width', async () => {
+  const help = await parsed('--help');
+  assert.ok(help.kind === 'help');
+  assert.deepEqual(
+    ['run', 'score', 'restore', 'verify', 'config', 'schema'].filter((name) => !help.text.includes(`\n  ${name} `)),
+    [],
+  );
+  assert.deepEqual(
+    help.text.split('\n').filter((line) => line.length > 80),
+    [],
+  );
+});
+
+for (const [line, message] of [
+  ['--jsno f', "unknown option '--jsno': did you mean --json?"],
+  ['score -o x f', "unknown option '-o'"],
+  ['--frobnicate f', "unknown option '--frobnicate'"],
+  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more/],
+  ['--keep-recent 1.5 f', /whole number of 0 or more/],
+  ['--chunk-size 0 f', /whole number of 1 or more/],
+  ['--target 1e3 f', /whole number of 1 or more/],
+  ['--if-over 99999999999999999999 f', /whole number of 1 or more/],
+  ['score --limit x f', /whole number of 1 or more/],
+  ['--provider anthropic f', /This version has the offline provider only: extractive/],
+  ['--provider extractiv f', /did you mean extractive/],
+  ['--color blue f', /always, never, auto/],
+  ['score --sort up f', /score, position/],
+  ['-o', /argument missing/],
+  ['-o --json f', "option '-o, --output <path>' needs a value, and '--json' is an option"],
+  ['-i -o x f', /cannot be used with/],
+  ['--if-over 5 --if-over-budget f', /cannot be used with/],
+  ['-q -v f', /cannot be used with/],
+  ['--json', /no transcript named/],
+  ['run', /no transcript named/],
+  ['score', /missing required argument/],
+  ['restore a b', /too many arguments/],
+  ['config', /missing required argument/],
+  ['schema nothing', /compact, score, restore, verify/],
+  ['help scroe', "there is no command 'scroe': did you mean score?"],
+  ['- f', /must be the only input/],
+  ['-i -', /--in-place cannot replace standard input/],
+  ['-o - a b', /several transcripts cannot share standard output/],
+  ['--json -', /--json and the result cannot share standard output/],
+  ['--json -o - f', /--json and the result cannot share standard output/],
+  ['restore --json f', /--json and the result cannot share standard output/],
+  ['restore -i -', /--in-place cannot replace standard input/],
+  ['score - -', /only once/],
+] as const) {
+  test(`'compact ${line}' is refused`, async () => {
+    const found = await refused(...line.split(' '));
+    if (typeof message === 'string') assert.equal(found, message);
+    else assert.match(found, message);
+  });
+}
+
+test('a dry run of standard input prints no result, so that its report may be JSON', async () => {
+  const invocation = await parsed('-n', '--json', '-');
+  assert.ok(invocation.kind === 'compact' && invocation.isDryRun);
+});
+
+test('a refusal names the command whose help tells more', async () => {
+  const result = await parseArguments(['score', '--what', 'f'], facts);
+  assert.deepEqual(result.ok || result.error, { message: "unknown option '--what'", command: 'compact score' });
+});

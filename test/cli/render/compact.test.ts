@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
+import type { CompactRendering } from '../../../src/cli/render/compact.ts';
+import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { compactReport } from '../fakes.ts';
+
+function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
+  return { theme: PLAIN_THEME, isVerbose: false, archiveFlag: null, isInPlace: false, ...changes };
+}
+
+test('a compaction tells what it did, where things are, and how to undo it', () => {
+  assert.deepEqual(renderCompactReport(compactReport(), rendering()), [
+    'talk.jsonl → talk.compact.jsonl',
+    '  messages  1,420 → 26',
+    '  tokens    12,000 → 750 (93 % saved, estimated by utf8-bytes/4)',
+    '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
+    '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
+    '  archive   /data/archive.db',
+    '  restore   compact restore talk.compact.jsonl -o talk.restored.jsonl',
+  ]);
+});
+
+test('what was compacted in place is restored in place, from the archive that was named', () => {
+  const lines = renderCompactReport(
+    compactReport({ file: 'my talk.jsonl', output: 'my talk.jsonl' }),
+    rendering({ isInPlace: true, archiveFlag: 'a b.db' }),
+  );
+  assert.equal(lines[0], 'my talk.jsonl: compacted in place');
+  assert.equal(lines.at(-1), "  restore   compact restore --archive 'a b.db' 'my talk.jsonl' -i");
+});
+
+test("a model's calls and tokens are told, and the offline provider's are not", () => {
+  const lines = (usage: { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number }) =>
+    renderCompactReport(compactReport({ usage }), rendering()).filter((line) => line.includes('model'));
+  assert.deepEqual(lines({ calls: 1, inputTokens: 9000, outputTokens: 800 }), [
+    '  model     1 call, 9,000 tokens in, 800 out',
+  ]);
+  assert.deepEqual(lines({ calls: 3, inputTokens: 0, outputTokens: 0 }), []);
+});
+
+test('a remark stands at the end', () => {
+  const lines = renderCompactReport(compactReport({ notes: ['The target was missed by 40 tokens.'] }), rendering());
+  assert.equal(lines.at(-1), '  note      The target was missed by 40 tokens.');
+});
+
+test('verbose lists the batches of each conversation', () => {
+  const lines = renderCompactReport(compactReport(), rendering({ isVerbose: true }));
+  assert.deepEqual(lines.slice(-3), [
+    '  c1: messages 1,420 → 26, tokens 12,000 → 750',
+    '    compaction-batch-c1-x: depth 1, 200 messages',
+    '    compaction-batch-c1-y: depth 0, 95 messages, 2026-01-02T10:00:00.000Z to 2026-01-02T11:00:00.000Z',
+  ]);
+});
+
+test('a skipped transcript takes one line with the reason', () => {
+  const skipped = compactReport({ result: 'skipped', reason: 'too-short', output: null });
+  assert.deepEqual(renderCompactReport(skipped, rendering()), [
+    'talk.jsonl: skipped, too short: nothing is older than the recent messages that stay',
+  ]);
+  const copied = compactReport({ result: 'skipped', reason: 'under-limit', notes: ['3 tokens of 9.'], output: 'o' });
+  assert.deepEqual(renderCompactReport(copied, rendering()), [
+    'talk.jsonl: skipped, 3 tokens of 9; copied as it is to o',
+  ]);
+});
+
+test('a plan tells what would be asked, and that nothing was written', () => {
+  const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096 };
+  const planned = compactReport({ result: 'planned', plan, output: null, archive: null });
+  assert.deepEqual(renderCompactReport(planned, rendering()), [
+    'talk.jsonl: the plan; nothing was written',
+    '  messages  1,420 → 26',
+    '  tokens    12,000 → 750 (93 % saved, estimated by utf8-bytes/4)',
+    '  chunks    3',
+    '  requests  4, up to 9,000 tokens in, 4,096 out',
+    '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
+  ]);
+});
+
+test('names from outside are shown with their control characters escaped', () => {
+  const odd = compactReport({ file: 'x\u001b[2J.jsonl', output: 'x\u001b[2J.compact.jsonl' });
+  const lines = renderCompactReport(odd, rendering({ isVerbose: true }));
+  assert.equal(lines[0], 'x\\x1b[2J.jsonl → x\\x1b[2J.compact.jsonl');
+  assert.deepEqual(
+    lines.filter((line) => /\p{Cc}/u.test(line)),
+    [],
+  );
+});
+
+test('several transcripts are added up', () => {
+  const tokens = { before: 4000, after: 1000 };
+  const totals = { compacted: 2, planned: 0, skipped: 1, failed: 1, tokens };
+  assert.equal(
+    renderTotals(totals, PLAIN_THEME),
+    '4 transcripts: 2 compacted, 1 skipped, 1 failed; tokens 4,000 → 1,000 (75 % saved)',
+  );
+  assert.equal(
+    renderTotals({ ...totals, compacted: 0, failed: 0, skipped: 2 }, PLAIN_THEME),
+    '2 transcripts: 2 skipped',
+  );
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Failure } from '../../../src/app/failure.ts';
+import { renderFailure } from '../../../src/cli/render/failure.ts';
+
+const file = 'talk.jsonl';
+const path = '/data/archive.db';
+
+const CASES: readonly (readonly [Failure, string])[] = [
+  [
+    {
+      kind: 'bad-line',
+      file,
+      line: 418,
+      column: 17,
+      problem: 'not valid JSON (unexpected end of line)',
+      canCarry: true,
+    },
+    'talk.jsonl:418:17: not valid JSON (unexpected end of line). Use --keep-invalid to carry such lines along.',
+  ],
+  [
+    { kind: 'bad-line', file, line: 1, column: 1, problem: 'role must be a text', canCarry: false },
+    'talk.jsonl:1:1: role must be a text. Mend or remove that line.',
+  ],
+  [{ kind: 'file', failure: { kind: 'not-found', path: file } }, 'talk.jsonl: no such file. Check the path.'],
+  [
+    { kind: 'file', failure: { kind: 'not-a-file', path: 'd', is: 'a folder' } },
+    'd: not a file: it is a folder. Name a file.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'denied', path: file, what: 'write' } },
+    'talk.jsonl: you may not write it. Check the permissions of the file and its folder.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'no-space', path: file } },
+    'talk.jsonl: no space is left there. Free some, or give another place with -o.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'io', path: file, code: 'EIO' } },
+    'talk.jsonl: the system cannot read or write it (EIO). Check the disk.',
+  ],
+  [
+    { kind: 'archive', failure: { kind: 'cannot-open', path, reason: 'its folder is read-only' } },
+    '/data/archive.db: the archive cannot be opened: its folder is read-only. Name another archive with --archive.',
+  ],
+  [
+    { kind: 'archive', failure: { kind: 'newer', path, version: 9, supported: 2 } },
+    '/data/archive.db: an archive of version 9, and this program knows 2. Update compact.',
+  ],
+  [
+    { kind: 'archive', failure: { kind: 'busy', path } },
+    '/data/archive.db: another program holds the archive. Try again when it is done.',
+  ],
+  [
+    { kind: 'not-a-transcript', file, looksLike: 'one JSON document', advice: 'Write one record a line.' },
+    'talk.jsonl: not a transcript: it looks like one JSON document. Write one record a line.',
+  ],
+  [
+    { kind: 'unknown-format', file, near: [{ format: 'chat-lines', reason: 'no role in line 1' }] },
+    "talk.jsonl: of no known format (chat-lines: no role in line 1). Give --format NAME if you know it; 'compact --formats' lists them.",
+  ],
+  [
+    { kind: 'no-messages', file, contains: '3 meta records' },
+    'talk.jsonl: no messages in it, only 3 meta records. Name a transcript that holds a conversation.',
+  ],
+  [
+    { kind: 'output-exists', file, output: 'o.jsonl' },
+    'o.jsonl: exists and was not written by compact, so it is not replaced. Move it away, or give another output for talk.jsonl with -o.',
+  ],
+  [
+    { kind: 'source-changed', file },
+    'talk.jsonl: changed while it was read, again and again. Try again when its writer is done.',
+  ],
+  [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted: no clip-archive is in it. Name the compacted file.'],
+  [
+    { kind: 'not-in-archive', file, archive: path },
+    'talk.jsonl: its compaction is not in the archive /data/archive.db. Name the archive that was used with --archive.',
+  ],
+  [
+    { kind: 'altered', file, line: 3, problem: 'a kept line differs' },
+    "talk.jsonl:3: not as it was written: a kept line differs. 'compact verify' says what is still whole.",
+  ],
+  [
+    { kind: 'no-summary', file, problem: 'the answer was empty', advice: 'Try again.' },
+    'talk.jsonl: no summary: the answer was empty. It is as it was. Try again.',
+  ],
+];
+
+for (const [failure, message] of CASES) {
+  const kind = 'failure' in failure ? failure.failure.kind : failure.kind;
+  test(`${kind} says what, where, and what to try`, () => {
+    assert.equal(renderFailure(failure), message);
+  });
+}
+
+test("nothing of a file's name or content reaches the terminal raw", () => {
+  const odd = '\u001b[2J\n';
+  const rendered = [
+    renderFailure({ kind: 'bad-line', file: odd, line: 1, column: 1, problem: odd, canCarry: true }),
+    renderFailure({ kind: 'not-a-transcript', file: odd, looksLike: odd, advice: odd }),
+    renderFailure({ kind: 'unknown-format', file: odd, near: [{ format: odd, reason: odd }] }),
+    renderFailure({ kind: 'archive', failure: { kind: 'damaged', path: odd, reason: odd } }),
+  ];
+  assert.deepEqual(
+    rendered.filter((line) => /\p{Cc}/u.test(line)),
+    [],
+  );
+});

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import type { ScoreReport } from '../../../src/app/reports.ts';
+import { scoreJson } from '../../../src/cli/render/json-lines.ts';
+import { renderScoreReport, selectRows } from '../../../src/cli/render/score.ts';
+import type { ScoreRendering } from '../../../src/cli/render/score.ts';
+import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { textWidth } from '../../../src/cli/render/width.ts';
+import { scoreReport } from '../fakes.ts';
+
+function rendering(changes: Partial<ScoreRendering> = {}): ScoreRendering {
+  return { theme: PLAIN_THEME, widthColumns: 60, explain: false, sort: 'score', limit: null, ...changes };
+}
+
+test('the ranking shows rank, score, a bar as long as the score, role, fate and id', () => {
+  assert.deepEqual(renderScoreReport(scoreReport(), rendering()), [
+    'talk.jsonl: 3 messages (chat-lines)',
+    '# score              role fate     id',
+    '1 10.00 ████████████ asst survives m-1',
+    '2  5.00 ██████       tool kept     m-2',
+    '3  4.00 █████        user goes     m-0',
+    '1 kept, 1 survive word for word, 1 go into the summary',
+  ]);
+});
+
+test('explained in 60 columns, each factor has its share in percent, and the keywords are named', () => {
+  assert.deepEqual(renderScoreReport(scoreReport(), rendering({ explain: true })), [
+    'talk.jsonl: 3 messages (chat-lines)',
+    '# score        role   R  Q  T  K  L words     fate id',
+    '1 10.00 ██████ asst  30  · 40 30  · error,fix surv m-1',
+    '2  5.00 ███    tool 100  ·  ·  ·  ·           kept m-2',
+    '3  4.00 ██     user  25 50  ·  · 25           goes m-0',
+    '1 kept, 1 survive word for word, 1 go into the summary',
+  ]);
+});
+
+test('explained in 200 columns, the words are whole', () => {
+  const lines = renderScoreReport(scoreReport(), rendering({ explain: true, widthColumns: 200 }));
+  assert.match(lines[1] ?? '', /role +role % question % tool call % keywords % length % keywords +fate +id$/);
+  assert.match(lines[2] ?? '', /assistant +30 +· +40 +30 +· +error, fix +survives +m-1$/);
+});
+
+test('sorted by position the rows stand as in the file, under their index', () => {
+  const lines = renderScoreReport(scoreReport(), rendering({ sort: 'position', limit: 2 }));
+  assert.deepEqual(
+    lines.map((line) => line.replaceAll(/ +/g, ' ')),
+    [
+      'talk.jsonl: 3 messages, 2 shown (chat-lines)',
+      '# score role fate id',
+      '0 4.00 █████ user goes m-0',
+      '1 10.00 ████████████ asst survives m-1',
+      '1 kept, 1 survive word for word, 1 go into the summary',
+    ],
+  );
+});
+
+function oddReport(): ScoreReport {
+  const { messages } = scoreReport();
+  const ids = ['6f9619ff-8b86-d011-b42d-00cf4fc964ff-and-more', '日本語'.repeat(20), '\u001b[31m\nred'];
+  const terms = ['decision', 'agreed', 'constraint', 'requirement', 'error'].map((word) => ({
+    name: `keyword:${word}`,
+    value: 1.5,
+  }));
+  return scoreReport({
+    messages: messages.map((row, at) => ({ ...row, id: ids[at] ?? '', terms: [...row.terms, ...terms] })),
+  });
+}
+
+for (const widthColumns of [60, 100, 200]) {
+  for (const explain of [false, true]) {
+    test(`no line is wider than ${widthColumns} columns${explain ? ' explained' : ''}, whatever ids and words are`, () => {
+      const lines = renderScoreReport(oddReport(), rendering({ widthColumns, explain }));
+      assert.deepEqual(
+        lines.slice(1, -1).filter((line) => textWidth(line) > widthColumns || /\p{Cc}/u.test(line)),
+        [],
+      );
+      assert.equal(lines.length, 6);
+    });
+  }
+}
+
+test('with color the table is the same but for the paint', async () => {
+  const theme = await loadTheme(true);
+  const painted = renderScoreReport(scoreReport(), rendering({ explain: true, theme }));
+  const plain = renderScoreReport(scoreReport(), rendering({ explain: true }));
+  const strip = (line: string) => stripVTControlCharacters(line).trimEnd();
+  assert.deepEqual(painted.map(strip), plain);
+  assert.notDeepEqual(painted, plain);
+});
+
+test('scores of zero and no messages at all are drawn without a division by nothing', () => {
+  const zero = scoreReport({ messages: scoreReport().messages.map((row) => ({ ...row, score: 0, terms: [] })) });
+  assert.match(
+    renderScoreReport(zero, rendering({ explain: true }))[2] ?? '',
+    /^1 0\.00 +asst|^1 {2}0\.00|^1 0\.00 +user/,
+  );
+  assert.deepEqual(renderScoreReport(scoreReport({ messages: [] }), rendering()), [
+    'talk.jsonl: 0 messages (chat-lines)',
+    '0 kept, 0 survive word for word, 0 go into the summary',
+  ]);
+});
+
+test('equal scores keep the order of the file', () => {
+  const rows = scoreReport().messages.map((row) => ({ ...row, score: 1 }));
+  assert.deepEqual(selectRows(rows, { sort: 'score', limit: null }), rows);
+});
+
+test('the pieces of the JSON are one line that is the report', () => {
+  const [row] = scoreReport().messages;
+  const messages = Array.from({ length: 1201 }, (_, index) => ({ ...row, index, id: `\u009b${index}` }));
+  const report = { ...scoreReport(), messages } as ScoreReport;
+  const json = [...scoreJson(report, report.messages)].join('');
+  assert.deepEqual(JSON.parse(json), report);
+  assert.equal(json.indexOf('\n'), json.length - 1);
+  assert.doesNotMatch(json, /\u009b/);
+  assert.deepEqual(JSON.parse([...scoreJson(report, [])].join('')), { ...report, messages: [] });
+});

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatBytes, formatCount, formatSaving } from '../../../src/cli/render/quantities.ts';
+import { layTable } from '../../../src/cli/render/table.ts';
+import { clipText, fitText, textWidth, wrapText } from '../../../src/cli/render/width.ts';
+
+test('thousands are parted, the same everywhere', () => {
+  assert.deepEqual([0, 999, 1000, 1_234_567].map(formatCount), ['0', '999', '1,000', '1,234,567']);
+});
+
+test('a saving never claims more than there is', () => {
+  assert.equal(formatSaving({ before: 1000, after: 1 }), '99 % saved');
+  assert.equal(formatSaving({ before: 100, after: 130 }), '30 % more');
+  assert.equal(formatSaving({ before: 0, after: 0 }), 'nothing saved');
+});
+
+test('bytes are told in the unit that people use', () => {
+  assert.deepEqual([1, 999, 1000, 4_200_000, 5e12].map(formatBytes), [
+    '1 byte',
+    '999 bytes',
+    '1.0 kB',
+    '4.2 MB',
+    '5.0 TB',
+  ]);
+});
+
+test('wide characters take two columns, and none is cut in half', () => {
+  assert.equal(textWidth('日本'), 4);
+  assert.equal(clipText('日本語', 4), '日…');
+  assert.equal(fitText('日本語', 4), '日… ');
+  assert.equal(fitText('7', 3, 'right'), '  7');
+});
+
+test('a table that is too wide takes from its widest columns, down to what they need', () => {
+  const columns = [
+    { title: 'n', align: 'right', cells: ['1', '10'] },
+    { title: 'long', align: 'left', cells: ['abcdefghij', 'x'], minColumns: 4 },
+    { title: 'short', align: 'left', cells: ['abcdef', 'y'], minColumns: 5 },
+  ] as const;
+  const paintHead = (line: string) => line;
+  assert.deepEqual(layTable(columns, { widthColumns: 80, paintHead }), [
+    ' n long       short',
+    ' 1 abcdefghij abcdef',
+    '10 x          y',
+  ]);
+  assert.deepEqual(layTable(columns, { widthColumns: 13, paintHead }), [' n long short', ' 1 abc… abcd…', '10 x    y']);
+});
+
+test('text is broken at spaces, and a word that is too long stands alone', () => {
+  assert.deepEqual(wrapText('one two three', 7), ['one two', 'three']);
+  assert.deepEqual(wrapText('a abcdefghij b', 5), ['a', 'abcdefghij', 'b']);
+  assert.deepEqual(wrapText('', 5), ['']);
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseConfig } from '../../src/config/parse.ts';
+import type { ConfigProblem } from '../../src/config/problem.ts';
+
+function problemsOf(text: string): readonly ConfigProblem[] {
+  const parsed = parseConfig(text, 'c.toml');
+  return parsed.ok ? [] : parsed.error;
+}
+
+test('what the file sets is given as it stands, and nothing else', () => {
+  const parsed = parseConfig('[summarization]\nkeep_recent = 0\n[prices]\n"m-1" = { input = 1, output = 5.5 }\n', 'c');
+  assert.deepEqual(parsed.ok && parsed.value.values, {
+    summarization: { keep_recent: 0 },
+    prices: { 'm-1': { input: 1, output: 5.5 } },
+  });
+});
+
+test('an unknown key is named with its line and the nearest known one', () => {
+  assert.deepEqual(problemsOf('[summarization]\n\nkeep_recents = 3\n'), [
+    {
+      kind: 'config-unknown-key',
+      path: 'c.toml',
+      line: 3,
+      key: 'summarization.keep_recents',
+      nearest: 'summarization.keep_recent',
+    },
+  ]);
+});
+
+test('a key without its table is told where it belongs', () => {
+  assert.deepEqual(problemsOf('chunk_size = 3\n'), [
+    { kind: 'config-unknown-key', path: 'c.toml', line: 1, key: 'chunk_size', nearest: 'summarization.chunk_size' },
+  ]);
+});
+
+test('an unknown table is named with the nearest known one', () => {
+  assert.deepEqual(problemsOf('[archiv]\npath = "x"\n'), [
+    { kind: 'config-unknown-key', path: 'c.toml', line: 1, key: 'archiv', nearest: 'archive' },
+  ]);
+});
+
+test('a value out of its range is told with what is allowed', () => {
+  assert.deepEqual(problemsOf('[summarization]\nrecency_decay = 1.5\n'), [
+    {
+      kind: 'config-value',
+      path: 'c.toml',
+      line: 2,
+      key: 'summarization.recency_decay',
+      problem: 'must be a number above 0 and at most 1',
+      found: '1.5',
+      nearest: null,
+    },
+  ]);
+});
+
+test('a misspelt choice is told with the nearest one', () => {
+  assert.deepEqual(problemsOf('[summarization]\nchunk_order = "chronologic"\n'), [
+    {
+      kind: 'config-value',
+      path: 'c.toml',
+      line: 2,
+      key: 'summarization.chunk_order',
+      problem: 'must be one of "importance", "chronological"',
+      found: '"chronologic"',
+      nearest: 'chronological',
+    },
+  ]);
+});
+
+for (const [text, problem] of [
+  ['[summarization]\nchunk_size = 0', 'must be a whole number of 1 or more'],
+  ['[summarization]\nchunk_size = 2.5', 'must be a whole number of 1 or more'],
+  ['[summarization]\nkeep_recent = -1', 'must be a whole number of 0 or more'],
+  ['[summarization]\nkeep_recent = "5"', 'must be a whole number of 0 or more'],
+  ['[summarization]\nkeyword_bonus = nan', 'must be a number of 0 or more'],
+  ['[summarization]\nkeep_system = "yes"', 'must be true or false'],
+  ['[summarization]\nprompt = ""', 'must not be empty'],
+  ['[summarization]\nbase_url = "localhost:11434"', 'must be an http or https URL'],
+  ['[summarization]\nimportant_keywords = "error"', 'must be a list of texts'],
+  ['summarization = 3', 'must be a table'],
+  ['[prices]\nm = { input = -1, output = 1 }', 'must be a number of 0 or more'],
+] as const) {
+  test(`${JSON.stringify(text)} ${problem}`, () => {
+    assert.deepEqual(
+      problemsOf(text).map((found) => (found.kind === 'config-value' ? found.problem : found.kind)),
+      [problem],
+    );
+  });
+}
+
+test('every problem is told at once, in the order of the lines', () => {
+  const found = problemsOf('[summarization]\nclip_frist = 1\nclip_last = -1\n[privacy]\nredact = 1\n');
+  assert.deepEqual(
+    found.map((problem) => ('line' in problem ? problem.line : null)),
+    [2, 3, 5],
+  );
+});
+
+test('text that is no TOML is told with line and column, and without an excerpt of the file', () => {
+  const [problem] = problemsOf('[summarization]\napi_key = "sk-secret\n');
+  assert.equal(problem?.kind, 'config-syntax');
+  assert.equal(problem?.kind === 'config-syntax' && problem.line, 2);
+  assert.doesNotMatch(JSON.stringify(problem), /sk-secret/);
+});
+
+test('a key that is wrong is never repeated', () => {
+  const found = problemsOf('[summarization]\napi_key = 12345\n');
+  assert.doesNotMatch(JSON.stringify(found), /12345/);
+  assert.equal(found.length, 1);
+});
+
+test('a key named __proto__ is an error like any other', () => {
+  assert.equal(problemsOf('[summarization.__proto__]\nx = 1\n').length, 1);
+});

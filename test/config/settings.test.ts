@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { listSettings } from '../../src/config/origins.ts';
+import { parseConfig } from '../../src/config/parse.ts';
+import { resolveSettings } from '../../src/config/resolve.ts';
+import type { SettingFlags } from '../../src/config/resolve.ts';
+import { toModel, toPolicy } from '../../src/config/to-policy.ts';
+import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
+
+const surroundings = { environment: {}, workingFolder: '/work', homeFolder: '/home/u' };
+const noRequest = { targetTokens: null, ifOver: null, conversation: null } as const;
+
+function given(text: string, flags: SettingFlags = {}) {
+  const parsed = parseConfig(text, '/repo/compact.toml');
+  assert.ok(parsed.ok);
+  const file = { path: '/repo/compact.toml', place: 'project', lines: parsed.value.lines } as const;
+  const config = { file, values: parsed.value.values };
+  return { config, flags, surroundings, settings: resolveSettings({ config, flags, surroundings }) };
+}
+
+test('with nothing set the policy is that of the core, with chunks for the offline provider', () => {
+  const { settings } = given('');
+  assert.deepEqual(toPolicy(settings, noRequest), {
+    compaction: { ...DEFAULT_COMPACTION_CONFIG, chunkSize: 100, scoring: DEFAULT_SCORING_CONFIG },
+    chunkOrder: 'importance',
+    keepSystem: true,
+    targetTokens: null,
+    ifOverTokens: null,
+    keepInvalid: false,
+    conversation: null,
+  });
+  assert.deepEqual(toModel(settings), { provider: 'extractive', modelName: 'extractive' });
+});
+
+test('flags win over the file, the file over the defaults', () => {
+  const text = '[summarization]\nkeep_recent = 9\nclip_first = 3\n[transcript]\nkeep_invalid = true\n';
+  const { settings } = given(text, { summarization: { keep_recent: 0 } });
+  const { compaction, keepInvalid } = toPolicy(settings, noRequest);
+  assert.deepEqual([compaction.keepRecent, compaction.clipFirst, compaction.clipLast, keepInvalid], [0, 3, 2, true]);
+});
+
+test('a flag that is not given does not erase what the file says', () => {
+  const { settings } = given('[summarization]\nkeep_recent = 9\n', { summarization: {}, transcript: {}, archive: {} });
+  assert.equal(settings.summarization.keep_recent, 9);
+});
+
+test('a provider that asks a model gets its own chunk size, unless one is set', () => {
+  assert.equal(given('[summarization]\nprovider = "ollama"').settings.summarization.chunk_size, 20);
+  const both = given('[summarization]\nprovider = "ollama"\nchunk_size = 7\nname = "m"').settings;
+  assert.equal(both.summarization.chunk_size, 7);
+  assert.deepEqual(toModel(both), { provider: 'ollama', modelName: 'm' });
+});
+
+test('the budget is the share of the window', () => {
+  const { settings } = given('[summarization]\ncontext_budget = 0.5\nmodel_max_tokens = 1001\n');
+  assert.equal(toPolicy(settings, { ...noRequest, ifOver: 'budget' }).ifOverTokens, 500);
+  assert.equal(toPolicy(settings, { ...noRequest, ifOver: 77 }).ifOverTokens, 77);
+});
+
+test("the archive's path is relative to the file that names it, or to the working folder on the command line", () => {
+  const path = (text: string, flags: SettingFlags = {}) => given(text, flags).settings.archive.path;
+  assert.equal(path('[archive]\npath = "a.db"'), '/repo/a.db');
+  assert.equal(path('[archive]\npath = "~/a.db"'), '/home/u/a.db');
+  assert.equal(path('[archive]\npath = "a.db"', { archive: { path: 'b.db' } }), '/work/b.db');
+  assert.equal(path(''), '/home/u/.local/share/compact/archive.db');
+});
+
+test('every setting tells where its value comes from', () => {
+  const text = '[summarization]\nkeep_recent = 9\n\nclip_last = 4\napi_key = "sk-1"\n';
+  const rows = listSettings(given(text, { summarization: { keep_recent: 2 } }));
+  const row = (key: string) => rows.find((candidate) => candidate.key === key);
+  assert.deepEqual(row('keep_recent')?.origin, { kind: 'flag', flag: '--keep-recent' });
+  assert.deepEqual(row('clip_last')?.origin, { kind: 'file', path: '/repo/compact.toml', line: 4 });
+  assert.deepEqual(row('clip_first')?.origin, { kind: 'default' });
+  assert.deepEqual(row('api_key')?.value, '(set, not shown)');
+  assert.doesNotMatch(JSON.stringify(rows), /sk-1/);
+});
+
+test('an archive that follows the environment says so', () => {
+  const elsewhere = { ...surroundings, environment: { XDG_DATA_HOME: '/data' } };
+  const config = { file: null, values: {} };
+  const settings = resolveSettings({ config, flags: {}, surroundings: elsewhere });
+  const rows = listSettings({ settings, config, flags: {}, surroundings: elsewhere });
+  const archive = rows.find(({ table }) => table === 'archive');
+  assert.deepEqual(archive, {
+    table: 'archive',
+    key: 'path',
+    value: '/data/compact/archive.db',
+    isSecret: false,
+    origin: { kind: 'environment', variable: 'XDG_DATA_HOME' },
+  });
+});

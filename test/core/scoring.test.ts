@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
+import type { ImportanceScoringConfig } from '../../src/core/policy.ts';
+import { explainScore, readFeatures, scoreFeatures, scoreMessage } from '../../src/core/scoring.ts';
+import { calling, conversations, message, oddTexts, toolCall } from '../support/messages.ts';
+
+const weights = fc.double({ min: 0, max: 100, noNaN: true });
+const configs: fc.Arbitrary<ImportanceScoringConfig> = fc.record({
+  roleWeightSystem: weights,
+  roleWeightUser: weights,
+  roleWeightAssistant: weights,
+  recencyDecay: fc.double({ min: 0.01, max: 1, noNaN: true }),
+  questionBonus: weights,
+  toolCallBonus: weights,
+  keywordBonus: weights,
+  importantKeywords: fc.array(oddTexts, { maxLength: 5 }),
+  contentLengthWeight: weights,
+});
+const oddMessages = conversations.filter((all) => all.length > 0).chain((all) => fc.constantFrom(...all));
+const places = fc
+  .tuple(fc.nat({ max: 5_000 }), fc.nat({ max: 5_000 }))
+  .map(([a, b]) => ({ index: Math.min(a, b), total: Math.max(a, b) + 1 }));
+
+test('S1: a system message weighs more than a user, a user more than an assistant', () => {
+  const scores = (['system', 'user', 'assistant'] as const).map((role) =>
+    scoreMessage(message({ role, content: '' }), 0, 1),
+  );
+  assert.deepEqual(scores, [10, 5, 3]);
+});
+
+test('S1: a tool message weighs as a user', () => {
+  assert.equal(scoreMessage(message({ role: 'tool', content: '' }), 0, 1), 5);
+});
+
+test('S2: the weight of the role fades with each message that came later', () => {
+  const older = scoreMessage(message({ content: '' }), 0, 3);
+  assert.equal(older, 5 * 0.95 ** 2);
+});
+
+test('S2: the same message scores strictly higher the newer it stands, within the last few hundred', () => {
+  const rich = message({
+    role: 'assistant',
+    content: `fix the error? ${'x'.repeat(400)}`,
+    tool_calls: [toolCall('a')],
+  });
+  const scores = Array.from({ length: 400 }, (_, index) => scoreMessage(rich, index, 400));
+  assert.ok(scores.every((score, index) => index === 0 || score > (scores[index - 1] ?? Infinity)));
+});
+
+test('S2: the same message never scores lower the newer it stands', () => {
+  fc.assert(
+    fc.property(oddMessages, configs, places, (odd, config, { index, total }) => {
+      const newer = Math.min(index + 1, total - 1);
+      assert.ok(scoreMessage(odd, newer, total, config) >= scoreMessage(odd, index, total, config));
+    }),
+  );
+});
+
+test('S3: a question raises the score by its bonus', () => {
+  assert.equal(scoreMessage(message({ content: 'Tea? Now.' }), 0, 1), 5 + 2 + 0.09);
+});
+
+test('S3: calling tools raises the score by one bonus, however many calls there are', () => {
+  assert.equal(scoreMessage(message(calling('a', 'b')), 0, 1), 3 + 4);
+});
+
+test('S3: a call that only the parts tell of counts as well', () => {
+  const parts = [{ kind: 'call', id: 'a', name: 'look', arguments: '{}' }] as const;
+  assert.equal(scoreMessage(message({ role: 'assistant', content: '', parts }), 0, 1), 3 + 4);
+});
+
+test('S3: an empty list of calls counts as none', () => {
+  assert.equal(scoreMessage(message({ role: 'assistant', content: '', tool_calls: [] }), 0, 1), 3);
+});
+
+test('S3: each distinct keyword raises the score, once', () => {
+  const config = { ...DEFAULT_SCORING_CONFIG, contentLengthWeight: 0 };
+  assert.equal(scoreMessage(message({ content: 'Error: fix the ERROR' }), 0, 1, config), 5 + 1.5 + 1.5);
+});
+
+test('S3: length raises the score up to three points', () => {
+  const scores = [0, 100, 299, 300, 100_000].map((length) =>
+    scoreMessage(message({ content: 'x'.repeat(length) }), 0, 1),
+  );
+  assert.deepEqual(scores, [5, 6, 5 + 2.99, 8, 8]);
+});
+
+test('S4: every number comes from the config', () => {
+  const config: ImportanceScoringConfig = {
+    roleWeightSystem: 64,
+    roleWeightUser: 32,
+    roleWeightAssistant: 16,
+    recencyDecay: 0.5,
+    questionBonus: 8,
+    toolCallBonus: 4,
+    keywordBonus: 2,
+    importantKeywords: ['tea'],
+    contentLengthWeight: 25,
+  };
+  const odd = { content: 'tea?', tool_calls: [toolCall('a')] };
+  const scores = (['system', 'user', 'tool', 'assistant'] as const).map((role) =>
+    scoreMessage(message({ role, ...odd }), 1, 3, config),
+  );
+  assert.deepEqual(scores, [32 + 15, 16 + 15, 16 + 15, 8 + 15]);
+});
+
+test('S5: the score of any message, place and list of keywords is finite', () => {
+  fc.assert(
+    fc.property(oddMessages, configs, places, (odd, config, { index, total }) => {
+      assert.ok(Number.isFinite(scoreMessage(odd, index, total, config)));
+    }),
+  );
+});
+
+test('S5: a message a million places back still has a finite score', () => {
+  assert.equal(scoreMessage(message({ content: '' }), 0, 1_000_000), 0);
+});
+
+test('an explained score names each share in order and leaves out what is zero', () => {
+  const said = message({ role: 'assistant', content: 'Fix that bug?', tool_calls: [toolCall('a')] });
+  assert.deepEqual(explainScore(said, 1, 2), {
+    score: 3 + 2 + 4 + 1.5 + 1.5 + 0.13,
+    recency: 1,
+    terms: [
+      { name: 'role', value: 3 },
+      { name: 'question', value: 2 },
+      { name: 'tool call', value: 4 },
+      { name: 'keyword:bug', value: 1.5 },
+      { name: 'keyword:fix', value: 1.5 },
+      { name: 'length', value: 0.13 },
+    ],
+  });
+});
+
+test('the share of the role is named even where it is zero', () => {
+  const config = { ...DEFAULT_SCORING_CONFIG, roleWeightUser: 0 };
+  assert.deepEqual(explainScore(message({ content: '' }), 0, 2, config), {
+    score: 0,
+    recency: 0.95,
+    terms: [{ name: 'role', value: 0 }],
+  });
+});
+
+test('the terms of any message add up to its score, bit for bit', () => {
+  fc.assert(
+    fc.property(oddMessages, configs, places, (odd, config, { index, total }) => {
+      const { score, terms } = explainScore(odd, index, total, config);
+      const sum = terms.reduce((left, term) => left + term.value, 0);
+      assert.deepEqual([sum, score], [score, scoreMessage(odd, index, total, config)]);
+    }),
+  );
+});
+
+test('features that were read before give the very score of the message', () => {
+  fc.assert(
+    fc.property(oddMessages, configs, places, (odd, config, { index, total }) => {
+      assert.equal(
+        scoreFeatures(readFeatures(odd, config), index, total, config),
+        scoreMessage(odd, index, total, config),
+      );
+    }),
+  );
+});
+
+test('lists of keywords that were replaced in between are not mixed up', () => {
+  const tea = { ...DEFAULT_SCORING_CONFIG, importantKeywords: ['tea'] };
+  const milk = { ...DEFAULT_SCORING_CONFIG, importantKeywords: ['milk'] };
+  const found = [tea, milk, tea].map((config) => readFeatures(message({ content: 'tea, milk' }), config).keywords);
+  assert.deepEqual(found, [['tea'], ['milk'], ['tea']]);
+});

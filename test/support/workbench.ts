@@ -1,0 +1,133 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { createFileStore } from '../../src/adapters/fs/file-store.ts';
+import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
+import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
+import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
+import { createBreaker } from '../../src/app/breaker.ts';
+import { compactFile } from '../../src/app/compact-file.ts';
+import type { CompactDeps } from '../../src/app/deps.ts';
+import type { Failure } from '../../src/app/failure.ts';
+import type { CompactReport, RestoreReport, VerifyReport } from '../../src/app/reports.ts';
+import type { OutputTarget } from '../../src/app/requests.ts';
+import { restoreFile } from '../../src/app/restore-file.ts';
+import { verifyFile } from '../../src/app/verify-file.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
+import type { CompactionConfig, TranscriptPolicy } from '../../src/core/policy.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { Archive } from '../../src/ports/archive.ts';
+
+export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {
+  readonly compaction?: Partial<CompactionConfig>;
+  readonly output?: OutputTarget;
+  readonly format?: string;
+};
+
+/** A temp folder with an archive of its own, and the use cases working on files in it through the real adapters. */
+export type Workbench = {
+  readonly folder: string;
+  readonly archivePath: string;
+  readonly archive: () => Archive;
+  readonly deps: CompactDeps;
+  readonly path: (name: string) => string;
+  readonly write: (name: string, content: string | Uint8Array) => string;
+  readonly read: (name: string) => Buffer;
+  readonly compact: (name: string, settings?: BenchSettings) => Promise<Result<CompactReport, Failure>>;
+  readonly restore: (name: string, all?: boolean) => Promise<Buffer>;
+  readonly verify: (name: string) => Promise<VerifyReport>;
+  readonly stdout: () => Buffer;
+  readonly remove: () => void;
+};
+
+export function policyOf({ compaction, output: _output, format: _format, ...rest }: BenchSettings = {}): TranscriptPolicy {
+  return {
+    chunkOrder: 'importance',
+    keepSystem: true,
+    targetTokens: null,
+    ifOverTokens: null,
+    keepInvalid: false,
+    conversation: null,
+    ...rest,
+    compaction: { ...DEFAULT_COMPACTION_CONFIG, chunkSize: 100, ...compaction },
+  };
+}
+
+export function createWorkbench(overrides: Partial<CompactDeps> = {}): Workbench {
+  const folder = mkdtempSync(join(tmpdir(), 'compact-bench-'));
+  const archivePath = join(folder, 'archive.db');
+  const open: Archive[] = [];
+  const archive = (): Archive => {
+    const known = open[0];
+    if (known !== undefined) return known;
+    const opened = openArchive({ path: archivePath });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    open.push(opened.value);
+    return opened.value;
+  };
+  const written: Uint8Array[] = [];
+  const deps: CompactDeps = {
+    files: createFileStore(),
+    formats: formatRegistry,
+    runtime: createNodeRuntime(),
+    progress: { update: () => undefined, finish: () => undefined },
+    signal: new AbortController().signal,
+    openArchive: async () => ({ ok: true, value: archive() }),
+    archivePath,
+    model: createExtractiveProvider(),
+    breaker: createBreaker(3),
+    stdout: (bytes) => written.push(Uint8Array.from(bytes)),
+    ...overrides,
+  };
+  const path = (name: string): string => join(folder, name);
+  const input = (name: string, format: string | null = null): { path: string; name: string; format: string | null } => ({ path: path(name), name, format });
+  return {
+    folder,
+    archivePath,
+    archive,
+    deps,
+    path,
+    write: (name, content) => {
+      writeFileSync(path(name), content);
+      return path(name);
+    },
+    read: (name) => readFileSync(path(name)),
+    compact: (name, settings = {}) =>
+      compactFile(deps, {
+        input: input(name, settings.format ?? null),
+        output: settings.output ?? { kind: 'in-place' },
+        policy: policyOf(settings),
+        provider: 'extractive',
+        modelName: 'extractive',
+      }),
+    restore: async (name, all = true) => {
+      const restored = path(`${name}.restored`);
+      const done: Result<RestoreReport, Failure> = await restoreFile(deps, { input: input(name), output: { kind: 'file', path: restored }, all });
+      if (!done.ok) throw new Error(JSON.stringify(done.error));
+      return readFileSync(restored);
+    },
+    verify: async (name) => {
+      const report = await verifyFile(deps, { input: input(name) });
+      if (!report.ok) throw new Error(JSON.stringify(report.error));
+      return report.value;
+    },
+    stdout: () => Buffer.concat(written),
+    remove: () => {
+      for (const one of open.splice(0)) one.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export function benchFor(context: TestContext, overrides: Partial<CompactDeps> = {}): Workbench {
+  const bench = createWorkbench(overrides);
+  context.after(bench.remove);
+  return bench;
+}
+
+export function reportOf(result: Result<CompactReport, Failure>): CompactReport {
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
