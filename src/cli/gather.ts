@@ -1,5 +1,6 @@
 import { assertNever } from '../core/result.ts';
 import { COMMAND_NAMES } from './command-word.ts';
+import { likelyName } from '../config/nearest.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findInputs } from './inputs.ts';
@@ -7,7 +8,6 @@ import type { InputFile, InputProblem, InputRules } from './inputs.ts';
 import { renderFailure } from './render/failure.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
-import { spoolStdin } from './stdin.ts';
 
 /** An input that can be opened: `name` is what messages call it. */
 export type ReadyInput = InputFile & { readonly name: string };
@@ -46,11 +46,13 @@ export async function gatherInputs(
   const isSeveral = files.length + found.problems.length > 1 || found.hasFolder;
   if (!readsStdin) return { inputs: files, isSeveral, failedCount: found.problems.length };
 
+  const { spoolStdin } = await import('./stdin.ts');
   const spooled = await spoolStdin(terminal);
   if (!spooled.ok) {
     voice.error(renderFailure({ kind: 'file', failure: spooled.error }));
     return EXIT_CODES.failed;
   }
+  session.atEnd(spooled.value.remove);
   const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
   const inputs = [...files, stdin];
   return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failedCount: found.problems.length };
@@ -66,7 +68,6 @@ async function findMisspeltCommand(
 ): Promise<string | null> {
   const first = operands[0] ?? '';
   if (!problems.some((problem) => problem.kind === 'missing' && problem.operand === first)) return null;
-  const { likelyName } = await import('../config/nearest.ts');
   const likely = likelyName(first, COMMAND_NAMES);
   return likely === null ? null : `${first}: no such file, and no such command: did you mean 'compact ${likely}'?`;
 }

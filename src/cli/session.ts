@@ -1,4 +1,5 @@
 import { loadConfig } from '../config/load.ts';
+import { nearestName } from '../config/nearest.ts';
 import { resolveSettings } from '../config/resolve.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 import { err, ok } from '../core/result.ts';
@@ -21,6 +22,8 @@ export type Session = {
   readonly voice: Voice;
   readonly settings: ResolvedSettings;
   readonly useCases: UseCases;
+  /** Runs when the session is over, whatever its end. */
+  readonly atEnd: (cleanUp: () => void) => void;
   /** Says what is wrong with the command line, and gives the exit code for it. */
   readonly refuse: (message: string) => ExitCode;
 };
@@ -62,13 +65,16 @@ export async function inSession(
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
+  const cleanUps: (() => void)[] = [useCases.close, voice.progress.finish];
+  const atEnd = (cleanUp: () => void): void => {
+    cleanUps.push(cleanUp);
+  };
   try {
-    const unknown = await findUnknownFormat(request.format, useCases);
+    const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, voice, settings: settings.value, useCases, refuse });
+    return await work({ terminal, voice, settings: settings.value, useCases, atEnd, refuse });
   } finally {
-    useCases.close();
-    voice.progress.finish();
+    for (const cleanUp of cleanUps) cleanUp();
   }
 }
 
@@ -82,10 +88,9 @@ async function readSettings(
   return ok(resolveSettings({ config: config.value, flags: request.flags, surroundings }));
 }
 
-async function findUnknownFormat(format: string | null, useCases: UseCases): Promise<string | null> {
+function findUnknownFormat(format: string | null, useCases: UseCases): string | null {
   if (format === null) return null;
   const names = useCases.listFormats().map(({ name }) => name);
   if (names.includes(format)) return null;
-  const { nearestName } = await import('../config/nearest.ts');
   return `there is no format '${format}': did you mean ${nearestName(format, names)}? ('compact --formats' lists them)`;
 }

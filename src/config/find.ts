@@ -45,10 +45,7 @@ export function defaultArchivePath(surroundings: Surroundings): string {
 }
 
 /** The XDG base directory specification: a relative path in one of its variables is to be ignored. */
-export function xdgFolder(
-  surroundings: Surroundings,
-  variable: { readonly name: string; readonly fallback: string },
-): string {
+function xdgFolder(surroundings: Surroundings, variable: { readonly name: string; readonly fallback: string }): string {
   const value = surroundings.environment[variable.name];
   return value !== undefined && isAbsolute(value) ? value : join(surroundings.homeFolder, variable.fallback);
 }

@@ -1,4 +1,5 @@
-import { distance } from 'fastest-levenshtein';
+import { createRequire } from 'node:module';
+import type * as levenshtein from 'fastest-levenshtein';
 
 /** The known name that is most like `name`, however unlike; '' where nothing is known. */
 export function nearestName(name: string, known: readonly string[]): string {
@@ -18,6 +19,8 @@ export function likelyName(name: string, known: readonly string[]): string | nul
 type Ranked = { readonly candidate: string; readonly edits: number; readonly isPart: boolean };
 
 function rank(name: string, known: readonly string[]): readonly Ranked[] {
+  // Loaded here, because only a mistake needs it.
+  const { distance }: typeof levenshtein = createRequire(import.meta.url)('fastest-levenshtein');
   const wanted = normalize(name);
   return known
     .map((candidate): Ranked => {

@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/reports.ts';
 import type { Failure } from '../../src/app/failure.ts';
@@ -48,7 +49,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     stdout: stdout.channel,
     stderr: stderr.channel,
     signal: interruption.signal,
-    removeAtExit: () => () => {},
+    removeAtExit: (path) => () => rmSync(path, { recursive: true }),
     out: stdout.text,
     errors: stderr.text,
     interrupt: () => interruption.abort(),

@@ -135,15 +135,18 @@ test('a configured provider that is not there yet is refused, and scoring needs 
   assert.equal((await ran([path, '--provider', 'extractive'], { workingFolder: folder })).code, 0);
 });
 
-test('standard input is handed over as a file that is called stdin', async () => {
+test('standard input is handed over as a file that is called stdin, and that goes when all is done', async () => {
+  const spooled: string[] = [];
   const useCases = createFakeUseCases({
     compactFile: (request) => {
       assert.ok(existsSync(request.input.path));
+      spooled.push(request.input.path);
       return Promise.resolve(ok(compactReport({ file: request.input.name, output: '-' })));
     },
   });
   const { code, out } = await ran(['-'], { stdin: '{}\n' }, useCases);
   assert.deepEqual([code, out], [0, '']);
+  assert.deepEqual(spooled.map(existsSync), [false]);
   assert.match(JSON.stringify(useCases.calls[0]?.request), /"name":"stdin".*"output":\{"kind":"stdout"\}/);
 });
 

@@ -52,15 +52,25 @@ export function openArchive({
 
 /** Why a database is not to be used; null: it is an archive, or an empty one that may become an archive. */
 function refuse(db: Database.Database, path: string, create: boolean): ArchiveFailure | null {
-  const applicationId = Number(db.pragma('application_id', { simple: true }));
-  const version = readSchemaVersion(db);
-  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-  if (applicationId === APPLICATION_ID && version > SCHEMA_VERSION)
-    return { kind: 'newer', path, version, supported: SCHEMA_VERSION };
-  if (applicationId === APPLICATION_ID) return null;
-  if (!isEmpty || applicationId !== 0 || version !== 0)
-    return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
+  const { applicationId, version, isEmpty } = identify(db);
+  if (applicationId === APPLICATION_ID) {
+    return version > SCHEMA_VERSION ? { kind: 'newer', path, version, supported: SCHEMA_VERSION } : null;
+  }
+  const isBlank = isEmpty && applicationId === 0 && version === 0;
+  if (!isBlank) return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
   return create ? null : { kind: 'not-ours', path, reason: 'it is empty' };
+}
+
+type Identity = { readonly applicationId: number; readonly version: number; readonly isEmpty: boolean };
+
+/** In one transaction: another process may be making the archive at this moment. */
+function identify(db: Database.Database): Identity {
+  const read = db.transaction((): Identity => {
+    const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+    const applicationId = Number(db.pragma('application_id', { simple: true }));
+    return { applicationId, version: readSchemaVersion(db), isEmpty };
+  });
+  return read();
 }
 
 function configure(db: Database.Database, busyTimeoutMs: number): void {

@@ -6,7 +6,7 @@ import { gatherInputs } from '../gather.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
-import { renderScoreReport, selectRows } from '../render/score.ts';
+import { selectRows } from '../render/select-rows.ts';
 import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
@@ -21,7 +21,7 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
       const input = { path, name, format: invocation.format };
       const result = await session.useCases.scoreFile({ input, policy: toPolicy(session.settings, invocation.policy) });
       if (session.terminal.stdout.isClosed()) break;
-      if (result.ok) answer(session, { report: result.value, invocation });
+      if (result.ok) await answer(session, { report: result.value, invocation });
       else if (result.error.kind !== 'interrupted') {
         session.voice.error(renderFailure(result.error));
         failedCount += 1;
@@ -31,15 +31,16 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
   });
 }
 
-function answer(
+async function answer(
   { voice }: Session,
   scored: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
-): void {
+): Promise<void> {
   const { report, invocation } = scored;
   if (invocation.manner.json) {
     for (const piece of scoreJson(report, selectRows(report.messages, invocation))) voice.answerPiece(piece);
     return;
   }
+  const { renderScoreReport } = await import('../render/score.ts');
   const { explain, sort, limit } = invocation;
   const rendering = { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, explain, sort, limit };
   voice.answer(renderScoreReport(report, rendering));

@@ -25,7 +25,7 @@ function renderTable(rows: readonly SettingRow[], theme: Theme): readonly string
   });
 }
 
-export function describeOrigin(origin: Origin): string {
+function describeOrigin(origin: Origin): string {
   switch (origin.kind) {
     case 'default':
       return 'default';

@@ -4,6 +4,7 @@ import { FACTOR_INITIALS, FACTORS, factorShares, matchedKeywords } from './facto
 import type { Factor } from './factors.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
+import { selectRows } from './select-rows.ts';
 import { layTable } from './table.ts';
 import type { Column } from './table.ts';
 import type { Theme } from './theme.ts';
@@ -15,15 +16,6 @@ export type ScoreRendering = {
   readonly sort: ScoreOrder;
   readonly limit: number | null;
 };
-
-/** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */
-export function selectRows(
-  rows: readonly ScoreRow[],
-  choice: { readonly sort: ScoreOrder; readonly limit: number | null },
-): readonly ScoreRow[] {
-  const sorted = choice.sort === 'score' ? rows.toSorted((a, b) => b.score - a.score) : rows;
-  return choice.limit === null ? sorted : sorted.slice(0, choice.limit);
-}
 
 /** A head line, the table, and a line that adds up the fates of all messages, shown or not. */
 export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering): readonly string[] {

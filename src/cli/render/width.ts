@@ -1,20 +1,44 @@
-import stringWidth from 'string-width';
+import { createRequire } from 'node:module';
+import type stringWidth from 'string-width';
 
-const ASCII = /^[\x20-\x7e]*$/;
-const GRAPHEMES = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+// Printable ASCII and what this program draws with: one column each.
+const SIMPLE = /^[\x20-\x7e█·…→]*$/;
 
 /** Columns on a terminal. */
 export function textWidth(text: string): number {
-  return ASCII.test(text) ? text.length : stringWidth(text);
+  return SIMPLE.test(text) ? text.length : unicode.load().measure(text);
+}
+
+type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
+
+/** Loaded when the first text needs it: the tables of Unicode take as long as the rest of a start together. */
+const unicode = createLazy((): Unicode => {
+  const require = createRequire(import.meta.url);
+  const { default: measure }: { readonly default: typeof stringWidth } = require('string-width');
+  return { measure, graphemes: new Intl.Segmenter(undefined, { granularity: 'grapheme' }) };
+});
+
+function createLazy<T>(create: () => T): { readonly load: () => T } {
+  const loaded: T[] = [];
+  return {
+    load: () => {
+      const [known] = loaded;
+      if (known !== undefined) return known;
+      const created = create();
+      loaded.push(created);
+      return created;
+    },
+  };
 }
 
 /** At most `columns` wide; what is cut off leaves an ellipsis. */
 export function clipText(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   if (columns <= 0) return '';
+  if (SIMPLE.test(text)) return `${text.slice(0, columns - 1)}…`;
   let width = 0;
   let kept = '';
-  for (const { segment } of GRAPHEMES.segment(text)) {
+  for (const { segment } of unicode.load().graphemes.segment(text)) {
     width += textWidth(segment);
     if (width > columns - 1) break;
     kept += segment;

@@ -19,16 +19,30 @@ export type Passage = {
   readonly voice: Voice;
 };
 
-export function readMessages(messages: readonly ConversationMessage[]): readonly Passage[] {
+// A tool may answer with megabytes, of which a small summary can use little.
+const READ_PER_BUDGET = 64;
+const MIN_TOOL_CHARS = 2_000;
+const MAX_TOOL_CHARS = 24_000;
+
+/** Messages as passages. How much is read of each call and result follows from the budget and from how many of them there are. */
+export function readMessages(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
+  const toolCount = messages.reduce((sum, message) => sum + toolPartsOf(message), 0);
+  const share = Math.floor((budgetChars * READ_PER_BUDGET) / Math.max(1, toolCount));
+  const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
   return messages.map((message) => {
     const text = messageText(message);
     return {
       id: message.id,
       text,
-      units: unitsOf(message, text),
+      units: unitsOf(message, text, maxToolChars),
       day: dayOf(message.created_at),
       speaker: labelOf(message.role, message.name),
       voice: message.role === 'user' ? 'user' : 'assistant',
     };
   });
+}
+
+function toolPartsOf({ role, parts }: ConversationMessage): number {
+  if (parts !== undefined) return parts.filter(({ kind }) => kind !== 'text').length;
+  return role === 'tool' ? 1 : 0;
 }

@@ -11,7 +11,7 @@ const ROLE_WORDS: readonly string[] = ['user', 'assistant', 'tool', 'system', SU
 )[];
 
 const MAX_LABEL_CHARS = 40;
-const LABEL = /^([^\s:"'`{}[\]()<>=/\\*#|][^:"`{}[\]()<>=/\\*#|]{0,39}): /;
+const LABEL = /^([\p{L}\p{N}][^:"`{}[\]()<>=/\\*#|]{0,39}): /u;
 
 /** Text that tells a reader what to do instead of telling what was said. It may also be harmless: it is quoted, not removed. */
 const ORDERS: readonly RegExp[] = [
@@ -39,7 +39,7 @@ export function asLine(
 /** The speaker's label: the name where there is one, as far as it cannot be taken for another role or break the line. */
 export function labelOf(role: Role, name: string | undefined): string {
   if (role === 'tool' || name === undefined) return role;
-  const clean = name.replace(/[\s:"'`{}[\]()<>=/\\*#|\p{Cc}\u2028\u2029]+/gu, ' ').trim();
+  const clean = name.replace(/^[^\p{L}\p{N}]+|[\s:"'`{}[\]()<>=/\\*#|\p{Cc}\u2028\u2029]+/gu, ' ').trim();
   const short = clean.slice(0, safeCut(clean, Math.min(clean.length, MAX_LABEL_CHARS))).trim();
   return short === '' || ROLE_WORDS.includes(short.toLowerCase()) ? role : short;
 }

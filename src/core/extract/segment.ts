@@ -8,10 +8,8 @@ export type SegmentKind = 'prose' | 'call' | 'result' | 'error';
 /** A stretch of a message's text that is of one kind. */
 export type Segment = { readonly kind: SegmentKind; readonly start: number; readonly end: number };
 
-// Beyond this a result is a file or a log: its head says what it is, its tail how it ended.
-const MAX_RESULT_CHARS = 4000;
+// More than anybody writes: it was pasted.
 const MAX_PROSE_CHARS = 200_000;
-const MAX_CALL_CHARS = 16_000;
 const HEAD_SHARE = 2 / 3;
 
 /** What units are substrings of: the message's content, and any call of its that the content does not show. */
@@ -23,8 +21,11 @@ export function messageText(message: ConversationMessage): string {
   return message.content === '' ? missing.join('\n') : [message.content, ...missing].join('\n');
 }
 
-/** The segments of `messageText(message)` in order, very long ones reduced to their head and tail. */
-export function segmentsOf(message: ConversationMessage, text: string): readonly Segment[] {
+/**
+ * The segments of `messageText(message)` in order. Of a call or result longer than `maxToolChars` its head and tail: they say what it is and
+ * how it ended.
+ */
+export function segmentsOf(message: ConversationMessage, text: string, maxToolChars: number): readonly Segment[] {
   const found: Segment[] = [];
   const rest: SegmentKind = message.role === 'tool' ? 'result' : 'prose';
   let cursor = 0;
@@ -36,7 +37,7 @@ export function segmentsOf(message: ConversationMessage, text: string): readonly
     found.push({ kind: part.kind, start: at, end: cursor });
   }
   if (cursor < text.length) found.push({ kind: rest, start: cursor, end: text.length });
-  return found.flatMap((segment) => capped(segment, text));
+  return found.flatMap((segment) => capped(segment, text, maxToolChars));
 }
 
 type Located = { readonly kind: SegmentKind; readonly text: string };
@@ -54,9 +55,9 @@ function callText(call: { readonly name: string; readonly arguments: string }): 
   return call.arguments === '' ? call.name : `${call.name} ${call.arguments}`;
 }
 
-function capped(segment: Segment, text: string): readonly Segment[] {
+function capped(segment: Segment, text: string, maxToolChars: number): readonly Segment[] {
   const { kind, start, end } = segment;
-  const maxChars = kind === 'prose' ? MAX_PROSE_CHARS : kind === 'call' ? MAX_CALL_CHARS : MAX_RESULT_CHARS;
+  const maxChars = kind === 'prose' ? MAX_PROSE_CHARS : maxToolChars;
   if (end - start <= maxChars) return [segment];
   const headEnd = lineEndBefore(text, start, start + Math.floor(maxChars * HEAD_SHARE));
   const tailStart = lineStartAfter(text, end - Math.floor(maxChars * (1 - HEAD_SHARE)), end);

@@ -1,11 +1,12 @@
 import { chooseLines } from './choose.ts';
 import { isEnglishText } from './english.ts';
-import { costOf, parseHeader } from './layout.ts';
+import { firstWords } from './first-words.ts';
+import { parseHeader } from './layout.ts';
 import type { Line } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
 import type { Passage } from './passage.ts';
-import { asLine } from './quoting.ts';
-import { safeCut } from './character.ts';
+import { proseSample } from './prose-sample.ts';
+import { asLine, isRoleWord } from './quoting.ts';
 import { createTermIndex } from './terms.ts';
 import type { TermIndex } from './terms.ts';
 import type { Unit } from './unit.ts';
@@ -40,8 +41,10 @@ export function selectUnits(
   passages: readonly Passage[],
   { budgetChars, stem, earlier = [] }: SelectOptions,
 ): readonly SelectedUnit[] {
-  const isEnglish = isEnglishText(sampleOf(passages));
-  const index = createTermIndex({ stem, isEnglish, speakers: [...new Set(passages.map(({ speaker }) => speaker))] });
+  const isEnglish = isEnglishText(proseSample(passages));
+  const labels = new Set(passages.map(({ speaker }) => speaker));
+  const speakers = [...labels].filter((label) => !isRoleWord(label));
+  const index = createTermIndex({ stem, isEnglish, speakers });
   const candidates = addUnits(index, passages);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
   const value = createValue({ index, worth, units: candidates });
@@ -67,6 +70,7 @@ export function selectUnits(
 /** Indexes all units; a passage that follows another's question is its answer. */
 function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
   const candidates: Candidate[] = [];
+  const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
   let asker: string | null = null;
   passages.forEach(({ text, units, speaker, voice }, passage) => {
     const isAnswer = asker !== null && asker !== speaker;
@@ -79,7 +83,7 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
       asks ||= isQuestion;
       const unitVoice = isProse ? voice : unit.kind === 'call' ? 'call' : 'result';
       const traits = index.add(text, unit, { voice: unitVoice, messageIndex: passage });
-      const weight = weighUnit({ kind: unit.kind, traits, isQuestion, isAnswer });
+      const weight = weighUnit({ kind: unit.kind, traits, isRequest: hasTools && unitVoice === 'user', isQuestion, isAnswer });
       candidates.push({ ...unit, passage, weight, context: weighContext(traits) });
     }
     if (hasProse) asker = asks ? speaker : null;
@@ -110,50 +114,6 @@ function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly 
   const passage = unit === undefined ? undefined : passages[unit.passage];
   if (unit === undefined || passage === undefined) return [];
   return [{ messageId: passage.id, start: unit.start, end: unit.end, text: line.text, line }];
-}
-
-/** Where no unit fits or none says anything: the beginning of the first text there is, with its head where that leaves room. */
-function firstWords(passages: readonly Passage[], budgetChars: number): readonly SelectedUnit[] {
-  for (const passage of passages) {
-    const match = /\S[^\n\r\v\f\u0085\u2028\u2029]*/.exec(passage.text);
-    const unit = passage.units[0];
-    if (match === null || budgetChars < 1) continue;
-    const start = unit?.start ?? match.index;
-    const end = unit?.end ?? match.index + match[0].trimEnd().length;
-    const whole = asLine(passage.text.slice(start, end), passage);
-    const headChars = costOf(whole, null) - 1 - whole.text.length;
-    const isHeaded = headChars + MIN_FIRST_CHARS <= budgetChars;
-    const roomChars = isHeaded ? budgetChars - headChars : budgetChars;
-    const cut = Math.min(end, start + roomChars);
-    const text = passage.text.slice(start, cut < end ? safeCut(passage.text, cut) : end);
-    if (text === '') continue;
-    const bare: Line = { text, day: null, speaker: '', isNamed: false, isQuoted: false };
-    return [
-      { messageId: passage.id, start, end: start + text.length, text, line: isHeaded ? { ...whole, text } : bare },
-    ];
-  }
-  return [];
-}
-
-const MIN_FIRST_CHARS = 20;
-
-const SAMPLE_CHARS = 20_000;
-const SAMPLE_PASSAGE_CHARS = 1_000;
-
-/** Enough prose, from all over, to tell its language. */
-function sampleOf(passages: readonly Passage[]): string {
-  const step = Math.max(1, Math.floor((passages.length * SAMPLE_PASSAGE_CHARS) / SAMPLE_CHARS));
-  const pieces: string[] = [];
-  let chars = 0;
-  for (let i = 0; i < passages.length && chars < SAMPLE_CHARS; i += step) {
-    const passage = passages[i];
-    for (const unit of passage?.units.slice(0, 12) ?? []) {
-      if (unit.kind !== 'prose' || passage === undefined) continue;
-      pieces.push(passage.text.slice(unit.start, unit.end));
-      chars += unit.end - unit.start;
-    }
-  }
-  return pieces.join('\n');
 }
 
 // Older summaries are mostly folded into newer ones; all of them would make a long transcript's cost grow with its square.

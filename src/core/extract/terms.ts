@@ -18,6 +18,7 @@ export type UnitTraits = {
   readonly onlyAddresses: boolean;
   readonly tellsFailure: boolean;
   readonly hasToken: boolean;
+  readonly contentWords: number;
   /** Content words that stand beside its technical names. */
   readonly contextWords: number;
 };
@@ -111,6 +112,7 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
         onlyAddresses: (flags & WORD_FLAG.address) !== 0 && (flags & WORD_FLAG.self) === 0,
         tellsFailure: (flags & WORD_FLAG.failure) !== 0,
         hasToken: seen.hasToken,
+        contentWords: seen.contentWords,
         contextWords: seen.contentWords - seen.longestRun,
       };
     },

@@ -11,11 +11,11 @@ export type Unit = Span & { readonly kind: SegmentKind };
 const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
 const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
-const FENCE = /^(?:```|~~~)/;
+const FENCE = /^(?:```|~~~)[^`]*$/;
 
-/** The units of `messageText(message)`, in order. */
-export function unitsOf(message: ConversationMessage, text: string): readonly Unit[] {
-  return segmentsOf(message, text).flatMap((segment) => unitsOfSegment(text, segment));
+/** The units of `text`, which is `messageText(message)`, in order; of long calls and results those of `maxToolChars`. */
+export function unitsOf(message: ConversationMessage, text: string, maxToolChars: number): readonly Unit[] {
+  return segmentsOf(message, text, maxToolChars).flatMap((segment) => unitsOfSegment(text, segment));
 }
 
 function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
@@ -29,7 +29,7 @@ function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
   return units;
 }
 
-const LINE_NUMBER = /\d{1,7}(?:→|\t|[:|-](?=\s|$))/y;
+const LINE_NUMBER = /\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/y;
 
 /** Tools that show files number their lines: the number is no part of what the line says. */
 function withoutLineNumber(text: string, { start, end }: Span): Span {

@@ -54,6 +54,8 @@ function tokenWeight({ counts, lastIndex, lastSpokenIndex }: TokenUse, messageCo
 }
 
 export type UnitFacts = {
+  /** Somebody at work with tools said it: his questions are requests. */
+  readonly isRequest: boolean;
   readonly kind: SegmentKind;
   readonly traits: UnitTraits;
   readonly isQuestion: boolean;
@@ -62,12 +64,14 @@ export type UnitFacts = {
 };
 
 /** By what the value of a unit's terms is multiplied. */
-export function weighUnit({ kind, traits, isQuestion, isAnswer }: UnitFacts): number {
+export function weighUnit({ kind, traits, isRequest, isQuestion, isAnswer }: UnitFacts): number {
   if (kind === 'call') return UNIT_WEIGHT.call;
   if (kind === 'error') return UNIT_WEIGHT.result * UNIT_WEIGHT.failure;
   if (kind === 'result') return UNIT_WEIGHT.result * (traits.tellsFailure ? UNIT_WEIGHT.failure : 1);
+  if (isRequest) return globalThis.RQ ?? 1.5;
   if (isQuestion && !traits.hasToken) return UNIT_WEIGHT.pureQuestion;
   let weight = isAnswer ? UNIT_WEIGHT.answer : 1;
+  if (traits.contentWords < (globalThis.CW ?? 0)) weight *= globalThis.CM ?? 1;
   if (traits.hasTime) weight *= UNIT_WEIGHT.time;
   if (traits.hasName) weight *= UNIT_WEIGHT.name;
   if (traits.onlyAddresses) weight *= UNIT_WEIGHT.onlyAddresses;

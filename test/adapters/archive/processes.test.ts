@@ -31,6 +31,7 @@ test('three processes make one archive and store into it at the same time, and n
 test('a process killed while it stores leaves the archive usable and without the compaction', async (t) => {
   const path = join(tempFolder(t), 'archive.db');
   const child = startWriter(path, 'hang');
+  t.after(() => child.kill('SIGKILL'));
   assert.ok(child.stdout);
   const exited = exitCode(child);
   const told = await Promise.race([once(child.stdout, 'data'), exited]);

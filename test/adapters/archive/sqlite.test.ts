@@ -209,6 +209,16 @@ test('an archive that another process writes to is busy when the wait is over', 
   );
 });
 
+test('one who makes an archive waits for another that is making it', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  const other = new Database(path);
+  t.after(() => other.close());
+  other.exec('BEGIN IMMEDIATE');
+  const startMs = performance.now();
+  assert.deepEqual(refusal({ path, busyTimeoutMs: 30 }), { kind: 'busy', path });
+  assert.ok(performance.now() - startMs >= 30);
+});
+
 test('a reader sees the archive as it was while another process writes to it', (t) => {
   const archive = tempArchive(t);
   const id = applied(archive, compactionDraft(1), [lineDraft(1)]);

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { getuid } from 'node:process';
+import { suite, test } from 'node:test';
+import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import type { PendingFile } from '../../../src/ports/files.ts';
+import { folderWith } from '../../support/folders.ts';
+
+const store = createFileStore();
+const IS_ROOT = getuid?.() === 0;
+
+async function begun(path: string, like?: string): Promise<PendingFile> {
+  const result = await store.create(path, like);
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+async function written(path: string, text: string, like?: string): Promise<void> {
+  const pending = await begun(path, like);
+  assert.deepEqual(pending.write(Buffer.from(text)), { ok: true, value: undefined });
+  assert.deepEqual(await pending.flush(), { ok: true, value: undefined });
+  assert.deepEqual(await pending.commit(), { ok: true, value: undefined });
+}
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
+
+suite('a file that is begun', () => {
+  test('appears whole when it is committed, and not before', async (context) => {
+    const path = join(folderWith(context, { 'out.jsonl': 'old' }), 'out.jsonl');
+    const pending = await begun(path);
+    pending.write(Buffer.from('new '));
+    pending.write(Buffer.from('text'));
+    await pending.flush();
+    assert.equal(readFileSync(path, 'utf8'), 'old');
+    await pending.commit();
+    assert.equal(readFileSync(path, 'utf8'), 'new text');
+    assert.deepEqual(readdirSync(dirname(path)), ['out.jsonl']);
+  });
+
+  test('stands under a hidden name meanwhile, in the same folder', async (context) => {
+    const folder = folderWith(context, {});
+    const pending = await begun(join(folder, 'out.jsonl'));
+    const names = readdirSync(folder);
+    pending.discard();
+    assert.equal(names.length, 1);
+    assert.match(names[0] ?? '', new RegExp(`^\\.compact-${process.pid}-[0-9a-f]{12}\\.tmp$`));
+  });
+
+  test('leaves nothing behind when it is discarded, once or twice', async (context) => {
+    const folder = folderWith(context, { 'out.jsonl': 'old' });
+    const pending = await begun(join(folder, 'out.jsonl'));
+    pending.write(Buffer.alloc(1_000_000, 'x'));
+    pending.discard();
+    pending.discard();
+    assert.deepEqual(readdirSync(folder), ['out.jsonl']);
+    assert.equal(readFileSync(join(folder, 'out.jsonl'), 'utf8'), 'old');
+  });
+
+  test('is not taken back by a discard after its commit', async (context) => {
+    const path = join(folderWith(context, {}), 'out.jsonl');
+    const pending = await begun(path);
+    pending.write(Buffer.from('x'));
+    await pending.commit();
+    pending.discard();
+    assert.equal(readFileSync(path, 'utf8'), 'x');
+  });
+
+  test('holds what was given, in pieces small and large, from buffers that are used again', async (context) => {
+    const path = join(folderWith(context, {}), 'out.jsonl');
+    const pending = await begun(path);
+    const reused = Buffer.alloc(1000);
+    const expected: Buffer[] = [];
+    for (let round = 0; round < 700; round += 1) {
+      reused.fill(round % 251);
+      const piece = round === 350 ? Buffer.alloc(600_000, 7) : reused.subarray(0, 1 + ((round * 37) % 1000));
+      expected.push(Buffer.from(piece));
+      pending.write(piece);
+    }
+    await pending.commit();
+    assert.ok(readFileSync(path).equals(Buffer.concat(expected)));
+  });
+
+  test('is private without a model', async (context) => {
+    const path = join(folderWith(context, {}), 'out.jsonl');
+    await written(path, 'x');
+    assert.equal(modeOf(path), 0o600);
+  });
+
+  test('is private where its model is not there', async (context) => {
+    const folder = folderWith(context, {});
+    await written(join(folder, 'out.jsonl'), 'x', join(folder, 'none'));
+    assert.equal(modeOf(join(folder, 'out.jsonl')), 0o600);
+  });
+
+  test('has the mode of its model, whatever the umask', async (context) => {
+    const folder = folderWith(context, { model: '' });
+    chmodSync(join(folder, 'model'), 0o666);
+    await written(join(folder, 'out.jsonl'), 'x', join(folder, 'model'));
+    assert.equal(modeOf(join(folder, 'out.jsonl')), 0o666);
+  });
+
+  test('has the owner of its model where that may be', { skip: !IS_ROOT }, async (context) => {
+    const folder = folderWith(context, { model: '' });
+    const { chownSync } = await import('node:fs');
+    chownSync(join(folder, 'model'), 1234, 2345);
+    await written(join(folder, 'out.jsonl'), 'x', join(folder, 'model'));
+    const { uid, gid } = statSync(join(folder, 'out.jsonl'));
+    assert.deepEqual([uid, gid], [1234, 2345]);
+  });
+});
+
+suite('links', () => {
+  test('the file that a link leads to is replaced, and the link stays', async (context) => {
+    const folder = folderWith(context, { 'deep/er/target.jsonl': 'old', 'links/': '' });
+    symlinkSync('../deep/er', join(folder, 'links', 'folder'));
+    symlinkSync('links/folder/../er/target.jsonl', join(folder, 'second'));
+    symlinkSync('second', join(folder, 'first'));
+    await written(join(folder, 'first'), 'new');
+    assert.equal(readFileSync(join(folder, 'deep/er/target.jsonl'), 'utf8'), 'new');
+    assert.equal(readlinkSync(join(folder, 'first')), 'second');
+    assert.ok(lstatSync(join(folder, 'second')).isSymbolicLink());
+  });
+
+  test('a link that leads to nothing yet leads to the new file', async (context) => {
+    const folder = folderWith(context, { 'there/': '' });
+    symlinkSync('there/new.jsonl', join(folder, 'link'));
+    await written(join(folder, 'link'), 'x');
+    assert.equal(readFileSync(join(folder, 'there/new.jsonl'), 'utf8'), 'x');
+    assert.ok(lstatSync(join(folder, 'link')).isSymbolicLink());
+  });
+
+  test('links in a circle are a failure', async (context) => {
+    const folder = folderWith(context, {});
+    const path = join(folder, 'a');
+    symlinkSync('a', path);
+    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
+  });
+});
+
+suite('what cannot be written', () => {
+  test('a folder that is not there is what is missing', async (context) => {
+    const folder = join(folderWith(context, {}), 'none');
+    const result = await store.create(join(folder, 'out.jsonl'));
+    assert.deepEqual(result, { ok: false, error: { kind: 'not-found', path: folder } });
+  });
+
+  test('a folder in the place of the file', async (context) => {
+    const path = join(folderWith(context, {}), 'out.jsonl');
+    mkdirSync(path);
+    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
+  });
+
+  test('a device is never replaced by a file', async () => {
+    const path = '/dev/null';
+    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a device' } });
+  });
+
+  test('a read-only file is not replaced', { skip: IS_ROOT }, async (context) => {
+    const path = join(folderWith(context, { 'out.jsonl': 'old' }), 'out.jsonl');
+    chmodSync(path, 0o444);
+    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'denied', path, what: 'write' } });
+  });
+
+  test('a folder that may not be written is what is denied', { skip: IS_ROOT }, async (context) => {
+    const folder = folderWith(context, {});
+    chmodSync(folder, 0o555);
+    context.after(() => chmodSync(folder, 0o755));
+    const result = await store.create(join(folder, 'out.jsonl'));
+    assert.deepEqual(result, { ok: false, error: { kind: 'denied', path: folder, what: 'write' } });
+  });
+
+  test('a target that became a folder meanwhile leaves no temporary file after the discard', async (context) => {
+    const folder = folderWith(context, {});
+    const path = join(folder, 'out.jsonl');
+    const pending = await begun(path);
+    pending.write(Buffer.from('x'));
+    mkdirSync(path);
+    const result = await pending.commit();
+    pending.discard();
+    assert.deepEqual(result, { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
+    assert.deepEqual(readdirSync(folder), ['out.jsonl']);
+  });
+});
+
+suite('the stamp of a file', () => {
+  test('is that of the file when it was opened', async (context) => {
+    const path = join(folderWith(context, { a: 'abc' }), 'a');
+    const source = await store.open(path);
+    assert.ok(source.ok);
+    source.value.close();
+    assert.deepEqual(await store.stamp(path), { ok: true, value: source.value.stamp });
+    assert.equal(source.value.stamp.sizeBytes, 3);
+  });
+
+  test('differs after a replacement with the same bytes', async (context) => {
+    const path = join(folderWith(context, { a: 'abc' }), 'a');
+    const before = await store.stamp(path);
+    await written(path, 'abc');
+    assert.notDeepEqual(await store.stamp(path), before);
+  });
+
+  test('of nothing is a failure', async (context) => {
+    const path = join(folderWith(context, {}), 'a');
+    assert.deepEqual(await store.stamp(path), { ok: false, error: { kind: 'not-found', path } });
+  });
+});

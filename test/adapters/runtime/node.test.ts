@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { getEventListeners } from 'node:events';
+import { suite, test } from 'node:test';
+import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
+
+const runtime = createNodeRuntime();
+const OF_ABC = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'; // FIPS 180-2, appendix B.1
+
+suite('the runtime', () => {
+  test('hashes text as UTF-8, bytes as they are, and pieces as one', () => {
+    const running = runtime.createHash();
+    running.update('a');
+    running.update(Buffer.from('bc'));
+    assert.deepEqual(
+      [runtime.sha256('abc'), runtime.sha256(Buffer.from('abc')), running.digest()],
+      [OF_ABC, OF_ABC, OF_ABC],
+    );
+  });
+
+  test('an aborted sleep ends at once and without an error, before it begins or while it lasts', async () => {
+    const abort = new AbortController();
+    const sleeping = runtime.sleep(3_600_000, abort.signal);
+    abort.abort();
+    await sleeping;
+    await runtime.sleep(3_600_000, abort.signal);
+  });
+
+  test('a sleep that has ended leaves no listener on the signal', async () => {
+    const { signal } = new AbortController();
+    await runtime.sleep(1, signal);
+    assert.equal(getEventListeners(signal, 'abort').length, 0);
+  });
+
+  test('a sleep of no time lets what is waiting go first', async () => {
+    const order: string[] = [];
+    setImmediate(() => order.push('waiting'));
+    await runtime.sleep(0);
+    order.push('slept');
+    assert.deepEqual(order, ['waiting', 'slept']);
+  });
+
+  test('a process is alive while it runs and not after it', () => {
+    const child = spawnSync(process.execPath, ['-e', '0']);
+    assert.equal(runtime.isProcessAlive(runtime.processId), true);
+    assert.equal(runtime.isProcessAlive(child.pid), false);
+  });
+
+  test('what is no process id is no process', () => {
+    assert.deepEqual([0, -1, 1.5, NaN].map(runtime.isProcessAlive), [false, false, false, false]);
+  });
+});

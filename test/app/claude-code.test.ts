@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
+import { prose } from '../support/chat.ts';
+import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
+
+type Record_ = { readonly uuid?: string; readonly parentUuid?: string | null; readonly isCompactSummary?: boolean; readonly type: string };
+
+const parse = (file: Buffer): readonly Record_[] =>
+  file
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+/** A turn: a prompt, a call with its result, an answer; each record hangs on the one before. */
+function session(turns: number, from = 0, parent: string | null = null): { readonly text: string; readonly tip: string } {
+  const lines: string[] = [];
+  let tip = parent;
+  const add = (type: string, message: unknown): void => {
+    const uuid = `u-${from}-${lines.length}`;
+    const base = { parentUuid: tip, isSidechain: false, userType: 'external', cwd: '/w', sessionId: 's1', version: '2.1.197', gitBranch: 'main' };
+    const timestamp = new Date(Date.UTC(2026, 0, 2, 3, 0, from * 100 + lines.length)).toISOString();
+    lines.push(JSON.stringify({ ...base, type, message, uuid, timestamp }));
+    tip = uuid;
+  };
+  for (let turn = 0; turn < turns; turn += 1) {
+    const n = from * 1000 + turn;
+    const answer = (id: string, content: unknown): unknown => ({ id, model: 'm', role: 'assistant', type: 'message', content, usage: { input_tokens: 900_000 } });
+    add('user', { role: 'user', content: prose(n) });
+    add('assistant', answer(`msg_a${n}`, [{ type: 'tool_use', id: `toolu_${n}`, name: 'Read', input: { file_path: `/w/part-${n}.ts` } }]));
+    add('user', { role: 'user', content: [{ type: 'tool_result', tool_use_id: `toolu_${n}`, content: prose(n + 50, 150) }] });
+    add('assistant', answer(`msg_b${n}`, [{ type: 'text', text: prose(n + 90) }]));
+  }
+  return { text: `${lines.join('\n')}\n`, tip: tip ?? '' };
+}
+
+/** Follows parentUuid from the last record, as the producer does when it resumes. */
+function walk(records: readonly Record_[]): readonly Record_[] {
+  const byId = new Map(records.flatMap((record) => (record.uuid === undefined ? [] : [[record.uuid, record] as const])));
+  const path: Record_[] = [];
+  let at = records.findLast((record) => record.uuid !== undefined);
+  while (at !== undefined && !path.includes(at)) {
+    path.push(at);
+    at = at.parentUuid === null || at.parentUuid === undefined ? undefined : byId.get(at.parentUuid);
+  }
+  return path;
+}
+
+test('the producer’s walk from the last record reaches the summary and ends at the boundary', async (t) => {
+  const bench = benchFor(t);
+  bench.write('s.jsonl', session(12).text);
+  reportOf(await bench.compact('s.jsonl'));
+  const path = walk(parse(bench.read('s.jsonl')));
+  assert.deepEqual(
+    path.slice(-2).map(({ type, isCompactSummary = false }) => [type, isCompactSummary]),
+    [['user', true], ['system', false]],
+  );
+});
+
+test('after a second and a third compaction the walk still reaches the latest summary, and there is only one', async (t) => {
+  const bench = benchFor(t);
+  let { text, tip } = session(12);
+  bench.write('s.jsonl', text);
+  for (let cycle = 1; cycle <= 3; cycle += 1) {
+    assert.equal(reportOf(await bench.compact('s.jsonl')).conversations[0]?.cycles, cycle);
+    const records = parse(bench.read('s.jsonl'));
+    assert.equal(records.filter(({ isCompactSummary }) => isCompactSummary === true).length, 1);
+    assert.equal(walk(records).at(-2)?.isCompactSummary, true);
+    assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+    const more = session(8, cycle, tip);
+    tip = more.tip;
+    text += more.text;
+    bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(more.text)]));
+    assert.equal((await bench.restore('s.jsonl')).toString(), text);
+  }
+});
+
+test('P6, P7: one prompt and hours of tool work shrink, and the prompt stands word for word in the clip-archive', async (t) => {
+  const bench = benchFor(t);
+  const prompt = 'Rename every port to 8081, and never touch the lock file.';
+  const [first = '', ...rest] = session(20).text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const work = rest.filter((record) => typeof record.message.content !== 'string');
+  const chain = [{ ...first, message: { role: 'user', content: prompt } }, ...work];
+  const linked = chain.map((record, at) => JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid }));
+  bench.write('s.jsonl', `${linked.join('\n')}\n`);
+  const report = reportOf(await bench.compact('s.jsonl'));
+  const text = parse(bench.read('s.jsonl')).map((record) => JSON.stringify(record)).join('\n');
+  assert.equal(report.result, 'compacted');
+  assert.match(text, /## Kept word for word\\n\[user, 2026-01-02T03:00:00\.000Z\]\\nRename every port to 8081, and never touch the lock file\./);
+  assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+});
+
+test('a prompt that was kept word for word is carried through further compactions, and summarized once a later prompt has come', async (t) => {
+  const bench = benchFor(t);
+  const prompt = 'Rename every port to 8081, and never touch the lock file.';
+  const records = session(20).text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const work = records.filter((record) => typeof record.message.content !== 'string');
+  const chain = [{ ...records[0], message: { role: 'user', content: prompt } }, ...work];
+  const linked = chain.map((record, at) => `${JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid })}\n`);
+  bench.write('s.jsonl', linked.slice(0, 40).join(''));
+  reportOf(await bench.compact('s.jsonl'));
+  bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(linked.slice(40).join(''))]));
+  const second = reportOf(await bench.compact('s.jsonl'));
+  assert.equal(second.result, 'compacted');
+  assert.ok(bench.read('s.jsonl').includes(`## Kept word for word\\n[user, 2026-01-02T03:00:00.000Z]\\n${prompt}`));
+  assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+  const more = session(10, 7, chain.at(-1).uuid);
+  bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(more.text)]));
+  const third = reportOf(await bench.compact('s.jsonl', { compaction: { keepRecent: 2 } }));
+  assert.equal(bench.read('s.jsonl').includes('## Kept word for word'), false);
+  assert.ok(bench.read('s.jsonl').includes('never touch the lock file'), 'its words are in a batch');
+  assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+  const total = third.conversations[0]?.batches.reduce((sum, { count }) => sum + count, 0);
+  assert.equal(total, chain.length + 40 - 4);
+  assert.equal((await bench.restore('s.jsonl')).toString(), linked.join('') + more.text);
+});
+
+test('any session, with branches, missing parents and repeated ids: compacted twice, it verifies and restores', async () => {
+  const bench = createWorkbench();
+  try {
+    await fc.assert(
+      fc.asyncProperty(sessions, fc.nat({ max: 4 }), async (records, keepRecent) => {
+        const original = records.map((record, at) => `${JSON.stringify(record).replaceAll('"hello"', JSON.stringify(prose(at, 200)))}\n`).join('');
+        bench.write('s.jsonl', original);
+        for (const keep of [keepRecent + 3, keepRecent]) {
+          const done = await bench.compact('s.jsonl', { format: 'claude-code', compaction: { keepRecent: keep, maxSummaryTokens: 100 } });
+          if (!done.ok) return assert.equal(done.error.kind, 'no-messages');
+          if (done.value.result !== 'compacted') continue;
+          assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+          assert.equal((await bench.restore('s.jsonl')).toString(), original);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  } finally {
+    bench.remove();
+  }
+});
