@@ -42,7 +42,7 @@ suite('lines of a file', () => {
   test('a CR that stands alone, or twice before the LF, is data', () => {
     assert.deepEqual(linesOf(text('a\rb\r\r\n\r')), [
       { line: 1, start: 0, text: 'a\rb\r\r\n', eolLength: 2 },
-      { line: 2, start: 7, text: '\r', eolLength: 0 },
+      { line: 2, start: 6, text: '\r', eolLength: 0 },
     ]);
   });
 

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { describeBytes } from '../../../src/adapters/transcript/foreign-bytes.ts';
+
+const RECORD = '{"role":"user","content":"hello"}';
+
+function looksLike(head: Uint8Array | string): string | null {
+  return describeBytes(typeof head === 'string' ? Buffer.from(head) : head)?.looksLike ?? null;
+}
+
+suite('bytes that are no JSON Lines', () => {
+  const pretty = JSON.stringify({ info: { id: 1 }, messages: [JSON.parse(RECORD)] }, null, 2);
+  const cases: readonly (readonly [string, Uint8Array | string, string])[] = [
+    ['nothing', '', 'an empty file'],
+    ['a byte order mark only', '\ufeff', 'an empty file'],
+    ['UTF-16, little end first, with a mark', Buffer.from(`\ufeff${RECORD}`, 'utf16le'), 'UTF-16 text'],
+    ['UTF-16, big end first, with a mark', Buffer.from(`\ufeff${RECORD}`, 'utf16le').swap16(), 'UTF-16 text'],
+    ['UTF-16, little end first, without a mark', Buffer.from(RECORD, 'utf16le'), 'UTF-16 text'],
+    ['UTF-16, big end first, without a mark', Buffer.from(RECORD, 'utf16le').swap16(), 'UTF-16 text'],
+    ['UTF-32', Buffer.of(0xff, 0xfe, 0, 0, 0x7b, 0, 0, 0), 'UTF-32 text'],
+    ['gzip', gzipSync(RECORD), 'a compressed file (gzip)'],
+    ['zstd', zstdCompressSync(RECORD), 'a compressed file (zstd)'],
+    ['SQLite', 'SQLite format 3\0\x10\0', 'a SQLite database'],
+    ['zip', 'PK\x03\x04\x14\0', 'a zip archive'],
+    ['Parquet', 'PAR1\x15\x04', 'a Parquet file'],
+    ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\n', 'a pointer of Git LFS'],
+    ['a NUL in the middle', `${RECORD}\n\0\0\n${RECORD}\n`, 'binary data'],
+    ['a web page', '\n<!DOCTYPE html>\n<html>', 'a web page or XML'],
+    ['a pretty-printed object', pretty, 'one JSON document, not JSON Lines'],
+    [
+      'a pretty-printed object with CRLF and a mark',
+      `\ufeff${pretty.replaceAll('\n', '\r\n')}`,
+      'one JSON document, not JSON Lines',
+    ],
+    [
+      'an object whose first line holds a key',
+      '{"messages": [\n{"role": "user",\n"content": "x"}]}',
+      'one JSON document, not JSON Lines',
+    ],
+    ['a pretty-printed list', `[\n  ${RECORD}\n]`, 'one JSON document, not JSON Lines'],
+    ['a list on one line', `[${RECORD},${RECORD}]\n`, 'one JSON document, not JSON Lines'],
+    [
+      'a list on one line that goes on beyond the head',
+      `[${RECORD},${RECORD.slice(0, 20)}`,
+      'one JSON document, not JSON Lines',
+    ],
+  ];
+  for (const [what, head, name] of cases) {
+    test(what, () => assert.equal(looksLike(head), name));
+  }
+
+  test('every description comes with something to try', () => {
+    for (const [what, head] of cases) {
+      const advice = describeBytes(typeof head === 'string' ? Buffer.from(head) : head)?.advice ?? '';
+      assert.match(advice, /^[A-Z].*\.$/, what);
+    }
+  });
+});
+
+suite('bytes that may be JSON Lines', () => {
+  const cases: readonly (readonly [string, string])[] = [
+    ['records', `${RECORD}\n${RECORD}\n`],
+    ['one record without an ending', RECORD],
+    ['a record that goes on beyond the head', RECORD.slice(0, 20)],
+    ['a byte order mark and a record', `\ufeff${RECORD}\n`],
+    ['blank lines first', `\n \r\n${RECORD}\n`],
+    ['a first line that was cut off', `${RECORD.slice(0, 25)}\n${RECORD}\n`],
+    ['a first line that was cut off after a comma', `${RECORD.slice(0, 15)}\n${RECORD}\n`],
+    ['a list on the first of several lines', `[1,2]\n${RECORD}\n`],
+    ['a last line of NULs, as a power loss leaves it', `${RECORD}\n\0\0\0\0`],
+    ['text that is no JSON', 'hello\nworld\n'],
+  ];
+  for (const [what, head] of cases) {
+    test(what, () => assert.equal(looksLike(head), null));
+  }
+});

@@ -1,0 +1,205 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, statSync, symlinkSync, lstatSync, chmodSync } from 'node:fs';
+import { test } from 'node:test';
+import { createFileStore } from '../../src/adapters/fs/file-store.ts';
+import { ModelError } from '../../src/core/model-error.ts';
+import { err } from '../../src/core/result.ts';
+import type { FileStore, PendingFile } from '../../src/ports/files.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { answer, scriptedModel } from '../support/models.ts';
+import { benchFor, reportOf } from '../support/workbench.ts';
+
+const original = chatTranscript(30);
+
+/** The real file store, with something happening at a step of writing. */
+function storeWith(change: (pending: PendingFile, path: string) => Partial<PendingFile>): FileStore {
+  const real = createFileStore();
+  return {
+    ...real,
+    create: async (path, like) => {
+      const created = await real.create(path, like);
+      return created.ok ? { ok: true, value: { ...created.value, ...change(created.value, path) } } : created;
+    },
+  };
+}
+
+const onlyFiles = (folder: string): readonly string[] => readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
+
+for (const [what, response] of [
+  ['an error that is not retryable', new ModelError('auth', 'wrong key', { retryable: false })],
+  ['an empty summary', answer('')],
+  ['a refusal', answer('no', 'refusal')],
+  ['a summary cut off at the limit', answer('half a sum', 'max_tokens')],
+  ['an error text', answer('API Error: 529 overloaded')],
+  ['a summary longer than its source', answer('x'.repeat(400_000))],
+] as const) {
+  test(`L3, L4: ${what} leaves the file as it was and stores nothing`, async (t) => {
+    const bench = benchFor(t, { model: scriptedModel(() => response), runtime: { ...benchFor(t).deps.runtime, sleep: async () => undefined } });
+    bench.write('talk.jsonl', original);
+    const done = await bench.compact('talk.jsonl');
+    assert.equal(done.ok ? 'ok' : done.error.kind, 'no-summary');
+    assert.equal(bench.read('talk.jsonl').toString(), original);
+    assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
+    assert.equal(bench.archive().loadCompaction(1), null);
+  });
+}
+
+test('L6: after three failed compactions in a row no more calls are made', async (t) => {
+  const model = scriptedModel(() => new ModelError('auth', 'wrong key', { retryable: false }));
+  const bench = benchFor(t, { model });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    bench.write(name, original);
+    assert.equal((await bench.compact(name)).ok, false);
+  }
+  assert.equal(model.requests.length, 3);
+});
+
+test('no space for the output: the source stays, the archive forgets, no temp file stays', async (t) => {
+  const files = storeWith((_pending, path) => ({ write: () => err({ kind: 'no-space', path }) }));
+  const bench = benchFor(t, { files });
+  bench.write('talk.jsonl', original);
+  const done = await bench.compact('talk.jsonl');
+  assert.deepEqual(done.ok ? null : done.error, { kind: 'file', failure: { kind: 'no-space', path: bench.path('talk.jsonl') } });
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+  assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
+  assert.deepEqual(bench.archive().listPrepared(), []);
+});
+
+test('killed after the archive was prepared and before the rename: the next run forgets it and compacts', async (t) => {
+  const bench = benchFor(t, { files: storeWith(() => ({ commit: () => Promise.reject(new Error('killed')) })) });
+  bench.write('talk.jsonl', original);
+  await assert.rejects(bench.compact('talk.jsonl'), /killed/);
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+  const next = await import('../../src/app/compact-file.ts');
+  assert.ok(next);
+  const later = { ...bench.deps, files: createFileStore() };
+  const { policyOf } = await import('../support/workbench.ts');
+  const done = await next.compactFile(later, {
+    input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
+    output: { kind: 'in-place' },
+    policy: policyOf(),
+    provider: 'extractive',
+    modelName: 'extractive',
+  });
+  assert.equal(reportOf(done).result, 'compacted');
+  assert.equal((await bench.restore('talk.jsonl')).toString(), original);
+});
+
+test('killed after the rename and before the archive was told: restore and verify settle it', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  const archive = bench.archive();
+  const forgetful = { ...archive, markApplied: () => { throw new Error('killed'); } };
+  const { compactFile } = await import('../../src/app/compact-file.ts');
+  const { policyOf } = await import('../support/workbench.ts');
+  const crashed = compactFile(
+    { ...bench.deps, openArchive: async () => ({ ok: true, value: forgetful }) },
+    {
+      input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
+      output: { kind: 'in-place' },
+      policy: policyOf(),
+      provider: 'extractive',
+      modelName: 'extractive',
+    },
+  );
+  await assert.rejects(crashed, /killed/);
+  assert.notEqual(bench.read('talk.jsonl').toString(), original);
+  appendFileSync(bench.path('talk.jsonl'), '{"role":"user","content":"still there?"}\n');
+  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+  assert.equal((await bench.restore('talk.jsonl')).toString(), `${original}{"role":"user","content":"still there?"}\n`);
+});
+
+test('a source that changes before the rename is read again, and what was appended is in the result', async (t) => {
+  let appended = 0;
+  const files = storeWith((pending, path) => ({
+    flush: async () => {
+      if (appended === 0) appendFileSync(path, '{"role":"user","content":"meanwhile"}\n');
+      appended += 1;
+      return pending.flush();
+    },
+  }));
+  const bench = benchFor(t, { files });
+  bench.write('talk.jsonl', original);
+  assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+  assert.equal(appended, 2);
+  assert.match(bench.read('talk.jsonl').toString(), /"meanwhile"}\n$/);
+  assert.equal((await bench.restore('talk.jsonl')).toString(), `${original}{"role":"user","content":"meanwhile"}\n`);
+});
+
+test('a source that never rests is given up after three tries, untouched', async (t) => {
+  let tries = 0;
+  const files = storeWith((pending, path) => ({
+    flush: async () => {
+      tries += 1;
+      appendFileSync(path, '\n');
+      return pending.flush();
+    },
+  }));
+  const bench = benchFor(t, { files });
+  bench.write('talk.jsonl', original);
+  const done = await bench.compact('talk.jsonl');
+  assert.equal(done.ok ? '' : done.error.kind, 'source-changed');
+  assert.equal(tries, 3);
+  assert.equal(bench.read('talk.jsonl').toString(), `${original}\n\n\n`);
+  assert.deepEqual(bench.archive().listPrepared(), []);
+});
+
+test('an output that holds something else is not replaced', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  for (const [name, content] of [['notes.txt', 'my notes\n'], ['other.jsonl', chatTranscript(3)]] as const) {
+    bench.write(name, content);
+    const done = await bench.compact('talk.jsonl', { output: { kind: 'file', path: bench.path(name) } });
+    assert.equal(done.ok ? '' : done.error.kind, 'output-exists');
+    assert.equal(bench.read(name).toString(), content);
+  }
+});
+
+test('an output of ours is replaced', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  const output = { kind: 'default', path: bench.path('talk.compact.jsonl') } as const;
+  reportOf(await bench.compact('talk.jsonl', { output }));
+  bench.write('talk.jsonl', chatTranscript(40));
+  assert.equal(reportOf(await bench.compact('talk.jsonl', { output })).result, 'compacted');
+  assert.equal((await bench.restore('talk.compact.jsonl')).toString(), chatTranscript(40));
+});
+
+test('nothing to do: the default output is not made, an explicit one gets the input’s bytes', async (t) => {
+  const bench = benchFor(t);
+  bench.write('short.jsonl', chatTranscript(1));
+  for (const kind of ['default', 'file'] as const) {
+    const report = reportOf(await bench.compact('short.jsonl', { output: { kind, path: bench.path(`${kind}.jsonl`) } }));
+    assert.deepEqual([report.result, report.reason], ['skipped', 'too-short']);
+  }
+  assert.deepEqual(onlyFiles(bench.folder).toSorted(), ['file.jsonl', 'short.jsonl']);
+  assert.equal(bench.read('file.jsonl').toString(), chatTranscript(1));
+});
+
+test('a dry run writes nothing, not even an archive, and names what would be done', async (t) => {
+  const bench = benchFor(t, { openArchive: async (mode) => (mode === 'existing' ? { ok: true, value: null } : assert.fail('it asked for an archive')) });
+  bench.write('talk.jsonl', original);
+  const report = reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } }));
+  assert.equal(report.result, 'planned');
+  assert.equal(report.plan?.requests, 1);
+  assert.deepEqual(readdirSync(bench.folder), ['talk.jsonl']);
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+});
+
+test('under the limit is left alone', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  assert.deepEqual(reportOf(await bench.compact('talk.jsonl', { ifOverTokens: 1_000_000 })).reason, 'under-limit');
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+});
+
+test('in place, a symbolic link stays one, and mode stays', async (t) => {
+  const bench = benchFor(t);
+  bench.write('real.jsonl', original);
+  chmodSync(bench.path('real.jsonl'), 0o640);
+  symlinkSync('real.jsonl', bench.path('link.jsonl'));
+  reportOf(await bench.compact('link.jsonl'));
+  assert.ok(lstatSync(bench.path('link.jsonl')).isSymbolicLink());
+  assert.equal(statSync(bench.path('real.jsonl')).mode & 0o777, 0o640);
+  assert.equal((await bench.restore('real.jsonl')).toString(), original);
+});

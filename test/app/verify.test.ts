@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { chatTranscript } from '../support/chat.ts';
+import { benchFor, reportOf } from '../support/workbench.ts';
+import type { Workbench } from '../support/workbench.ts';
+
+const original = chatTranscript(30);
+
+async function compacted(bench: Workbench): Promise<void> {
+  bench.write('talk.jsonl', original);
+  reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20 } }));
+}
+
+function tamper(bench: Workbench, ...statements: readonly string[]): void {
+  const db = new Database(bench.archivePath);
+  db.pragma('foreign_keys = OFF');
+  for (const statement of statements) db.exec(statement);
+  db.close();
+}
+
+async function problemsOf(bench: Workbench): Promise<readonly string[]> {
+  return (await bench.verify('talk.jsonl')).problems.map(({ kind }) => kind);
+}
+
+test('one bent byte of a kept line is found, and its line is named', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  const bytes = bench.read('talk.jsonl');
+  const lines = bytes.toString().trimEnd().split('\n').length;
+  bytes[bytes.length - 10] = (bytes[bytes.length - 10] ?? 0) ^ 1;
+  bench.write('talk.jsonl', bytes);
+  const { problems, result } = await bench.verify('talk.jsonl');
+  assert.equal(result, 'failed');
+  assert.deepEqual(problems.map(({ kind, line }) => [kind, line]), [['changed-line', lines]]);
+  await assert.rejects(bench.restore('talk.jsonl'), /"altered"/);
+});
+
+test('every single byte of every kept line counts', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  const bytes = bench.read('talk.jsonl');
+  const firstKept = bytes.indexOf(0x0a) + 1;
+  for (let at = firstKept; at < bytes.length - 1; at += 97) {
+    const bent = Buffer.from(bytes);
+    bent[at] = (bent[at] ?? 0) ^ 4;
+    bench.write('talk.jsonl', bent);
+    assert.notDeepEqual(await problemsOf(bench), [], `byte ${at}`);
+  }
+});
+
+test('a clip-archive that was edited is no longer one of this archive', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  bench.write('talk.jsonl', bench.read('talk.jsonl').toString().replace('Batch 1', 'Batch 9'));
+  await assert.rejects(bench.verify('talk.jsonl'), /not-in-archive/);
+});
+
+test('a kept line that was cut off the end is missed', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  const lines = bench.read('talk.jsonl').toString().trimEnd().split('\n');
+  bench.write('talk.jsonl', `${lines.slice(0, -1).join('\n')}\n`);
+  assert.deepEqual(await problemsOf(bench), ['changed-line']);
+});
+
+test('a missing batch is found', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  tamper(bench, 'DELETE FROM batches WHERE id = 2');
+  assert.ok((await problemsOf(bench)).includes('missing-batch'));
+});
+
+test('a batch whose text was changed is found', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  tamper(bench, "UPDATE batches SET content = 'nothing happened' WHERE id = 1");
+  assert.ok((await problemsOf(bench)).includes('missing-batch'));
+});
+
+test('a hole in the ledger is found', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  tamper(bench, 'DELETE FROM lines WHERE id = 7');
+  assert.deepEqual(await problemsOf(bench), ['hole']);
+});
+
+test('a lost block of archived lines is found', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  tamper(bench, 'DELETE FROM lines WHERE block_id = 1', 'DELETE FROM blocks WHERE id = 1');
+  assert.deepEqual(await problemsOf(bench), ['hole']);
+});
+
+test('damage inside an archived block is found', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  tamper(bench, "UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1");
+  assert.deepEqual(await problemsOf(bench), ['damaged-archive']);
+});
+
+test('a parted group is found: a result that was kept while its call is in the archive', async (t) => {
+  const bench = benchFor(t);
+  const call = { role: 'assistant', content: null, tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] };
+  const pair = `${JSON.stringify(call)}\n{"role":"tool","tool_call_id":"x","content":"done"}\n`;
+  bench.write('talk.jsonl', `${original}{"role":"assistant","content":"before"}\n${pair}`);
+  const { splitGroups } = { splitGroups: bench.deps.formats };
+  const blind = { ...bench.deps, formats: { ...splitGroups, detect: blindDetect(bench) } };
+  const { compactFile } = await import('../../src/app/compact-file.ts');
+  const { policyOf } = await import('../support/workbench.ts');
+  const done = await compactFile(blind, {
+    input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
+    output: { kind: 'in-place' },
+    policy: policyOf({ compaction: { keepRecent: 1 } }),
+    provider: 'extractive',
+    modelName: 'extractive',
+  });
+  assert.equal(reportOf(done).result, 'compacted');
+  assert.deepEqual(await problemsOf(bench), ['parted-group']);
+});
+
+/** A codec that does not see calls and results: what a bug in one would do. */
+function blindDetect(bench: Workbench): Workbench['deps']['formats']['detect'] {
+  return (sample) => {
+    const found = bench.deps.formats.detect(sample);
+    if (found.kind === 'unknown') return found;
+    const { codec } = found;
+    return {
+      kind: 'found',
+      codec: {
+        ...codec,
+        open: () => {
+          const session = codec.open();
+          return {
+            ...session,
+            decode: (value, line) => {
+              const decoded = session.decode(value, line);
+              return 'problem' in decoded ? decoded : { ...decoded, calls: [], results: [] };
+            },
+          };
+        },
+      },
+    };
+  };
+}
+
+test('lines appended since are allowed and counted', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  bench.write('talk.jsonl', `${bench.read('talk.jsonl').toString()}{"role":"user","content":"more"}\n`);
+  const report = await bench.verify('talk.jsonl');
+  assert.deepEqual([report.result, report.lines.appended], ['verified', 1]);
+});
+
+test('a file that was never compacted cannot be verified', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  await assert.rejects(bench.verify('talk.jsonl'), /not-compacted/);
+});
+
+test('damage in an earlier cycle is found too', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  bench.write('talk.jsonl', bench.read('talk.jsonl').toString() + chatTranscript(20, 100));
+  reportOf(await bench.compact('talk.jsonl'));
+  assert.deepEqual(await problemsOf(bench), []);
+  tamper(bench, 'DELETE FROM lines WHERE id = 7');
+  assert.deepEqual(await problemsOf(bench), ['hole']);
+});
