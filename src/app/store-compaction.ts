@@ -45,9 +45,12 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
     draftCompaction(deps, input, { results, output }),
     archivedLines(transcript, outcomes, results),
   );
+  // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
+  const isStdout = targetPath(request) === null;
+  if (isStdout) archive.markApplied(id);
   const delivered = await deliverOrDiscard(deps, input, { id, output });
   if (!delivered.ok) return delivered;
-  archive.markApplied(id);
+  if (!isStdout) archive.markApplied(id);
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',

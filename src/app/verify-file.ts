@@ -64,7 +64,7 @@ async function verifyStages(
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
     const before = await stageBefore(deps, { stage, archive, name, compaction });
-    problems = [...before.problems, ...checkBatches(deps, archive, compaction)];
+    problems = [...before.problems, ...(before.stage === null ? [] : tryCheck(() => checkBatches(deps, archive, compaction)))];
     if (before.stage !== null) problems = [...problems, ...checkGroups(before.stage, compaction)];
     stage = before.stage;
   }
@@ -114,6 +114,17 @@ async function stageBefore(
     const problem = describeError(error);
     if (problem === null) throw error;
     return { stage: null, problems: [problem] };
+  }
+}
+
+/** A check that runs into damage says so instead of what it was to say. */
+function tryCheck(check: () => readonly VerifyProblem[]): readonly VerifyProblem[] {
+  try {
+    return check();
+  } catch (error) {
+    const problem = describeError(error);
+    if (problem === null) throw error;
+    return [problem];
   }
 }
 

@@ -1,10 +1,10 @@
 import { createBreaker } from '../app/breaker.ts';
+import type { Breaker } from '../app/breaker.ts';
 import type { AppDeps, ArchiveMode, CompactDeps } from '../app/deps.ts';
 import { archiveExists } from '../adapters/archive/file.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
@@ -14,7 +14,7 @@ import type { Composition, UseCases } from './use-cases.ts';
 export function createUseCases(composition: Composition): UseCases {
   const archive = createArchiveOpener(composition.archivePath);
   const deps: AppDeps = {
-    files: createFileStore(),
+    files: createFileStore({ removeAtExit: composition.removeAtExit }),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
     progress: composition.progress,
@@ -23,11 +23,13 @@ export function createUseCases(composition: Composition): UseCases {
     archivePath: composition.archivePath,
   };
   const writing = { ...deps, stdout: composition.stdout };
-  const breaker = createBreaker(DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures ?? Number.POSITIVE_INFINITY);
+  const breakers: Breaker[] = [];
   return {
     compactFile: async (request) => {
       const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
       const { compactFile } = await import('../app/compact-file.ts');
+      const breaker = breakers[0] ?? createBreaker(request.policy.compaction.maxConsecutiveFailures ?? Infinity);
+      if (breakers.length === 0) breakers.push(breaker);
       const compacting: CompactDeps = { ...writing, breaker, model: createExtractiveProvider() };
       return compactFile(compacting, request);
     },

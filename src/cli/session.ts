@@ -55,6 +55,7 @@ export async function inSession(
   const useCases = createUseCases({
     archivePath: settings.value.archive.path,
     progress: voice.progress,
+    removeAtExit: terminal.removeAtExit,
     signal: request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
     stdout: (bytes) => {
       voice.answerPiece(bytes);

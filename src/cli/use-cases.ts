@@ -20,6 +20,8 @@ export type Composition = {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly stdout: (bytes: Uint8Array) => void;
+  /** Has a file removed when the process ends; gives a function that forgets it. */
+  readonly removeAtExit: (path: string) => () => void;
 };
 
 export type CreateUseCases = (composition: Composition) => UseCases;

@@ -7,7 +7,7 @@ import { err } from '../../src/core/result.ts';
 import type { FileStore, PendingFile } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 
@@ -70,39 +70,21 @@ test('killed after the archive was prepared and before the rename: the next run 
   bench.write('talk.jsonl', original);
   await assert.rejects(bench.compact('talk.jsonl'), /killed/);
   assert.equal(bench.read('talk.jsonl').toString(), original);
-  const next = await import('../../src/app/compact-file.ts');
-  assert.ok(next);
-  const later = { ...bench.deps, files: createFileStore() };
-  const { policyOf } = await import('../support/workbench.ts');
-  const done = await next.compactFile(later, {
-    input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
-    output: { kind: 'in-place' },
-    policy: policyOf(),
-    provider: 'extractive',
-    modelName: 'extractive',
-  });
-  assert.equal(reportOf(done).result, 'compacted');
-  assert.equal((await bench.restore('talk.jsonl')).toString(), original);
+  const later = rerun(t, bench);
+  assert.equal(reportOf(await later.compact('talk.jsonl')).result, 'compacted');
+  assert.deepEqual(later.archive().listPrepared(), []);
+  assert.equal((await later.restore('talk.jsonl')).toString(), original);
 });
 
 test('killed after the rename and before the archive was told: restore and verify settle it', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);
   const archive = bench.archive();
-  const forgetful = { ...archive, markApplied: () => { throw new Error('killed'); } };
-  const { compactFile } = await import('../../src/app/compact-file.ts');
-  const { policyOf } = await import('../support/workbench.ts');
-  const crashed = compactFile(
-    { ...bench.deps, openArchive: async () => ({ ok: true, value: forgetful }) },
-    {
-      input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
-      output: { kind: 'in-place' },
-      policy: policyOf(),
-      provider: 'extractive',
-      modelName: 'extractive',
-    },
-  );
-  await assert.rejects(crashed, /killed/);
+  const killed = (): never => {
+    throw new Error('killed');
+  };
+  const dying = rerun(t, bench, { openArchive: async () => ({ ok: true, value: { ...archive, markApplied: killed } }) });
+  await assert.rejects(dying.compact('talk.jsonl'), /killed/);
   assert.notEqual(bench.read('talk.jsonl').toString(), original);
   appendFileSync(bench.path('talk.jsonl'), '{"role":"user","content":"still there?"}\n');
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
@@ -89,7 +89,7 @@ test('a lost block of archived lines is found', async (t) => {
   const bench = benchFor(t);
   await compacted(bench);
   tamper(bench, 'DELETE FROM lines WHERE block_id = 1', 'DELETE FROM blocks WHERE id = 1');
-  assert.deepEqual(await problemsOf(bench), ['hole']);
+  assert.deepEqual(await problemsOf(bench), ['damaged-archive']);
 });
 
 test('damage inside an archived block is found', async (t) => {
@@ -104,18 +104,8 @@ test('a parted group is found: a result that was kept while its call is in the a
   const call = { role: 'assistant', content: null, tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] };
   const pair = `${JSON.stringify(call)}\n{"role":"tool","tool_call_id":"x","content":"done"}\n`;
   bench.write('talk.jsonl', `${original}{"role":"assistant","content":"before"}\n${pair}`);
-  const { splitGroups } = { splitGroups: bench.deps.formats };
-  const blind = { ...bench.deps, formats: { ...splitGroups, detect: blindDetect(bench) } };
-  const { compactFile } = await import('../../src/app/compact-file.ts');
-  const { policyOf } = await import('../support/workbench.ts');
-  const done = await compactFile(blind, {
-    input: { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null },
-    output: { kind: 'in-place' },
-    policy: policyOf({ compaction: { keepRecent: 1 } }),
-    provider: 'extractive',
-    modelName: 'extractive',
-  });
-  assert.equal(reportOf(done).result, 'compacted');
+  const blind = rerun(t, bench, { formats: { ...bench.deps.formats, detect: blindDetect(bench) } });
+  assert.equal(reportOf(await blind.compact('talk.jsonl', { compaction: { keepRecent: 1 } })).result, 'compacted');
   assert.deepEqual(await problemsOf(bench), ['parted-group']);
 });
 
@@ -135,7 +125,7 @@ function blindDetect(bench: Workbench): Workbench['deps']['formats']['detect'] {
             ...session,
             decode: (value, line) => {
               const decoded = session.decode(value, line);
-              return 'problem' in decoded ? decoded : { ...decoded, calls: [], results: [] };
+              return 'problem' in decoded ? decoded : { ...decoded, calls: [], results: [], isPrompt: false };
             },
           };
         },

@@ -49,7 +49,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     stdout: stdout.channel,
     stderr: stderr.channel,
     signal: interruption.signal,
-    removeAtExit: (path) => () => rmSync(path, { recursive: true }),
+    removeAtExit: (path) => () => rmSync(path, { recursive: true, force: true }),
     out: stdout.text,
     errors: stderr.text,
     interrupt: () => interruption.abort(),

@@ -55,8 +55,7 @@ export function policyOf({ compaction, output: _output, format: _format, ...rest
   };
 }
 
-export function createWorkbench(overrides: Partial<CompactDeps> = {}): Workbench {
-  const folder = mkdtempSync(join(tmpdir(), 'compact-bench-'));
+export function createWorkbench(overrides: Partial<CompactDeps> = {}, folder = mkdtempSync(join(tmpdir(), 'compact-bench-'))): Workbench {
   const archivePath = join(folder, 'archive.db');
   const open: Archive[] = [];
   const archive = (): Archive => {
@@ -119,6 +118,13 @@ export function createWorkbench(overrides: Partial<CompactDeps> = {}): Workbench
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Another run on the same files and the same archive, with some of its dependencies replaced. */
+export function rerun(context: TestContext, bench: Workbench, overrides: Partial<CompactDeps> = {}): Workbench {
+  const again = createWorkbench(overrides, bench.folder);
+  context.after(again.remove);
+  return again;
 }
 
 export function benchFor(context: TestContext, overrides: Partial<CompactDeps> = {}): Workbench {

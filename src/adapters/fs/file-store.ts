@@ -16,8 +16,13 @@ import { openSourceFile, stampOf } from './source-file.ts';
 const PRIVATE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
 
+export type FileStoreOptions = {
+  /** Has a file removed when the process ends, however it ends; gives a function that forgets it (and removes it if it is there). */
+  readonly removeAtExit?: (path: string) => () => void;
+};
+
 /** Files of the local disk. A new file replaces what a path leads to, through links; a read-only file is not replaced. */
-export function createFileStore(): FileStore {
+export function createFileStore({ removeAtExit = () => () => undefined }: FileStoreOptions = {}): FileStore {
   return {
     open: async (path) => openSourceFile(path),
     stamp: async (path) => {
@@ -29,11 +34,17 @@ export function createFileStore(): FileStore {
         return err(toFileFailure(error, { path, what: 'read' }));
       }
     },
-    create: beginFile,
+    create: (path, like) => beginFile({ path, like, removeAtExit }),
   };
 }
 
-async function beginFile(path: string, like?: string): Promise<Result<PendingFile, FileFailure>> {
+async function beginFile({
+  path,
+  like,
+  removeAtExit,
+}: Required<FileStoreOptions> & { readonly path: string; readonly like: string | undefined }): Promise<
+  Result<PendingFile, FileFailure>
+> {
   let failing = path;
   try {
     const is = await describeObstacle(path);
@@ -50,7 +61,7 @@ async function beginFile(path: string, like?: string): Promise<Result<PendingFil
       removeTemporary(temporary);
       throw error;
     }
-    return ok(createPendingFile({ path, target, temporary, fd }));
+    return ok(createPendingFile({ path, target, temporary, fd, forget: removeAtExit(temporary) }));
   } catch (error) {
     return err(toFileFailure(error, { path: failing, what: 'write' }));
   }

@@ -15,6 +15,8 @@ export type PendingPlace = {
   readonly temporary: string;
   /** `temporary`, open for writing. */
   readonly fd: number;
+  /** It need not be removed at the process's end any more. */
+  readonly forget: () => void;
 };
 
 /** Lines are small: written one by one they would cost a system call each. */
@@ -23,7 +25,7 @@ const BUFFER_BYTES = 256 * 1024;
 /** What some file systems answer where a folder cannot be synced; the rename stands all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
-export function createPendingFile({ path, target, temporary, fd }: PendingPlace): PendingFile {
+export function createPendingFile({ path, target, temporary, fd, forget }: PendingPlace): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   let buffered = 0;
   let isOpen = true;
@@ -73,6 +75,7 @@ export function createPendingFile({ path, target, temporary, fd }: PendingPlace)
         close();
         await rename(temporary, target);
         isThere = false;
+        forget();
         await syncFolder(dirname(target));
       }),
     discard: () => {
@@ -84,6 +87,7 @@ export function createPendingFile({ path, target, temporary, fd }: PendingPlace)
       if (!isThere) return;
       isThere = false;
       removeTemporary(temporary);
+      forget();
     },
   };
 }

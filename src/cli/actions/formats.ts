@@ -12,6 +12,7 @@ export async function runFormats({ terminal, loadUseCases }: Stage, manner: Mann
   const voice = await createVoice(terminal, manner);
   const createUseCases = await loadUseCases();
   const useCases = createUseCases({
+    removeAtExit: terminal.removeAtExit,
     archivePath: defaultArchivePath(terminal.surroundings),
     progress: voice.progress,
     signal: terminal.signal,

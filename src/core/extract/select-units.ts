@@ -83,7 +83,13 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
       asks ||= isQuestion;
       const unitVoice = isProse ? voice : unit.kind === 'call' ? 'call' : 'result';
       const traits = index.add(text, unit, { voice: unitVoice, messageIndex: passage });
-      const weight = weighUnit({ kind: unit.kind, traits, isRequest: hasTools && unitVoice === 'user', isQuestion, isAnswer });
+      const weight = weighUnit({
+        kind: unit.kind,
+        traits,
+        isRequest: hasTools && unitVoice === 'user',
+        isQuestion,
+        isAnswer,
+      });
       candidates.push({ ...unit, passage, weight, context: weighContext(traits) });
     }
     if (hasProse) asker = asks ? speaker : null;

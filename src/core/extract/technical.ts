@@ -8,7 +8,7 @@ const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ERROR_NAME =
   /^(?:E[A-Z]{3,}|[A-Z][a-zA-Z]+(?:Error|Exception|Warning)|(?:TS|HTTP|SQLITE_|ERR_)[A-Z0-9_]+|SIG[A-Z]{2,})$/;
 const CAMEL = /^(?:[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}[a-z][A-Za-z0-9]*)$/;
-const SNAKE = /^[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+$/;
+const SNAKE = /^_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+$/;
 const FLAG = /^--[a-z][a-z0-9-]+$/;
 const NUMBER = /^v?\d+(?:[.,:]\d+)+$|^\d{2,}(?:%|ms|s|kb|mb|gb|px|k|m)?$/i;
 const WIDE_SCRIPT =

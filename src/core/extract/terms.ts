@@ -8,7 +8,12 @@ import type { Span } from './sentence.ts';
 export type Voice = 'user' | 'assistant' | 'call' | 'result';
 
 /** How many units of each voice have a token, and in which message it was used last, by anybody and by other than a tool. */
-export type TokenUse = { readonly counts: Record<Voice, number>; lastIndex: number; lastSpokenIndex: number };
+export type TokenUse = {
+  readonly counts: Record<Voice, number>;
+  lastIndex: number;
+  lastSpokenIndex: number;
+  readonly isSmallNumber: boolean;
+};
 
 /** What a unit's words tell of it, beside its terms. */
 export type UnitTraits = {
@@ -77,7 +82,7 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     const term = lexicon.token(key);
     seen.hasToken = true;
     if (!note(term)) return;
-    const use = (uses[term] ??= newUse());
+    const use = (uses[term] ??= newUse(key));
     use.counts[seen.voice] += 1;
     use.lastIndex = seen.messageIndex;
     if (seen.voice !== 'result') use.lastSpokenIndex = seen.messageIndex;
@@ -147,6 +152,11 @@ function startsUpper(word: string): boolean {
   return code >= 65 && code <= 90;
 }
 
-function newUse(): TokenUse {
-  return { counts: { user: 0, assistant: 0, call: 0, result: 0 }, lastIndex: 0, lastSpokenIndex: -1 };
+function newUse(key: string): TokenUse {
+  return {
+    counts: { user: 0, assistant: 0, call: 0, result: 0 },
+    lastIndex: 0,
+    lastSpokenIndex: -1,
+    isSmallNumber: /^\d{1,3}$/.test(key),
+  };
 }

@@ -11,18 +11,24 @@ export const SAME_MESSAGE_BONUS = 1.2;
 
 // A token in words of average rarity.
 const TOKEN_SCALE = 120;
+// 12 and 150 count something more often than they name it.
+const SMALL_NUMBER_WEIGHT = 0.5;
 const VOICE_WEIGHT: Readonly<Record<Voice, number>> = { user: 1, assistant: 0.7, call: 0.8, result: 0.3 };
 const UNIT_WEIGHT = {
   answer: 1.3,
   time: 1.3,
   name: 1.3,
   onlyAddresses: 0.8,
+  phrase: 0.7,
+  request: 1.5,
   call: 0.8,
   result: 0.4,
   failure: 1.5,
   // A question says what somebody wanted to know, not what is: it comes last.
   pureQuestion: 0.02,
 } as const;
+// Fewer content words than this are an exclamation more often than a fact.
+const PHRASE_WORDS = 3;
 // Without a stop-word list, a word in more of the units than this is one.
 const COMMON_SHARE = 0.06;
 const MIN_UNITS_FOR_COMMON = 40;
@@ -44,13 +50,14 @@ export function weighTerms(
 }
 
 /** Who used it, how often (a logarithm), and how recently: up to three times as much at the end as at the start. */
-function tokenWeight({ counts, lastIndex, lastSpokenIndex }: TokenUse, messageCount: number): number {
+function tokenWeight(use: TokenUse, messageCount: number): number {
+  const { counts, lastIndex, lastSpokenIndex, isSmallNumber } = use;
   const used =
     VOICE_WEIGHT.user * Math.log1p(counts.user) +
     VOICE_WEIGHT.assistant * Math.log1p(counts.assistant) +
     VOICE_WEIGHT.call * Math.log1p(counts.call) +
     VOICE_WEIGHT.result * Math.log1p(counts.result);
-  return used * (1 + (lastIndex + 1 + lastSpokenIndex + 1) / messageCount);
+  return (isSmallNumber ? SMALL_NUMBER_WEIGHT : 1) * used * (1 + (lastIndex + 1 + lastSpokenIndex + 1) / messageCount);
 }
 
 export type UnitFacts = {
@@ -68,10 +75,10 @@ export function weighUnit({ kind, traits, isRequest, isQuestion, isAnswer }: Uni
   if (kind === 'call') return UNIT_WEIGHT.call;
   if (kind === 'error') return UNIT_WEIGHT.result * UNIT_WEIGHT.failure;
   if (kind === 'result') return UNIT_WEIGHT.result * (traits.tellsFailure ? UNIT_WEIGHT.failure : 1);
-  if (isRequest) return globalThis.RQ ?? 1.5;
+  if (isRequest) return UNIT_WEIGHT.request;
   if (isQuestion && !traits.hasToken) return UNIT_WEIGHT.pureQuestion;
   let weight = isAnswer ? UNIT_WEIGHT.answer : 1;
-  if (traits.contentWords < (globalThis.CW ?? 0)) weight *= globalThis.CM ?? 1;
+  if (traits.contentWords < PHRASE_WORDS) weight *= UNIT_WEIGHT.phrase;
   if (traits.hasTime) weight *= UNIT_WEIGHT.time;
   if (traits.hasName) weight *= UNIT_WEIGHT.name;
   if (traits.onlyAddresses) weight *= UNIT_WEIGHT.onlyAddresses;

@@ -86,7 +86,7 @@ suite('a line that is no JSON', () => {
 
   test('is refused with the column of the first byte that is no UTF-8', () => {
     const line = Buffer.concat([Buffer.from('{"é😀\ufffd":"'), Buffer.of(0xff), Buffer.from('\ufffd"}')]);
-    assert.deepEqual(parseJsonLine(line), { ok: false, column: 8, problem: 'not UTF-8' });
+    assert.deepEqual(parseJsonLine(line), { ok: false, column: 9, problem: 'not UTF-8' });
   });
 
   test('is refused for a surrogate that stands in it as bytes, and for a character that is cut off', () => {

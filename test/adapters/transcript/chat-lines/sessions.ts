@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { toEntry } from '../../../../src/app/scan.ts';
+import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
+import { parseJsonLine } from '../../../../src/adapters/transcript/jsonl.ts';
+import type { ConversationMessage } from '../../../../src/core/message.ts';
+import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
+import type { Decoded, Entry } from '../../../../src/core/transcript.ts';
+import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
+
+export type JsonObject = { readonly [key: string]: Json };
+
+/** A file that a session has read. */
+export type ReadFile = {
+  readonly session: CodecSession;
+  readonly decoded: readonly Decoded[];
+  readonly entries: readonly Entry[];
+};
+
+export const CLIP = '[Context Summary — 3 messages compressed across 1 compaction cycle]\nThey met.';
+
+export function readRecords(...records: readonly Json[]): ReadFile {
+  const session = chatLines.open();
+  const decoded = records.map((record, index) => mustDecode(session, record, index + 1));
+  const entries = decoded.map((one, index) =>
+    toEntry(one, { line: index + 1, start: 0, length: 1 }, DEFAULT_SCORING_CONFIG),
+  );
+  return { session, decoded, entries };
+}
+
+/** The records of a fixture; lines that are blank or no JSON are left out. */
+export function fixtureRecords(name: string): readonly Json[] {
+  const text = readFileSync(new URL(`../../../../fixtures/transcripts/chat-lines/${name}`, import.meta.url), 'utf8');
+  return text.split('\n').flatMap((line) => {
+    const parsed = parseJsonLine(Buffer.from(line));
+    return parsed.ok ? [parsed.value] : [];
+  });
+}
+
+export function mustDecode(session: CodecSession, record: Json, line: number): Decoded {
+  const decoded = session.decode(record, line);
+  assert.ok(!('problem' in decoded), JSON.stringify(decoded));
+  return decoded;
+}
+
+/** What a single record is. */
+export function decodeOne(record: Json): Decoded {
+  return mustDecode(chatLines.open(), record, 1);
+}
+
+export function messageOf(record: Json): ConversationMessage {
+  const { message } = decodeOne(record);
+  assert.ok(message !== undefined);
+  return message;
+}
+
+export function kindsOf(...records: readonly Json[]): readonly string[] {
+  return readRecords(...records).decoded.map(({ kind }) => kind);
+}
+
+/** The record of a summary in a file of these records: all go but the last `kept`. */
+export function rendered(records: readonly Json[], said: Partial<SummaryInput> = {}, kept = 1): Json {
+  const { session } = readRecords(...records);
+  const lines = session.renderSummary({
+    text: CLIP,
+    conversationId: 'c',
+    firstKept: records.at(-kept) ?? null,
+    lastDropped: records.at(-kept - 1) ?? null,
+    lastKeptId: null,
+    tokensBefore: 100,
+    uuid: (label) => `uuid of ${label}`,
+    ...said,
+  });
+  assert.equal(lines.length, 1);
+  const parsed = parseJsonLine(Buffer.from(lines[0] ?? ''));
+  assert.ok(parsed.ok);
+  return parsed.value;
+}
