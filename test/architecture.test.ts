@@ -37,7 +37,11 @@ function importsOf(file: string): readonly string[] {
 
 function nameOf(file: string, imported: string): string {
   if (imported.startsWith('node:')) return 'node';
-  if (!imported.startsWith('.')) return `+${imported.split('/').slice(0, imported.startsWith('@') ? 2 : 1).join('/')}`;
+  if (!imported.startsWith('.'))
+    return `+${imported
+      .split('/')
+      .slice(0, imported.startsWith('@') ? 2 : 1)
+      .join('/')}`;
   return layerOf(normalize(join(dirname(file), imported)));
 }
 
@@ -56,7 +60,9 @@ test('every file imports only what its layer may', () => {
 });
 
 test('`process` is named only in the terminal file, and in the adapter that is the process', () => {
-  const naming = files.filter((file) => /\bprocess\./.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')));
+  const naming = files.filter((file) =>
+    /\bprocess\./.test(readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\/.*|\/\*[\s\S]*?\*\//g, '')),
+  );
   assert.deepEqual(
     naming.filter((file) => file !== 'cli/terminal.ts' && !file.startsWith('adapters/')),
     [],

@@ -42,7 +42,12 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     }
     const { response } = called;
     const text = response.content.map((block) => block.text).join('');
-    const check = checkSummary({ text, stopReason: response.stop_reason, inputTokens: options.inputTokens, isVerbatim: deps.model.isVerbatim === true });
+    const check = checkSummary({
+      text,
+      stopReason: response.stop_reason,
+      inputTokens: options.inputTokens,
+      isVerbatim: deps.model.isVerbatim === true,
+    });
     if (check.ok) return { kind: 'summary', text, usage: response.usage, calls };
     if (check.problem === 'cut-off') return { kind: 'smaller', message: check.message, calls };
     if (badSummaries >= options.maxRetries) return { kind: 'failed', message: check.message, calls };

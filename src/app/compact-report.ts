@@ -6,7 +6,7 @@ import type { StoredBatch } from '../ports/archive.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
 import type { BatchReport, BeforeAfter, CompactReport, ConversationReport, Ledger } from './reports.ts';
 
-export const COMPACT_SCHEMA = 'compact/report@1';
+const COMPACT_SCHEMA = 'compact/report@1';
 
 /** What a compaction made of one conversation, whether just now or found in the archive. */
 export type ConversationOutcome = {

@@ -1,4 +1,4 @@
-import { err, ok } from '../core/result.ts';
+import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
@@ -17,6 +17,8 @@ export function targetPath({ output, input }: CompactFileRequest): string | null
     case 'stdout':
     case 'none':
       return null;
+    default:
+      return assertNever(output);
   }
 }
 

@@ -2,17 +2,15 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
 import type { FileStamp } from '../ports/files.ts';
-import { toFailure } from './archive-failure.ts';
 import { UTF8_BOM } from './bom.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
-import { openTranscript } from './open-transcript.ts';
 import type { RestoreReport } from './reports.ts';
 import type { RestoreFileRequest } from './requests.ts';
-import { hashLines, RestoreError, restoredLines } from './restored-lines.ts';
-import { openSettled } from './settle.ts';
+import { hashLines, restoredLines } from './restored-lines.ts';
+import { withCompacted } from './with-compacted.ts';
 import { writeOutput } from './write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
@@ -20,33 +18,10 @@ export async function restoreFile(
   deps: Omit<CompactDeps, 'model' | 'breaker'>,
   request: RestoreFileRequest,
 ): Promise<Result<RestoreReport, Failure>> {
-  const { input } = request;
-  try {
-    const archive = await openSettled(deps, 'existing');
-    if (!archive.ok) return archive;
-    const opened = await openTranscript(input, deps);
-    if (!opened.ok) return opened;
-    const { source, codec } = opened.value;
-    try {
-      const lines = function* (): Generator<Uint8Array> {
-        for (const raw of source.lines()) yield raw.bytes;
-      };
-      const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
-      if (!stage.ok) return stage;
-      if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
-      const undone = await undo(deps, { stage: stage.value, archive: archive.value, request });
-      if (!undone.ok) return undone;
-      return await write(deps, request, { ...undone.value, stamp: source.stamp });
-    } finally {
-      source.close();
-    }
-  } catch (error) {
-    if (error instanceof RestoreError)
-      return err({ kind: 'altered', file: input.name, line: error.line, problem: error.message });
-    return err(toFailure(error, input.name));
-  } finally {
-    deps.progress.finish();
-  }
+  return withCompacted(deps, request.input, async ({ stage, archive, stamp }) => {
+    const undone = await undo(deps, { stage, archive, request });
+    return undone.ok ? write(deps, request, { ...undone.value, stamp }) : undone;
+  });
 }
 
 type Undone = { readonly stage: Stage; readonly cycles: number; readonly sizeBytes: number; readonly sha256: string };

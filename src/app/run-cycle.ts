@@ -71,10 +71,9 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
   const batchOf = new Map(batches.flatMap((batch, at) => batch.members.map((index) => [index, offset + at])));
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
-  const shown = live.map(({ batch }) => batch);
   const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
   return ok({
-    text: buildClipArchive(shown, config, messagesCompressed, cycle, extras),
+    text: buildClipArchive(live, config, messagesCompressed, cycle, extras),
     draft: {
       conversationId: input.conversationId,
       cycle,
@@ -90,7 +89,7 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
 }
 
 /** How often a conversation was compacted so far. */
-export function cyclesOf(prior: Prior): number {
+function cyclesOf(prior: Prior): number {
   if (prior.kind === 'none') return 0;
   return prior.kind === 'lineage' ? prior.cycle.cycle : prior.cycles;
 }

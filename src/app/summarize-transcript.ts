@@ -78,7 +78,7 @@ function reportOf(transcript: Prepared, result: CompactedConversation): Conversa
   return reportConversation(result.prepared, (line) => outcomes[line - 1]?.kind === 'kept', {
     cycles: result.draft.cycle,
     clipTokens: estimateTokensByBytes(result.text),
-    batches: result.live.map(({ batch }) => labelBatch(batch, '')),
+    batches: result.live.map((batch) => labelBatch(batch, '')),
   });
 }
 
@@ -98,5 +98,5 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
 }
 
 function largestBatchTokens({ live }: CompactedConversation): number {
-  return live.reduce((most, { batch }) => Math.max(most, estimateTokens(batch.content)), 0);
+  return live.reduce((most, { content }) => Math.max(most, estimateTokens(content)), 0);
 }

@@ -1,43 +1,21 @@
-import { err, ok } from '../core/result.ts';
+import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
-import { carriedFailure, toFailure } from './archive-failure.ts';
+import { carriedFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
-import { openTranscript } from './open-transcript.ts';
 import type { VerifyProblem, VerifyReport } from './reports.ts';
 import type { VerifyFileRequest } from './requests.ts';
 import { hashLines, RestoreError, restoredLines } from './restored-lines.ts';
-import { openSettled } from './settle.ts';
+import { withCompacted } from './with-compacted.ts';
 import { checkBatches } from './verify/batches.ts';
 import { checkGroups } from './verify/groups.ts';
 
 /** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
-  try {
-    const archive = await openSettled(deps, 'existing');
-    if (!archive.ok) return archive;
-    const opened = await openTranscript(input, deps);
-    if (!opened.ok) return opened;
-    const { source, codec } = opened.value;
-    try {
-      const lines = function* (): Generator<Uint8Array> {
-        for (const raw of source.lines()) yield raw.bytes;
-      };
-      const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
-      if (!stage.ok) return stage;
-      if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
-      return await verifyStages(deps, { stage: stage.value, archive: archive.value, name: input.name });
-    } finally {
-      source.close();
-    }
-  } catch (error) {
-    return err(toFailure(error, input.name));
-  } finally {
-    deps.progress.finish();
-  }
+  return withCompacted(deps, input, ({ stage, archive }) => verifyStages(deps, { stage, archive, name: input.name }));
 }
 
 async function verifyStages(
@@ -64,7 +42,10 @@ async function verifyStages(
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
     const before = await stageBefore(deps, { stage, archive, name, compaction });
-    problems = [...before.problems, ...(before.stage === null ? [] : tryCheck(() => checkBatches(deps, archive, compaction)))];
+    problems = [
+      ...before.problems,
+      ...(before.stage === null ? [] : tryCheck(() => checkBatches(deps, archive, compaction))),
+    ];
     if (before.stage !== null) problems = [...problems, ...checkGroups(before.stage, compaction)];
     stage = before.stage;
   }

@@ -1,7 +1,7 @@
 import type { StopReason } from './model-request.ts';
 import { estimateTokens } from './tokens.ts';
 
-export type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'error-text' | 'too-long';
+type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'error-text' | 'too-long';
 
 export type SummaryCheck =
   | { readonly ok: true }
@@ -22,10 +22,12 @@ export function checkSummary(answer: {
 }): SummaryCheck {
   const text = answer.text.trim();
   const isOwnWords = answer.isVerbatim !== true;
-  if (answer.stopReason === 'refusal' || (isOwnWords && isRefusalText(text))) return problem('refused', 'the model refused to answer');
+  if (answer.stopReason === 'refusal' || (isOwnWords && isRefusalText(text)))
+    return problem('refused', 'the model refused to answer');
   if (answer.stopReason === 'max_tokens') return problem('cut-off', 'the summary was cut off at the token limit');
   if (text === '') return problem('empty', 'the model answered with no text');
-  if (isOwnWords && isErrorText(text)) return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
+  if (isOwnWords && isErrorText(text))
+    return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
   const tokens = estimateTokens(text);
   const allowed = Math.max(MIN_ALLOWED_TOKENS, answer.inputTokens);
   if (tokens <= allowed) return { ok: true };

@@ -6,7 +6,7 @@ import type { ScoreFeatures } from './scoring.ts';
  * message: said in the conversation. instruction: a system or developer message. summary: what a compaction left, ours or
  * the producer's. meta: a record of the producer that is no message (valid JSON of an unknown type too). opaque: no JSON. blank: white space only.
  */
-export type EntryKind = 'message' | 'instruction' | 'summary' | 'meta' | 'opaque' | 'blank';
+type EntryKind = 'message' | 'instruction' | 'summary' | 'meta' | 'opaque' | 'blank';
 
 /** Where a producer's own compaction says which earlier records it kept in its context (record ids, both included). */
 export type ProducerBoundary = { readonly keptFrom?: string; readonly keptTo?: string };

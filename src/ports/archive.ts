@@ -97,7 +97,7 @@ export type KeptRun = {
   readonly lineSha256: readonly string[];
 };
 
-export type CompactionStatus = 'prepared' | 'applied';
+type CompactionStatus = 'prepared' | 'applied';
 
 export type StoredCycle = {
   readonly id: number;

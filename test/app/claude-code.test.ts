@@ -5,7 +5,12 @@ import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
 
-type Record_ = { readonly uuid?: string; readonly parentUuid?: string | null; readonly isCompactSummary?: boolean; readonly type: string };
+type Record_ = {
+  readonly uuid?: string;
+  readonly parentUuid?: string | null;
+  readonly isCompactSummary?: boolean;
+  readonly type: string;
+};
 
 const parse = (file: Buffer): readonly Record_[] =>
   file
@@ -15,22 +20,49 @@ const parse = (file: Buffer): readonly Record_[] =>
     .map((line) => JSON.parse(line));
 
 /** A turn: a prompt, a call with its result, an answer; each record hangs on the one before. */
-function session(turns: number, from = 0, parent: string | null = null): { readonly text: string; readonly tip: string } {
+function session(
+  turns: number,
+  from = 0,
+  parent: string | null = null,
+): { readonly text: string; readonly tip: string } {
   const lines: string[] = [];
   let tip = parent;
   const add = (type: string, message: unknown): void => {
     const uuid = `u-${from}-${lines.length}`;
-    const base = { parentUuid: tip, isSidechain: false, userType: 'external', cwd: '/w', sessionId: 's1', version: '2.1.197', gitBranch: 'main' };
+    const base = {
+      parentUuid: tip,
+      isSidechain: false,
+      userType: 'external',
+      cwd: '/w',
+      sessionId: 's1',
+      version: '2.1.197',
+      gitBranch: 'main',
+    };
     const timestamp = new Date(Date.UTC(2026, 0, 2, 3, 0, from * 100 + lines.length)).toISOString();
     lines.push(JSON.stringify({ ...base, type, message, uuid, timestamp }));
     tip = uuid;
   };
   for (let turn = 0; turn < turns; turn += 1) {
     const n = from * 1000 + turn;
-    const answer = (id: string, content: unknown): unknown => ({ id, model: 'm', role: 'assistant', type: 'message', content, usage: { input_tokens: 900_000 } });
+    const answer = (id: string, content: unknown): unknown => ({
+      id,
+      model: 'm',
+      role: 'assistant',
+      type: 'message',
+      content,
+      usage: { input_tokens: 900_000 },
+    });
     add('user', { role: 'user', content: prose(n) });
-    add('assistant', answer(`msg_a${n}`, [{ type: 'tool_use', id: `toolu_${n}`, name: 'Read', input: { file_path: `/w/part-${n}.ts` } }]));
-    add('user', { role: 'user', content: [{ type: 'tool_result', tool_use_id: `toolu_${n}`, content: prose(n + 50, 150) }] });
+    add(
+      'assistant',
+      answer(`msg_a${n}`, [
+        { type: 'tool_use', id: `toolu_${n}`, name: 'Read', input: { file_path: `/w/part-${n}.ts` } },
+      ]),
+    );
+    add('user', {
+      role: 'user',
+      content: [{ type: 'tool_result', tool_use_id: `toolu_${n}`, content: prose(n + 50, 150) }],
+    });
     add('assistant', answer(`msg_b${n}`, [{ type: 'text', text: prose(n + 90) }]));
   }
   return { text: `${lines.join('\n')}\n`, tip: tip ?? '' };
@@ -38,7 +70,9 @@ function session(turns: number, from = 0, parent: string | null = null): { reado
 
 /** Follows parentUuid from the last record, as the producer does when it resumes. */
 function walk(records: readonly Record_[]): readonly Record_[] {
-  const byId = new Map(records.flatMap((record) => (record.uuid === undefined ? [] : [[record.uuid, record] as const])));
+  const byId = new Map(
+    records.flatMap((record) => (record.uuid === undefined ? [] : [[record.uuid, record] as const])),
+  );
   const path: Record_[] = [];
   let at = records.findLast((record) => record.uuid !== undefined);
   while (at !== undefined && !path.includes(at)) {
@@ -55,7 +89,10 @@ test('the producer’s walk from the last record reaches the summary and ends at
   const path = walk(parse(bench.read('s.jsonl')));
   assert.deepEqual(
     path.slice(-2).map(({ type, isCompactSummary = false }) => [type, isCompactSummary]),
-    [['user', true], ['system', false]],
+    [
+      ['user', true],
+      ['system', false],
+    ],
   );
 });
 
@@ -80,25 +117,40 @@ test('after a second and a third compaction the walk still reaches the latest su
 test('P6, P7: one prompt and hours of tool work shrink, and the prompt stands word for word in the clip-archive', async (t) => {
   const bench = benchFor(t);
   const prompt = 'Rename every port to 8081, and never touch the lock file.';
-  const [first = '', ...rest] = session(20).text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const [first = '', ...rest] = session(20)
+    .text.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   const work = rest.filter((record) => typeof record.message.content !== 'string');
   const chain = [{ ...first, message: { role: 'user', content: prompt } }, ...work];
-  const linked = chain.map((record, at) => JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid }));
+  const linked = chain.map((record, at) =>
+    JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid }),
+  );
   bench.write('s.jsonl', `${linked.join('\n')}\n`);
   const report = reportOf(await bench.compact('s.jsonl'));
-  const text = parse(bench.read('s.jsonl')).map((record) => JSON.stringify(record)).join('\n');
+  const text = parse(bench.read('s.jsonl'))
+    .map((record) => JSON.stringify(record))
+    .join('\n');
   assert.equal(report.result, 'compacted');
-  assert.match(text, /## Kept word for word\\n\[user, 2026-01-02T03:00:00\.000Z\]\\nRename every port to 8081, and never touch the lock file\./);
+  assert.match(
+    text,
+    /## Kept word for word\\n\[user, 2026-01-02T03:00:00\.000Z\]\\nRename every port to 8081, and never touch the lock file\./,
+  );
   assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
 });
 
 test('a prompt that was kept word for word is carried through further compactions, and summarized once a later prompt has come', async (t) => {
   const bench = benchFor(t);
   const prompt = 'Rename every port to 8081, and never touch the lock file.';
-  const records = session(20).text.trimEnd().split('\n').map((line) => JSON.parse(line));
+  const records = session(20)
+    .text.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
   const work = records.filter((record) => typeof record.message.content !== 'string');
   const chain = [{ ...records[0], message: { role: 'user', content: prompt } }, ...work];
-  const linked = chain.map((record, at) => `${JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid })}\n`);
+  const linked = chain.map(
+    (record, at) => `${JSON.stringify({ ...record, parentUuid: at === 0 ? null : chain[at - 1].uuid })}\n`,
+  );
   bench.write('s.jsonl', linked.slice(0, 40).join(''));
   reportOf(await bench.compact('s.jsonl'));
   bench.write('s.jsonl', Buffer.concat([bench.read('s.jsonl'), Buffer.from(linked.slice(40).join(''))]));
@@ -122,10 +174,15 @@ test('any session, with branches, missing parents and repeated ids: compacted tw
   try {
     await fc.assert(
       fc.asyncProperty(sessions, fc.nat({ max: 4 }), async (records, keepRecent) => {
-        const original = records.map((record, at) => `${JSON.stringify(record).replaceAll('"hello"', JSON.stringify(prose(at, 200)))}\n`).join('');
+        const original = records
+          .map((record, at) => `${JSON.stringify(record).replaceAll('"hello"', JSON.stringify(prose(at, 200)))}\n`)
+          .join('');
         bench.write('s.jsonl', original);
         for (const keep of [keepRecent + 3, keepRecent]) {
-          const done = await bench.compact('s.jsonl', { format: 'claude-code', compaction: { keepRecent: keep, maxSummaryTokens: 100 } });
+          const done = await bench.compact('s.jsonl', {
+            format: 'claude-code',
+            compaction: { keepRecent: keep, maxSummaryTokens: 100 },
+          });
           if (!done.ok) return assert.equal(done.error.kind, 'no-messages');
           if (done.value.result !== 'compacted') continue;
           assert.deepEqual((await bench.verify('s.jsonl')).problems, []);

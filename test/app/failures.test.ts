@@ -23,7 +23,8 @@ function storeWith(change: (pending: PendingFile, path: string) => Partial<Pendi
   };
 }
 
-const onlyFiles = (folder: string): readonly string[] => readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
+const onlyFiles = (folder: string): readonly string[] =>
+  readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
 
 for (const [what, response] of [
   ['an error that is not retryable', new ModelError('auth', 'wrong key', { retryable: false })],
@@ -34,7 +35,10 @@ for (const [what, response] of [
   ['a summary longer than its source', answer('x'.repeat(400_000))],
 ] as const) {
   test(`L3, L4: ${what} leaves the file as it was and stores nothing`, async (t) => {
-    const bench = benchFor(t, { model: scriptedModel(() => response), runtime: { ...benchFor(t).deps.runtime, sleep: async () => undefined } });
+    const bench = benchFor(t, {
+      model: scriptedModel(() => response),
+      runtime: { ...benchFor(t).deps.runtime, sleep: async () => undefined },
+    });
     bench.write('talk.jsonl', original);
     const done = await bench.compact('talk.jsonl');
     assert.equal(done.ok ? 'ok' : done.error.kind, 'no-summary');
@@ -59,7 +63,10 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
   const bench = benchFor(t, { files });
   bench.write('talk.jsonl', original);
   const done = await bench.compact('talk.jsonl');
-  assert.deepEqual(done.ok ? null : done.error, { kind: 'file', failure: { kind: 'no-space', path: bench.path('talk.jsonl') } });
+  assert.deepEqual(done.ok ? null : done.error, {
+    kind: 'file',
+    failure: { kind: 'no-space', path: bench.path('talk.jsonl') },
+  });
   assert.equal(bench.read('talk.jsonl').toString(), original);
   assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
   assert.deepEqual(bench.archive().listPrepared(), []);
@@ -83,7 +90,9 @@ test('killed after the rename and before the archive was told: restore and verif
   const killed = (): never => {
     throw new Error('killed');
   };
-  const dying = rerun(t, bench, { openArchive: async () => ({ ok: true, value: { ...archive, markApplied: killed } }) });
+  const dying = rerun(t, bench, {
+    openArchive: async () => ({ ok: true, value: { ...archive, markApplied: killed } }),
+  });
   await assert.rejects(dying.compact('talk.jsonl'), /killed/);
   assert.notEqual(bench.read('talk.jsonl').toString(), original);
   appendFileSync(bench.path('talk.jsonl'), '{"role":"user","content":"still there?"}\n');
@@ -129,7 +138,10 @@ test('a source that never rests is given up after three tries, untouched', async
 test('an output that holds something else is not replaced', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);
-  for (const [name, content] of [['notes.txt', 'my notes\n'], ['other.jsonl', chatTranscript(3)]] as const) {
+  for (const [name, content] of [
+    ['notes.txt', 'my notes\n'],
+    ['other.jsonl', chatTranscript(3)],
+  ] as const) {
     bench.write(name, content);
     const done = await bench.compact('talk.jsonl', { output: { kind: 'file', path: bench.path(name) } });
     assert.equal(done.ok ? '' : done.error.kind, 'output-exists');
@@ -151,7 +163,9 @@ test('nothing to do: the default output is not made, an explicit one gets the in
   const bench = benchFor(t);
   bench.write('short.jsonl', chatTranscript(1));
   for (const kind of ['default', 'file'] as const) {
-    const report = reportOf(await bench.compact('short.jsonl', { output: { kind, path: bench.path(`${kind}.jsonl`) } }));
+    const report = reportOf(
+      await bench.compact('short.jsonl', { output: { kind, path: bench.path(`${kind}.jsonl`) } }),
+    );
     assert.deepEqual([report.result, report.reason], ['skipped', 'too-short']);
   }
   assert.deepEqual(onlyFiles(bench.folder).toSorted(), ['file.jsonl', 'short.jsonl']);
@@ -159,7 +173,10 @@ test('nothing to do: the default output is not made, an explicit one gets the in
 });
 
 test('a dry run writes nothing, not even an archive, and names what would be done', async (t) => {
-  const bench = benchFor(t, { openArchive: async (mode) => (mode === 'existing' ? { ok: true, value: null } : assert.fail('it asked for an archive')) });
+  const bench = benchFor(t, {
+    openArchive: async (mode) =>
+      mode === 'existing' ? { ok: true, value: null } : assert.fail('it asked for an archive'),
+  });
   bench.write('talk.jsonl', original);
   const report = reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } }));
   assert.equal(report.result, 'planned');

@@ -12,7 +12,10 @@ test('a compacted transcript begins with the clip-archive and ends with the kept
   const report = reportOf(await bench.compact('talk.jsonl'));
   const [clip = '', ...kept] = bench.read('talk.jsonl').toString().split('\n');
   assert.equal(JSON.parse(clip).role, 'system');
-  assert.match(JSON.parse(clip).content, /^\[Context Summary — \d+ messages compressed across 1 compaction cycle\]\n\[Batch 1 — depth 0/);
+  assert.match(
+    JSON.parse(clip).content,
+    /^\[Context Summary — \d+ messages compressed across 1 compaction cycle\]\n\[Batch 1 — depth 0/,
+  );
   assert.ok(original.endsWith(kept.join('\n')));
   assert.equal(report.ledger.kept, kept.length - 1);
 });
@@ -61,7 +64,10 @@ test('A2, A3: too many batches are re-summarized, their sources stay in the arch
   bench.write('talk.jsonl', chatTranscript(60));
   const report = reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20, maxSummaryTokens: 200 } }));
   const batches = report.conversations[0]?.batches ?? [];
-  assert.deepEqual(batches.map(({ depth }) => depth), [1, 0, 0]);
+  assert.deepEqual(
+    batches.map(({ depth }) => depth),
+    [1, 0, 0],
+  );
   const { made } = bench.archive().loadCompaction(1)?.cycles[0] ?? { made: [] };
   assert.equal(made.at(-1)?.sources.length, made.length - 3);
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
@@ -112,7 +118,10 @@ test('L8: a copy under another name belongs to the same lineage, and two copies 
   const fork = reportOf(await bench.compact('fork.jsonl')).conversations[0];
   assert.equal(fork?.id, talk?.id);
   assert.deepEqual([talk?.cycles, fork?.cycles], [2, 2]);
-  assert.equal(fork?.batches.some(({ label }) => label === talk?.batches.at(-1)?.label), false);
+  assert.equal(
+    fork?.batches.some(({ label }) => label === talk?.batches.at(-1)?.label),
+    false,
+  );
   assert.equal((await bench.restore('fork.jsonl')).toString(), chatTranscript(30) + chatTranscript(20, 300));
 });
 
@@ -139,7 +148,10 @@ test('a target lets the best of the older messages survive as their own bytes, i
   const lines = bench.read('talk.jsonl').toString().trimEnd().split('\n').slice(1);
   const places = lines.map((line) => original.split('\n').indexOf(line));
   assert.ok(!places.includes(-1));
-  assert.deepEqual(places, [...places].sort((a, b) => a - b));
+  assert.deepEqual(
+    places,
+    [...places].sort((a, b) => a - b),
+  );
   const { tokens } = report.conversations[0] ?? { tokens: { after: Number.NaN } };
   assert.ok(tokens.after <= 5000 && tokens.after > 3000, `${tokens.after}`);
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
@@ -163,23 +175,39 @@ test('restore(compact(x)) = x for any chat transcript and any settings, twice ov
   const bench = createWorkbench();
   try {
     await fc.assert(
-      fc.asyncProperty(chatTranscripts, chatTranscripts, settings, async (original, more, { keepRecent, chunkSize, targetTokens, keepSystem }) => {
-        const chosen = { targetTokens, keepSystem, keepInvalid: true, format: 'chat-lines', compaction: { keepRecent, chunkSize, maxSummaryTokens: 60 } };
-        bench.write('any.jsonl', original);
-        let expected = original;
-        for (const appended of [more, more]) {
-          const done = await bench.compact('any.jsonl', chosen);
-          if (!done.ok) return assert.ok(['no-messages', 'not-a-transcript'].includes(done.error.kind), done.error.kind);
-          if (done.value.result === 'compacted') {
-            assert.deepEqual((await bench.verify('any.jsonl')).problems, []);
-            assert.deepEqual(await bench.restore('any.jsonl'), expected);
-          } else assert.deepEqual(bench.read('any.jsonl').equals(expected) || done.value.conversations.some(({ cycles }) => cycles > 0), true);
-          const gap = (file: Buffer): Buffer => Buffer.from(file.at(-1) === 0x0a ? '' : '\n');
-          const tail = appended.subarray(appended[0] === 0xef ? 3 : 0);
-          appendFileSync(bench.path('any.jsonl'), Buffer.concat([gap(bench.read('any.jsonl')), tail]));
-          expected = Buffer.concat([expected, gap(expected), tail]);
-        }
-      }),
+      fc.asyncProperty(
+        chatTranscripts,
+        chatTranscripts,
+        settings,
+        async (original, more, { keepRecent, chunkSize, targetTokens, keepSystem }) => {
+          const chosen = {
+            targetTokens,
+            keepSystem,
+            keepInvalid: true,
+            format: 'chat-lines',
+            compaction: { keepRecent, chunkSize, maxSummaryTokens: 60 },
+          };
+          bench.write('any.jsonl', original);
+          let expected = original;
+          for (const appended of [more, more]) {
+            const done = await bench.compact('any.jsonl', chosen);
+            if (!done.ok)
+              return assert.ok(['no-messages', 'not-a-transcript'].includes(done.error.kind), done.error.kind);
+            if (done.value.result === 'compacted') {
+              assert.deepEqual((await bench.verify('any.jsonl')).problems, []);
+              assert.deepEqual(await bench.restore('any.jsonl'), expected);
+            } else
+              assert.deepEqual(
+                bench.read('any.jsonl').equals(expected) || done.value.conversations.some(({ cycles }) => cycles > 0),
+                true,
+              );
+            const gap = (file: Buffer): Buffer => Buffer.from(file.at(-1) === 0x0a ? '' : '\n');
+            const tail = appended.subarray(appended[0] === 0xef ? 3 : 0);
+            appendFileSync(bench.path('any.jsonl'), Buffer.concat([gap(bench.read('any.jsonl')), tail]));
+            expected = Buffer.concat([expected, gap(expected), tail]);
+          }
+        },
+      ),
       { numRuns: 150 },
     );
   } finally {

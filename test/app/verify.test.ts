@@ -32,7 +32,10 @@ test('one bent byte of a kept line is found, and its line is named', async (t) =
   bench.write('talk.jsonl', bytes);
   const { problems, result } = await bench.verify('talk.jsonl');
   assert.equal(result, 'failed');
-  assert.deepEqual(problems.map(({ kind, line }) => [kind, line]), [['changed-line', lines]]);
+  assert.deepEqual(
+    problems.map(({ kind, line }) => [kind, line]),
+    [['changed-line', lines]],
+  );
   await assert.rejects(bench.restore('talk.jsonl'), /"altered"/);
 });
 
@@ -95,13 +98,17 @@ test('a lost block of archived lines is found', async (t) => {
 test('damage inside an archived block is found', async (t) => {
   const bench = benchFor(t);
   await compacted(bench);
-  tamper(bench, "UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1");
+  tamper(bench, 'UPDATE blocks SET data = zeroblob(length(data)) WHERE id = 1');
   assert.deepEqual(await problemsOf(bench), ['damaged-archive']);
 });
 
 test('a parted group is found: a result that was kept while its call is in the archive', async (t) => {
   const bench = benchFor(t);
-  const call = { role: 'assistant', content: null, tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }] };
+  const call = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'x', type: 'function', function: { name: 'f', arguments: '{}' } }],
+  };
   const pair = `${JSON.stringify(call)}\n{"role":"tool","tool_call_id":"x","content":"done"}\n`;
   bench.write('talk.jsonl', `${original}{"role":"assistant","content":"before"}\n${pair}`);
   const blind = rerun(t, bench, { formats: { ...bench.deps.formats, detect: blindDetect(bench) } });

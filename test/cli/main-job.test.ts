@@ -19,12 +19,20 @@ function program(folder: string): (args: readonly string[], input?: Buffer) => R
   mkdirSync(home, { recursive: true });
   const env = { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, CI: '1' };
   return (args, input) => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { cwd: folder, env, input: input ?? Buffer.alloc(0), maxBuffer: Number.POSITIVE_INFINITY });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
+      cwd: folder,
+      env,
+      input: input ?? Buffer.alloc(0),
+      maxBuffer: Number.POSITIVE_INFINITY,
+    });
     return { code: status, stdout, stderr: stderr.toString() };
   };
 }
 
-function setUp(t: TestContext, files: Readonly<Record<string, string>> = {}): { readonly folder: string; readonly run: ReturnType<typeof program> } {
+function setUp(
+  t: TestContext,
+  files: Readonly<Record<string, string>> = {},
+): { readonly folder: string; readonly run: ReturnType<typeof program> } {
   const folder = folderWith(t, files);
   return { folder, run: program(folder) };
 }
@@ -70,7 +78,10 @@ test('a dry run leaves the folder as it was', (t) => {
 });
 
 test('a malformed line is named with line and column, nothing is written, and the other files are done', (t) => {
-  const { folder, run } = setUp(t, { 'bad.jsonl': `${chatTranscript(3)}{"role":"user","content":"torn`, 'good.jsonl': chatTranscript(30) });
+  const { folder, run } = setUp(t, {
+    'bad.jsonl': `${chatTranscript(3)}{"role":"user","content":"torn`,
+    'good.jsonl': chatTranscript(30),
+  });
   const done = run(['-i', 'bad.jsonl', 'good.jsonl']);
   assert.equal(done.code, 1);
   assert.match(done.stderr, /bad\.jsonl:9:31: not valid JSON \(unexpected end of line\)\. Use --keep-invalid/);
@@ -87,7 +98,11 @@ test('a torn last line is carried along with --keep-invalid', (t) => {
 });
 
 test('files that are no transcripts are told what they look like, and stay as they were', (t) => {
-  const { folder, run } = setUp(t, { 'empty.jsonl': '', 'document.jsonl': '{\n  "a": 1\n}\n', 'notes.jsonl': 'Dear diary\n' });
+  const { folder, run } = setUp(t, {
+    'empty.jsonl': '',
+    'document.jsonl': '{\n  "a": 1\n}\n',
+    'notes.jsonl': 'Dear diary\n',
+  });
   writeFileSync(join(folder, 'utf16.jsonl'), Buffer.from('\ufeff{"role":"user"}\n', 'utf16le'));
   writeFileSync(join(folder, 'binary.jsonl'), Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 0, 0, 1]));
   const said = (name: string): string => {
@@ -100,11 +115,23 @@ test('files that are no transcripts are told what they look like, and stay as th
   assert.match(said('utf16.jsonl'), /UTF-16/);
   assert.match(said('binary.jsonl'), /binary/);
   assert.match(said('notes.jsonl'), /notes\.jsonl:1:1: not valid JSON/);
-  assert.deepEqual(readdirSync(folder).toSorted(), ['.home', 'binary.jsonl', 'document.jsonl', 'empty.jsonl', 'notes.jsonl', 'utf16.jsonl']);
+  assert.deepEqual(readdirSync(folder).toSorted(), [
+    '.home',
+    'binary.jsonl',
+    'document.jsonl',
+    'empty.jsonl',
+    'notes.jsonl',
+    'utf16.jsonl',
+  ]);
 });
 
 test('escape sequences of a transcript never reach the terminal raw', (t) => {
-  const evil = JSON.stringify({ role: 'user', id: '\u001b]0;owned\u0007', name: '\u001b[31m', content: 'error \u001b[2J?' });
+  const evil = JSON.stringify({
+    role: 'user',
+    id: '\u001b]0;owned\u0007',
+    name: '\u001b[31m',
+    content: 'error \u001b[2J?',
+  });
   const { run } = setUp(t, { 'evil\u001b[1m.jsonl': `${chatTranscript(3)}${evil}\n` });
   for (const args of [['score', '--explain'], ['score', '--json'], ['-n'], ['--conversation', '\u001b[5m']]) {
     const { stdout, stderr } = run([...args, 'evil\u001b[1m.jsonl']);
@@ -129,7 +156,11 @@ test('killed at any moment, the source is as it was or verifies, and the next ru
   const fates = new Set<string>();
   for (const delayMs of [60, 120, 180, 240, 300, 400, 500, 700]) {
     writeFileSync(file, original);
-    const child = spawn(process.execPath, [BIN, '-i', '-q', '--keep-recent', `${5 + delayMs}`, 'talk.jsonl'], { cwd: folder, env, stdio: 'ignore' });
+    const child = spawn(process.execPath, [BIN, '-i', '-q', '--keep-recent', `${5 + delayMs}`, 'talk.jsonl'], {
+      cwd: folder,
+      env,
+      stdio: 'ignore',
+    });
     const timer = setTimeout(() => child.kill('SIGKILL'), delayMs);
     await new Promise((resolve) => child.once('exit', resolve));
     clearTimeout(timer);

@@ -18,8 +18,14 @@ const settings: readonly BenchSettings[] = [5, 0, 1, 12].map((keepRecent) => ({
 
 /** What a producer would do: its last record once more, on a line of its own. */
 function appendLikeProducer(bench: Workbench, name: string, original: Buffer): Buffer {
-  const lines = original.toString('latin1').split('\n').filter((line) => line.trim() !== '' && line.startsWith('{'));
-  const record = Buffer.from(`${lines.findLast((line) => line.trimEnd().endsWith('}'))?.trimEnd() ?? '{}'}\n`, 'latin1');
+  const lines = original
+    .toString('latin1')
+    .split('\n')
+    .filter((line) => line.trim() !== '' && line.startsWith('{'));
+  const record = Buffer.from(
+    `${lines.findLast((line) => line.trimEnd().endsWith('}'))?.trimEnd() ?? '{}'}\n`,
+    'latin1',
+  );
   const gap = (file: Buffer): Buffer => Buffer.from(file.at(-1) === LF ? [] : [LF]);
   appendFileSync(bench.path(name), Buffer.concat([gap(bench.read(name)), record]));
   return Buffer.concat([original, gap(original), record]);
@@ -64,7 +70,10 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const { priorLine } = stage.value.session.readContext(stage.value.scan.entries);
     const clip = summariesOf(stage.value).find((entry) => entry.line === priorLine);
     const clips = located?.compaction.cycles.map((cycle) => cycle.clipSha256) ?? [];
-    assert.ok(clip === undefined ? clips.length > 1 : clips.includes(clip.sha256 ?? ''), 'our reader finds our summary');
+    assert.ok(
+      clip === undefined ? clips.length > 1 : clips.includes(clip.sha256 ?? ''),
+      'our reader finds our summary',
+    );
   } finally {
     source.close();
   }

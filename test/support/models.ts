@@ -6,7 +6,9 @@ export function answer(text: string, stopReason: StopReason = 'end_turn'): Model
 }
 
 /** A model that answers by a script: the n-th call (from 0) gets what the script gives for it; errors are thrown. */
-export function scriptedModel(script: (call: number, request: ModelRequest) => ModelResponse | Error): ModelProvider & { readonly requests: readonly ModelRequest[] } {
+export function scriptedModel(
+  script: (call: number, request: ModelRequest) => ModelResponse | Error,
+): ModelProvider & { readonly requests: readonly ModelRequest[] } {
   const requests: ModelRequest[] = [];
   return {
     requests,
@@ -22,6 +24,9 @@ export function scriptedModel(script: (call: number, request: ModelRequest) => M
 /** Everything that a request says, as one text. */
 export function textOf(request: ModelRequest): string {
   return request.messages
-    .map(({ role, content }) => `${role}: ${typeof content === 'string' ? content : content.map(({ text }) => text).join('|')}`)
+    .map(
+      ({ role, content }) =>
+        `${role}: ${typeof content === 'string' ? content : content.map(({ text }) => text).join('|')}`,
+    )
     .join('\n');
 }

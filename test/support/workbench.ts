@@ -42,7 +42,12 @@ export type Workbench = {
   readonly remove: () => void;
 };
 
-export function policyOf({ compaction, output: _output, format: _format, ...rest }: BenchSettings = {}): TranscriptPolicy {
+export function policyOf({
+  compaction,
+  output: _output,
+  format: _format,
+  ...rest
+}: BenchSettings = {}): TranscriptPolicy {
   return {
     chunkOrder: 'importance',
     keepSystem: true,
@@ -55,7 +60,10 @@ export function policyOf({ compaction, output: _output, format: _format, ...rest
   };
 }
 
-export function createWorkbench(overrides: Partial<CompactDeps> = {}, folder = mkdtempSync(join(tmpdir(), 'compact-bench-'))): Workbench {
+export function createWorkbench(
+  overrides: Partial<CompactDeps> = {},
+  folder = mkdtempSync(join(tmpdir(), 'compact-bench-')),
+): Workbench {
   const archivePath = join(folder, 'archive.db');
   const open: Archive[] = [];
   const archive = (): Archive => {
@@ -81,7 +89,10 @@ export function createWorkbench(overrides: Partial<CompactDeps> = {}, folder = m
     ...overrides,
   };
   const path = (name: string): string => join(folder, name);
-  const input = (name: string, format: string | null = null): { path: string; name: string; format: string | null } => ({ path: path(name), name, format });
+  const input = (
+    name: string,
+    format: string | null = null,
+  ): { path: string; name: string; format: string | null } => ({ path: path(name), name, format });
   return {
     folder,
     archivePath,
@@ -103,7 +114,11 @@ export function createWorkbench(overrides: Partial<CompactDeps> = {}, folder = m
       }),
     restore: async (name, all = true) => {
       const restored = path(`${name}.restored`);
-      const done: Result<RestoreReport, Failure> = await restoreFile(deps, { input: input(name), output: { kind: 'file', path: restored }, all });
+      const done: Result<RestoreReport, Failure> = await restoreFile(deps, {
+        input: input(name),
+        output: { kind: 'file', path: restored },
+        all,
+      });
       if (!done.ok) throw new Error(JSON.stringify(done.error));
       return readFileSync(restored);
     },

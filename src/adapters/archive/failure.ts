@@ -8,7 +8,7 @@ export class DamageError extends Error {
   override readonly name = 'DamageError';
 }
 
-export function archiveError(failure: ArchiveFailure): ArchiveError {
+function archiveError(failure: ArchiveFailure): ArchiveError {
   const reason = 'reason' in failure ? `: ${failure.reason}` : '';
   return Object.assign(new Error(`archive ${failure.path} (${failure.kind})${reason}`), { failure });
 }

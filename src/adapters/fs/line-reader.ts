@@ -6,7 +6,7 @@ const CR = 0x0d;
 /** Most records are far smaller; a bigger one makes its own buffer grow. */
 const BUFFER_BYTES = 1024 * 1024;
 /** One record above this is damage, not data. */
-export const MAX_LINE_BYTES = 256 * 1024 * 1024;
+const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 export type LineSource = {
   /** Fills `into` from byte `position` on; the count of bytes it got, 0 at the end. */

@@ -12,6 +12,7 @@ const MAX_CACHED_STEMS = 100_000;
 export function createExtractiveProvider(): ModelProvider {
   const stem = createCachedStemmer();
   return {
+    isVerbatim: true,
     complete: async ({ source, max_tokens: maxTokens }, signal) => {
       signal?.throwIfAborted();
       if (source === undefined) {

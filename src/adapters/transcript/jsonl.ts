@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer';
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Json } from '../../ports/codec.ts';
 import type { LineParse } from '../../ports/formats.ts';
 import { findJsonFault } from './json-fault.ts';
@@ -10,10 +10,11 @@ const REPLACEMENT = '\uFFFD';
  * surrogates in escapes, repeated keys (the last counts), numbers beyond a double's range and a key `__proto__` are all in order.
  */
 export function parseJsonLine(bytes: Uint8Array): LineParse {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-  const text = buffer.toString('utf8');
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  const isPlain = isAscii(buffer);
+  const text = buffer.toString(isPlain ? 'latin1' : 'utf8');
   // Bytes that are no UTF-8 become replacement characters; where there is none the text is sound.
-  if (text.includes(REPLACEMENT) && !isUtf8(buffer)) {
+  if (!isPlain && text.includes(REPLACEMENT) && !isUtf8(buffer)) {
     return { ok: false, column: columnAt(text, invalidAt(text, buffer)), problem: 'not UTF-8' };
   }
   try {

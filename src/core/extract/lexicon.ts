@@ -8,7 +8,7 @@ export const IGNORED = -1;
 
 export const WORD_FLAG = { self: 1, address: 2, time: 4, failure: 8 } as const;
 
-export type LexiconEntry = { readonly term: number; readonly flags: number };
+type LexiconEntry = { readonly term: number; readonly flags: number };
 
 export type LexiconOptions = {
   readonly stem: Stemmer;

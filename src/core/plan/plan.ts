@@ -79,11 +79,7 @@ export function planConversation({ view, settings, isChain, cutProblem }: PlanIn
 }
 
 /** Scores of the messages before `end`, by their index and count within that part. */
-export function scoreOlder(
-  messages: readonly PlanMessage[],
-  end: number,
-  config: ImportanceScoringConfig,
-): readonly number[] {
+function scoreOlder(messages: readonly PlanMessage[], end: number, config: ImportanceScoringConfig): readonly number[] {
   return messages.slice(0, end).map((message, index) => scoreAt(message, { index, total: end, config }));
 }
 

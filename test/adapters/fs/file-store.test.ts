@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -111,7 +112,6 @@ suite('a file that is begun', () => {
 
   test('has the owner of its model where that may be', { skip: !IS_ROOT }, async (context) => {
     const folder = folderWith(context, { model: '' });
-    const { chownSync } = await import('node:fs');
     chownSync(join(folder, 'model'), 1234, 2345);
     await written(join(folder, 'out.jsonl'), 'x', join(folder, 'model'));
     const { uid, gid } = statSync(join(folder, 'out.jsonl'));
@@ -174,8 +174,8 @@ suite('what cannot be written', () => {
   test('a folder that may not be written is what is denied', { skip: IS_ROOT }, async (context) => {
     const folder = folderWith(context, {});
     chmodSync(folder, 0o555);
-    context.after(() => chmodSync(folder, 0o755));
     const result = await store.create(join(folder, 'out.jsonl'));
+    chmodSync(folder, 0o755);
     assert.deepEqual(result, { ok: false, error: { kind: 'denied', path: folder, what: 'write' } });
   });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
@@ -128,7 +128,7 @@ suite('what cannot be opened', () => {
 
   test('a pipe that nobody writes to, without waiting for one', (context) => {
     const path = join(folderWith(context, {}), 'pipe');
-    execFileSync('mkfifo', [path]);
+    execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
     assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a pipe' } });
   });
 
@@ -149,7 +149,7 @@ suite('what cannot be opened', () => {
   test('a link that leads in a circle', (context) => {
     const folder = folderWith(context, {});
     const path = join(folder, 'a');
-    execFileSync('ln', ['-s', 'a', path]);
+    symlinkSync('a', path);
     assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
   });
 });

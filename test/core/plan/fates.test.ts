@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { planLines } from '../../../src/core/plan/fates.ts';
 import type { LineOutcome } from '../../../src/core/plan/fates.ts';
-import type { ConversationPlan } from '../../../src/core/plan/plan.ts';
 import type { Entry } from '../../../src/core/transcript.ts';
 import { entryOf, planOf, viewOf } from '../../support/entries.ts';
 import { conversations, message, talk } from '../../support/messages.ts';
@@ -30,14 +29,10 @@ function fates(
 ): { kinds: string; insertBefore: number | null } {
   const plan = planOf(entries, { keepRecent });
   assert.equal(plan.kind, 'compact');
-  const planned = planLines(
-    [{ view: viewOf(entries), plan: plan as Extract<ConversationPlan, { kind: 'compact' }> }],
-    [],
-    {
-      lineCount: entries.length,
-      isChain,
-    },
-  );
+  const planned = planLines([{ view: viewOf(entries), plan }], [], {
+    lineCount: entries.length,
+    isChain,
+  });
   const letter = ({ kind }: LineOutcome): string => kind.slice(0, 2);
   return { kinds: planned.outcomes.map(letter).join(' '), insertBefore: planned.insertBefore[0] ?? null };
 }

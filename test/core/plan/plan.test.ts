@@ -11,7 +11,7 @@ type Compact = Extract<ConversationPlan, { kind: 'compact' }>;
 
 function compactPlan(plan: ConversationPlan): Compact {
   assert.equal(plan.kind, 'compact', JSON.stringify(plan));
-  return plan as Compact;
+  return plan;
 }
 
 const settings = fc.record({

@@ -4,7 +4,7 @@ import { isList, isRecord, stringAt } from './json.ts';
 import type { JsonRecord } from './json.ts';
 
 /** The arguments of a call as the producer wrote them, beside its id and name. */
-export type Call = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };
+type Call = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };
 
 /** What a message's content holds: no thinking, no media. */
 export type Content = {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
-import { decodeOne, messageOf, readRecords } from './sessions.ts';
+import { decodeOne, messageOf, mustDecode, readRecords } from './sessions.ts';
 
 suite('a message of OpenAI', () => {
   test('is its role, its text and its name', () => {
@@ -208,7 +208,7 @@ suite('records of Kimi', () => {
 });
 
 suite('what is a prompt', () => {
-  const isPrompt = (record: Parameters<typeof decodeOne>[0]): boolean | undefined => decodeOne(record).isPrompt;
+  const isPrompt = (record: unknown): boolean | undefined => decodeOne(record).isPrompt;
 
   test("only a user's words are one", () => {
     assert.equal(isPrompt({ role: 'user', content: 'x' }), true);
@@ -256,7 +256,7 @@ suite('odd records', () => {
 
   test('with a key __proto__ have no other role than their own', () => {
     const record = JSON.parse('{"__proto__":{"role":"tool"},"role":"user","content":"x"}');
-    assert.equal(messageOf(record).role, 'user');
+    assert.equal(mustDecode(chatLines.open(), record, 1).message?.role, 'user');
   });
 
   test('with arguments nested too deeply to be written are a problem', () => {

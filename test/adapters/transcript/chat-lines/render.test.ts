@@ -3,13 +3,12 @@ import { suite, test } from 'node:test';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { CLIP, fixtureRecords, mustDecode, readRecords, rendered } from './sessions.ts';
-import type { JsonObject } from './sessions.ts';
 
 const UUID = 'uuid of summary';
 const PLAIN = { role: 'system', content: CLIP };
 
 /** Messages that have more than role and content. */
-function rows(...records: readonly JsonObject[]): readonly Json[] {
+function rows(...records: readonly { readonly [key: string]: Json }[]): readonly Json[] {
   return records.map((record, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: 'x', ...record }));
 }
 

@@ -8,8 +8,6 @@ import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
 import type { Decoded, Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 
-export type JsonObject = { readonly [key: string]: Json };
-
 /** A file that a session has read. */
 export type ReadFile = {
   readonly session: CodecSession;
@@ -19,9 +17,15 @@ export type ReadFile = {
 
 export const CLIP = '[Context Summary — 3 messages compressed across 1 compaction cycle]\nThey met.';
 
-export function readRecords(...records: readonly Json[]): ReadFile {
+/** A value as a line of a file would give it. */
+export function asJson(value: unknown): Json {
+  const read: Json = JSON.parse(JSON.stringify(value));
+  return read;
+}
+
+export function readRecords(...records: readonly unknown[]): ReadFile {
   const session = chatLines.open();
-  const decoded = records.map((record, index) => mustDecode(session, record, index + 1));
+  const decoded = records.map((record, index) => mustDecode(session, asJson(record), index + 1));
   const entries = decoded.map((one, index) =>
     toEntry(one, { line: index + 1, start: 0, length: 1 }, DEFAULT_SCORING_CONFIG),
   );
@@ -44,28 +48,28 @@ export function mustDecode(session: CodecSession, record: Json, line: number): D
 }
 
 /** What a single record is. */
-export function decodeOne(record: Json): Decoded {
-  return mustDecode(chatLines.open(), record, 1);
+export function decodeOne(record: unknown): Decoded {
+  return mustDecode(chatLines.open(), asJson(record), 1);
 }
 
-export function messageOf(record: Json): ConversationMessage {
+export function messageOf(record: unknown): ConversationMessage {
   const { message } = decodeOne(record);
   assert.ok(message !== undefined);
   return message;
 }
 
-export function kindsOf(...records: readonly Json[]): readonly string[] {
+export function kindsOf(...records: readonly unknown[]): readonly string[] {
   return readRecords(...records).decoded.map(({ kind }) => kind);
 }
 
 /** The record of a summary in a file of these records: all go but the last `kept`. */
-export function rendered(records: readonly Json[], said: Partial<SummaryInput> = {}, kept = 1): Json {
+export function rendered(records: readonly unknown[], said: Partial<SummaryInput> = {}, kept = 1): Json {
   const { session } = readRecords(...records);
   const lines = session.renderSummary({
     text: CLIP,
     conversationId: 'c',
-    firstKept: records.at(-kept) ?? null,
-    lastDropped: records.at(-kept - 1) ?? null,
+    firstKept: asJson(records.at(-kept) ?? null),
+    lastDropped: asJson(records.at(-kept - 1) ?? null),
     lastKeptId: null,
     tokensBefore: 100,
     uuid: (label) => `uuid of ${label}`,

@@ -8,7 +8,7 @@ const userClip = { role: 'user', content: CLIP };
 const user = { role: 'user', content: 'hello' };
 const answer = { role: 'assistant', content: 'yes' };
 
-const priorLine = (...records: Parameters<typeof readRecords>): number | null => {
+const priorLine = (...records: readonly unknown[]): number | null => {
   const { session, entries } = readRecords(...records);
   return session.readContext(entries).priorLine;
 };

@@ -32,7 +32,7 @@ suite('a time', () => {
   });
 
   test('is nothing else', () => {
-    for (const value of ['yesterday', '2031-13-02T10:00:00Z', '10:00', '', null, true, [1], {}, 1e400, 1e17]) {
+    for (const value of ['yesterday', '2031-13-02T10:00:00Z', '10:00', '', null, true, [1], {}, Infinity, 1e17]) {
       assert.equal(iso(value), undefined, JSON.stringify(value));
     }
   });

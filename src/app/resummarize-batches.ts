@@ -1,0 +1,50 @@
+import type { SummaryBatch } from '../core/batch.ts';
+import type { CompactionConfig } from '../core/policy.ts';
+import { buildResummarizationRequest } from '../core/prompt.ts';
+import { joinBatches, planResummarize } from '../core/resummarize.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { estimateTokens } from '../core/tokens.ts';
+import { askForSummary } from './ask.ts';
+import type { AskDeps } from './ask.ts';
+import { DEFAULT_MAX_RETRIES, NO_USAGE, withTimeout } from './summarize.ts';
+import type { Usage } from './summarize.ts';
+
+export type Resummarized<B> = {
+  /** The batch that stands for the older ones; null: it was not due. */
+  readonly merged: SummaryBatch | null;
+  /** What `merged` replaces, oldest first. */
+  readonly sources: readonly B[];
+  /** What stays as it is. */
+  readonly kept: readonly B[];
+  readonly usage: Usage;
+};
+
+/** Where there are more live batches than are shown (A3), all but the last `clipLast` become one. The error says why no summary could be had. */
+export async function resummarizeBatches<B extends SummaryBatch>(
+  deps: AskDeps,
+  batches: readonly B[],
+  { config, modelName }: { readonly config: CompactionConfig; readonly modelName: string },
+): Promise<Result<Resummarized<B>, string>> {
+  const due = planResummarize(batches, config);
+  if (due === null) return ok({ merged: null, sources: [], kept: batches, usage: NO_USAGE });
+  const batchContents = due.merge.map(({ content }) => content);
+  const request = buildResummarizationRequest({
+    systemPrompt: config.prompt,
+    batchContents,
+    batches: due.merge,
+    modelName,
+    maxTokens: config.maxSummaryTokens,
+  });
+  const answer = await askForSummary(deps, withTimeout(request, config), {
+    inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
+    maxRetries: config.maxRetries ?? DEFAULT_MAX_RETRIES,
+  });
+  if (answer.kind !== 'summary') return err(answer.message);
+  const usage = {
+    calls: answer.calls,
+    inputTokens: answer.usage.input_tokens,
+    outputTokens: answer.usage.output_tokens,
+  };
+  return ok({ merged: joinBatches(due.merge, answer.text), sources: due.merge, kept: due.keep, usage });
+}
