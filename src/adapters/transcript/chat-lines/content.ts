@@ -1,7 +1,7 @@
 import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { idAt, isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { idAt, isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 import { listCalls, readCall } from './tool-calls.ts';
 import type { ReadCall } from './tool-calls.ts';
 

@@ -1,7 +1,7 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
 import { nameForeign } from './foreign.ts';
-import { isRecord } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isRecord } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 import { classify } from './record.ts';
 
 /** How sure it is that these are messages, one a line. Formats with more to tell them by go before this one. */

@@ -1,6 +1,6 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 
 /** A kind of record that other programs write, and what files of it are called. */
 type ForeignKind = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };

@@ -2,7 +2,7 @@ import type { ConversationMessage, Role } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Content } from './content.ts';
-import { idAt, stringAt } from './json.ts';
+import { idAt, stringAt } from '../json.ts';
 import { isPersonsRole } from './record.ts';
 import type { Said } from './record.ts';
 import { parseTime } from './time.ts';

@@ -6,7 +6,7 @@ import type { CodecSession, ContextView, Json, RecordProblem } from '../../../po
 import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { createSurvey } from './dialect.ts';
-import { idAt, stringAt } from './json.ts';
+import { idAt, stringAt } from '../json.ts';
 import { toDecoded } from './message.ts';
 import { createPairing } from './pairing.ts';
 import { classify, isPersonsRole } from './record.ts';

@@ -1,7 +1,7 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 
 /** The arguments of a call as the producer wrote them, beside its id and name. */
 type Call = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };

@@ -1,6 +1,6 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 
 /**
  * What the client itself writes as a user: output and echo of local commands (`/model`, `!ls`), notices of background tasks, reminders.

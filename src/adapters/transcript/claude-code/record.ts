@@ -3,8 +3,8 @@ import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transc
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { readContent } from './content.ts';
 import type { Content } from './content.ts';
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
 import { isTypedPrompt } from './prompt.ts';
 
 /** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */

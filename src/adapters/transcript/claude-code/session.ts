@@ -1,7 +1,7 @@
 import type { CodecSession, Json } from '../../../ports/codec.ts';
 import { readContext } from './context.ts';
 import { legalCuts } from './cuts.ts';
-import { isRecord, stringAt } from './json.ts';
+import { isRecord, stringAt } from '../json.ts';
 import { decodeRecord } from './record.ts';
 import { renderSummary } from './render.ts';
 
