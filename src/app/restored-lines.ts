@@ -33,17 +33,17 @@ type RestoreInput = {
  * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
  */
 export function* restoredLines({ compaction, archive, runtime, output }: RestoreInput): Generator<Uint8Array> {
-  const reader = createOutputReader(output(), runtime);
+  const reader = createOutputReader(output(), { runtime, sizeBytes: compaction.output.sizeBytes });
   const archived = archive.readLines(compaction.id);
   const ownBefore = groupByLine(compaction);
   const keptHash = keptHashes(compaction);
   let pending = archived.next();
   let last: Uint8Array | null = null;
   for (let line = 1; line <= compaction.source.lineCount; line += 1) {
-    for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes), bytes.length);
+    for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes));
     const sha256 = keptHash.get(line);
     if (sha256 !== undefined) {
-      last = reader.expect(sha256, null);
+      last = reader.expect(sha256);
     } else if (pending.done !== true && pending.value.line === line) {
       last = pending.value.bytes;
       pending = archived.next();
@@ -52,8 +52,7 @@ export function* restoredLines({ compaction, archive, runtime, output }: Restore
     }
     yield last;
   }
-  for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? [])
-    reader.expect(runtime.sha256(bytes), bytes.length);
+  for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? []) reader.expect(runtime.sha256(bytes));
   yield* appendedLines(reader, last);
 }
 
@@ -70,14 +69,18 @@ function* appendedLines(reader: OutputReader, last: Uint8Array | null): Generato
 const LF = 0x0a;
 
 type OutputReader = {
-  /** The next line, which must have this hash. A last kept line without an ending may have been given one by its producer. */
-  readonly expect: (sha256: string, length: number | null) => Uint8Array;
+  /** The next line, which must have this hash; where it is the last one and had no ending, a producer may have written on behind it. */
+  readonly expect: (sha256: string) => Uint8Array;
   readonly rest: () => Uint8Array | null;
 };
 
-function createOutputReader(lines: Iterable<Uint8Array>, runtime: Runtime): OutputReader {
+function createOutputReader(
+  lines: Iterable<Uint8Array>,
+  { runtime, sizeBytes }: { readonly runtime: Runtime; readonly sizeBytes: number },
+): OutputReader {
   const iterator = lines[Symbol.iterator]();
   let line = 0;
+  let left = sizeBytes;
   const next = (): Uint8Array | null => {
     line += 1;
     const result = iterator.next();
@@ -88,8 +91,8 @@ function createOutputReader(lines: Iterable<Uint8Array>, runtime: Runtime): Outp
     expect: (sha256) => {
       const bytes = next();
       if (bytes === null) throw new RestoreError('changed-line', `line ${line} is missing: the file was cut off`, line);
-      const isSame =
-        runtime.sha256(bytes) === sha256 || (bytes.at(-1) === LF && runtime.sha256(bytes.subarray(0, -1)) === sha256);
+      const isSame = runtime.sha256(bytes.subarray(0, left)) === sha256;
+      left -= Math.min(left, bytes.length);
       if (!isSame) throw new RestoreError('changed-line', `line ${line} was changed since the compaction`, line);
       return bytes;
     },
