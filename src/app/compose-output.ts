@@ -90,9 +90,7 @@ function renderOwnLines(
   const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
   const firstKept = codec.format.isChain ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
   const lastDropped = inFile.findLast((message) => !isKept(message));
-  const lastKept = prepared.view.entries.findLast(
-    (entry) => entry.recordId !== undefined && entry.isSide !== true && isKept(entry),
-  );
+  const lastKept = inFile.findLast((message) => message.isAside !== true && isKept(message));
   const json = (entry: Entry | undefined): Json | null => (entry === undefined ? null : transcript.readJson(entry));
   const rendered = session.renderSummary({
     text: result.text,

@@ -22,6 +22,8 @@ export type EntryFacts = {
   readonly parentId?: string | null;
   /** Belongs to a side thread (a subagent's), which the producer does not send with the main one. */
   readonly isSide?: boolean;
+  /** Said while a turn was at work, outside the chain of turns: no cut may stand before it, and the thread does not end at it. */
+  readonly isAside?: boolean;
   /** Ids of the calls made, and of the calls answered, in this record. */
   readonly calls?: readonly string[];
   readonly results?: readonly string[];

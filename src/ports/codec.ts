@@ -42,7 +42,7 @@ export type SummaryInput = {
   readonly firstKept: Json | null;
   /** The last message that left. */
   readonly lastDropped: Json | null;
-  /** The last record of the main chain in the kept part (chain formats). */
+  /** The record at which the main thread ends: its last message in the kept part (chain formats). */
   readonly lastKeptId: string | null;
   readonly tokensBefore: number;
   /** A UUID that is the same for the same input, settings and label. */

@@ -96,6 +96,51 @@ test('the producer’s walk from the last record reaches the summary and ends at
   );
 });
 
+test('the preserved segment goes from the first kept record to the last message, whatever records of the client follow it', async (t) => {
+  const bench = benchFor(t);
+  const { text, tip } = session(12);
+  const late = {
+    type: 'system',
+    subtype: 'turn_duration',
+    uuid: 'u-late',
+    parentUuid: tip,
+    isSidechain: false,
+    sessionId: 's1',
+  };
+  bench.write('s.jsonl', `${text}${JSON.stringify(late)}\n`);
+  reportOf(await bench.compact('s.jsonl'));
+  const [boundary, summary, first] = parse(bench.read('s.jsonl')) as readonly Record<string, unknown>[];
+  assert.deepEqual((boundary?.['compactMetadata'] as Record<string, unknown>)['preservedSegment'], {
+    headUuid: first?.['uuid'],
+    anchorUuid: summary?.['uuid'],
+    tailUuid: tip,
+  });
+});
+
+test('what a person typed while the model worked is summarized, and no cut stands before it', async (t) => {
+  const bench = benchFor(t);
+  const records = session(12)
+    .text.trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const aside = {
+    type: 'attachment',
+    uuid: 'u-aside',
+    parentUuid: records[5].uuid,
+    isSidechain: false,
+    sessionId: 's1',
+    timestamp: records[5].timestamp,
+  };
+  const queued = { ...aside, attachment: { type: 'queued_command', prompt: 'Do not rename the flamingo module.' } };
+  records.splice(6, 0, queued);
+  records[7] = { ...records[7], parentUuid: 'u-aside' };
+  bench.write('s.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const report = reportOf(await bench.compact('s.jsonl'));
+  assert.equal(report.conversations[0]?.messages.before, 49);
+  assert.match(bench.read('s.jsonl').toString(), /Do not rename the flamingo module/);
+  assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+});
+
 test('after a second and a third compaction the walk still reaches the latest summary, and there is only one', async (t) => {
   const bench = benchFor(t);
   let { text, tip } = session(12);

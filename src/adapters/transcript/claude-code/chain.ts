@@ -36,7 +36,7 @@ export function buildChain(entries: readonly Entry[]): Chain {
     if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
     if (entry.isSide === true) return;
     links.push(link);
-    if (entry.kind === 'message') tip = link;
+    if (entry.kind === 'message' && entry.isAside !== true) tip = link;
   });
   return {
     links,

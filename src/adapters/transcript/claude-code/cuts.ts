@@ -20,7 +20,8 @@ export function legalCuts(entries: readonly Entry[]): (line: number) => CutProbl
     const position = positions.get(line);
     const entry = position === undefined ? undefined : entries[position];
     if (position === undefined || entry === undefined) return 'no record of this conversation stands there';
-    if (entry.kind !== 'message' || entry.isSide === true) return 'no message of the main thread stands there';
+    const isTurn = entry.kind === 'message' && entry.isSide !== true && entry.isAside !== true;
+    if (!isTurn) return 'no message of the main thread stands there';
     if (line <= lastLine) return "it stands before the conversation's last compaction";
     if (typeof entry.parentId !== 'string') return 'the record has no parent for the summary to take the place of';
     if (chain.lastLineOf(entry.parentId) >= line) return "the record's parent is kept too";

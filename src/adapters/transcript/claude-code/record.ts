@@ -14,6 +14,7 @@ const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progr
 export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = value['type'];
+  if (type === 'attachment') return decodeAttachment(value);
   if (type !== 'user' && type !== 'assistant') return decodeMeta(value);
   const shape = readShape(value);
   if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
@@ -67,6 +68,31 @@ function decodeMessage({ record, message, content, line }: MessageSource): Decod
     ...(groupKey !== undefined && { groupKey }),
     ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
     message: said,
+  };
+}
+
+/** What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other attachments say nothing. */
+function decodeAttachment(record: JsonRecord): Decoded {
+  const attachment = record['attachment'];
+  const prompt = isRecord(attachment) && attachment['type'] === 'queued_command' ? attachment['prompt'] : undefined;
+  const meta = decodeMeta(record);
+  if (meta.recordId === undefined || (typeof prompt !== 'string' && !isList(prompt))) return meta;
+  const content = readContent(prompt);
+  const message: ConversationMessage = {
+    id: meta.recordId,
+    conversation_id: meta.conversation ?? '',
+    role: 'user',
+    content: content.text,
+    created_at: readTime(record['timestamp']),
+    parts: content.parts,
+  };
+  if (content.text === '') return meta;
+  return {
+    ...meta,
+    kind: 'message',
+    isAside: true,
+    ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
+    message,
   };
 }
 
