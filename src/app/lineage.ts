@@ -16,10 +16,14 @@ export type Prior =
   | { readonly kind: 'lineage'; readonly cycle: StoredCycle; readonly text: string }
   | { readonly kind: 'foreign'; readonly text: string; readonly messages: number; readonly cycles: number };
 
+/** No conversation has more messages or cycles: a summary that says so is somebody's text. */
+const MAX_BELIEVED = 1_000_000_000;
+
 /** A foreign summary that tells its counts is believed; a producer's own stands for the messages before it, in one cycle. */
 export function foreignPrior(text: string, staleMessageCount: number): Prior {
   const head = parseClipArchiveHead(text);
-  if (head === null) return { kind: 'foreign', text, messages: staleMessageCount, cycles: 1 };
+  if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
+    return { kind: 'foreign', text, messages: staleMessageCount, cycles: 1 };
   const body = text.slice(text.indexOf('\n') + 1);
   return { kind: 'foreign', text: text.includes('\n') ? body : text, messages: head.messages, cycles: head.cycles };
 }

@@ -8,6 +8,7 @@ import { findClips } from './find-clips.ts';
 import type { Prepared } from './prepare.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { hashPrefix } from './hash-prefix.ts';
+import { beginsWith } from './settle.ts';
 
 /** An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. */
 export async function checkReplaceable(
@@ -35,11 +36,34 @@ export async function checkReplaceable(
   }
   const opened = archive === null ? await deps.openArchive('existing') : ok(archive);
   if (!opened.ok) return err({ kind: 'archive', failure: opened.error });
-  const isOurs = opened.value !== null && (await isWrittenByUs(deps, path, opened.value));
+  const isOurs = opened.value !== null && (await isExpendable(deps, { path, transcript, archive: opened.value }));
   return isOurs ? ok(undefined) : err({ kind: 'output-exists', file: request.input.name, output: path });
 }
 
-async function isWrittenByUs(deps: AppDeps, path: string, archive: Archive): Promise<boolean> {
+/**
+ * One of ours, as it was written: what was appended since is nowhere else. And the lines that it keeps stand elsewhere too: it was made
+ * of this input, or of a file that is still there (not so where it was compacted in place).
+ */
+async function isExpendable(
+  deps: AppDeps,
+  { path, transcript, archive }: { readonly path: string; readonly transcript: Prepared; readonly archive: Archive },
+): Promise<boolean> {
   const clips = await findClips(deps, { path, name: path, format: null });
-  return clips.ok && clips.value.sha256.some((sha256) => archive.findCycles(sha256).length > 0);
+  const stamp = await deps.files.stamp(path);
+  if (!clips.ok || !stamp.ok) return false;
+  const ids = new Set(
+    clips.value.sha256.flatMap((sha256) => archive.findCycles(sha256).map((one) => one.compactionId)),
+  );
+  for (const { output, source, sourcePath } of [...ids].flatMap((id) => archive.loadCompaction(id) ?? [])) {
+    if (stamp.value.sizeBytes !== output.sizeBytes || !(await beginsWith(deps, path, output))) continue;
+    if (await isSameFile(deps, sourcePath, transcript)) return true;
+    if (hashPrefix(deps.runtime, transcript.source, source.sizeBytes) === source.sha256) return true;
+    if (await beginsWith(deps, sourcePath, source)) return true;
+  }
+  return false;
+}
+
+async function isSameFile({ files }: AppDeps, path: string, { source: { stamp } }: Prepared): Promise<boolean> {
+  const other = await files.stamp(path);
+  return other.ok && other.value.inode === stamp.inode && other.value.device === stamp.device;
 }

@@ -3,8 +3,9 @@ import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
 import type { FileStamp } from '../ports/files.ts';
 import { UTF8_BOM } from './bom.ts';
-import type { CompactDeps } from './deps.ts';
+import type { AppDeps, CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { hashPrefix } from './hash-prefix.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { RestoreReport } from './reports.ts';
@@ -84,6 +85,9 @@ async function write(
     for (const piece of pieces()) deps.stdout(piece);
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
+    if (output.kind === 'file' && (await isPrecious(deps, path, pieces())))
+      return err({ kind: 'output-exists', file: input.name, output: path });
+    written = 0;
     const done = await writeOutput(deps.files, {
       path,
       like: input.path,
@@ -103,4 +107,28 @@ async function write(
     sha256,
     appendedBytes: Math.max(0, written - sizeBytes),
   });
+}
+
+/** A file that must not be written over: the archive, or one that holds what would be written, and more (the original, which has grown since). */
+async function isPrecious(
+  { files, runtime, archivePath }: AppDeps,
+  path: string,
+  pieces: Iterable<Uint8Array>,
+): Promise<boolean> {
+  const opened = await files.open(path);
+  if (!opened.ok) return false;
+  const { stamp } = opened.value;
+  try {
+    const archive = await files.stamp(archivePath);
+    if (archive.ok && archive.value.inode === stamp.inode && archive.value.device === stamp.device) return true;
+    const hash = runtime.createHash();
+    let sizeBytes = 0;
+    for (const piece of pieces) {
+      hash.update(piece);
+      sizeBytes += piece.length;
+    }
+    return stamp.sizeBytes > sizeBytes && hashPrefix(runtime, opened.value, sizeBytes) === hash.digest();
+  } finally {
+    opened.value.close();
+  }
 }

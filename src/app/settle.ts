@@ -4,8 +4,6 @@ import type { Archive } from '../ports/archive.ts';
 import type { AppDeps, ArchiveMode } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { hashPrefix } from './hash-prefix.ts';
-import type { FileStore } from '../ports/files.ts';
-import type { Runtime } from '../ports/runtime.ts';
 
 /** The archive as it is, for what only looks; null: there is none. */
 export async function openUnsettled(deps: AppDeps): Promise<Result<Archive | null, Failure>> {
@@ -21,38 +19,45 @@ export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Res
   return ok(archive.value);
 }
 
+type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
+
 /**
  * Settles what a crash left `prepared`: applied where the output stands on disk as it was to be written (lines appended since do not
- * matter), else discarded. A compaction whose process still runs is left to it.
+ * matter), discarded where the source still stands as it was read. Where neither is to be found (moved, on a disk that is not mounted)
+ * it is applied: rows too many harm nobody, rows too few are an original that is gone. One whose process still runs is not discarded.
  */
-async function settlePrepared(
-  archive: Archive,
-  { files, runtime }: { readonly files: FileStore; readonly runtime: Runtime },
-): Promise<void> {
-  for (const prepared of archive.listPrepared()) {
-    if (prepared.processId !== runtime.processId && runtime.isProcessAlive(prepared.processId)) continue;
-    const path = prepared.outputPath;
-    const isThere = path !== null && (await beginsWith({ files, runtime, path, output: prepared.output }));
-    if (isThere) archive.markApplied(prepared.id);
-    else archive.discard(prepared.id);
+async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
+  const { runtime } = deps;
+  for (const { id, processId, sourcePath, source, outputPath, output } of archive.listPrepared()) {
+    const isWritten = await isOutputThere(deps, { outputPath, output });
+    const isRunning = processId !== runtime.processId && runtime.isProcessAlive(processId);
+    if (!isWritten && isRunning) continue;
+    if (!isWritten && (await beginsWith(deps, sourcePath, source))) archive.discard(id);
+    else archive.markApplied(id);
   }
 }
 
-async function beginsWith({
-  files,
-  runtime,
-  path,
-  output,
-}: {
-  readonly files: FileStore;
-  readonly runtime: Runtime;
-  readonly path: string;
-  readonly output: { readonly sha256: string; readonly sizeBytes: number };
-}): Promise<boolean> {
+/** What a file was, or was to be: its size and the sha256 of its bytes. */
+type Content = { readonly sha256: string; readonly sizeBytes: number };
+
+/** Whether a compaction's output stands on disk as it was to be written. */
+export async function isOutputThere(
+  deps: FileDeps,
+  { outputPath, output }: { readonly outputPath: string | null; readonly output: Content },
+): Promise<boolean> {
+  return outputPath !== null && (await beginsWith(deps, outputPath, output));
+}
+
+/** Whether a file begins with this content. */
+export async function beginsWith(
+  { files, runtime }: FileDeps,
+  path: string,
+  { sha256, sizeBytes }: Content,
+): Promise<boolean> {
   const opened = await files.open(path);
   if (!opened.ok) return false;
   try {
-    return hashPrefix(runtime, opened.value, output.sizeBytes) === output.sha256;
+    return hashPrefix(runtime, opened.value, sizeBytes) === sha256;
   } finally {
     opened.value.close();
   }

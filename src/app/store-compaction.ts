@@ -3,6 +3,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, CompactionDraft } from '../ports/archive.ts';
+import { carriedFailure } from './archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
 import { countLedger, reportBase, reportBatch, reportConversation } from './compact-report.ts';
@@ -13,8 +14,10 @@ import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { planOutcomes } from './plan-transcript.ts';
 import type { Prepared } from './prepare.ts';
+import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, ConversationReport, UsageReport } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
+import { isOutputThere } from './settle.ts';
 import type { Attempted } from './summarize-transcript.ts';
 import { addUsage, NO_USAGE } from './summarize.ts';
 
@@ -41,16 +44,17 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const results = compacted.map(({ result }) => result);
   const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
   if (deps.signal.aborted) return err({ kind: 'interrupted' });
-  const id = archive.store(
-    draftCompaction(deps, input, { results, output }),
-    archivedLines(transcript, outcomes, results),
-  );
+  // Summaries may have taken minutes: what stands at the output's path may have come since.
+  const replaceable = await checkReplaceable(deps, { request, transcript, archive });
+  if (!replaceable.ok) return replaceable;
+  const draft = draftCompaction(deps, input, { results, output });
+  const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
+  const prepared = store();
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
-  const isStdout = targetPath(request) === null;
-  if (isStdout) archive.markApplied(id);
-  const delivered = await deliverOrDiscard(deps, input, { id, output });
+  if (draft.outputPath === null) archive.markApplied(prepared);
+  const delivered = await deliverOrDiscard(deps, input, { id: prepared, draft, output });
   if (!delivered.ok) return delivered;
-  if (!isStdout) archive.markApplied(id);
+  const id = draft.outputPath === null ? prepared : confirm(archive, prepared, store);
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
@@ -65,17 +69,38 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   });
 }
 
+/**
+ * Another run may have taken this one for dead (they share an archive, but not their process ids) and removed what it had prepared. The file
+ * stands by now, and what left it can still be read in the open source: it is stored once more.
+ */
+function confirm(archive: Archive, prepared: number, storeAgain: () => number): number {
+  try {
+    archive.markApplied(prepared);
+    return prepared;
+  } catch (error) {
+    if (carriedFailure(error)?.kind !== 'damaged') throw error;
+    const id = storeAgain();
+    archive.markApplied(id);
+    return id;
+  }
+}
+
+/** What was prepared goes only where the output is not there: an error may come after the rename. */
 async function deliverOrDiscard(
   deps: CompactDeps,
   { request, transcript, archive }: StoreInput,
-  { id, output }: { readonly id: number; readonly output: ComposedOutput },
+  { id, draft, output }: { readonly id: number; readonly draft: CompactionDraft; readonly output: ComposedOutput },
 ): Promise<Result<void, Failure>> {
+  const settle = async (): Promise<void> => {
+    if (await isOutputThere(deps, draft)) archive.markApplied(id);
+    else archive.discard(id);
+  };
   try {
     const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(output, transcript) });
-    if (!delivered.ok) archive.discard(id);
+    if (!delivered.ok) await settle();
     return delivered;
   } catch (error) {
-    archive.discard(id);
+    await settle();
     throw error;
   }
 }
@@ -86,10 +111,11 @@ function draftCompaction(
   { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
 ): CompactionDraft {
   const { scan, source, codec } = transcript;
+  const path = targetPath(request);
   return {
     format: codec.format.name,
-    sourcePath: request.input.path,
-    outputPath: targetPath(request),
+    sourcePath: deps.files.absolute(request.input.path),
+    outputPath: path === null ? null : deps.files.absolute(path),
     source: {
       sha256: scan.sha256,
       sizeBytes: source.stamp.sizeBytes,

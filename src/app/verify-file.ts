@@ -1,6 +1,6 @@
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { Archive } from '../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../ports/archive.ts';
 import { carriedFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
@@ -34,10 +34,15 @@ async function verifyStages(
   let original = newest.compaction.source;
   let problems: readonly VerifyProblem[] = [];
   let stage: Stage | null = first;
+  const lineage = createLineageCheck(archive);
   while (stage !== null && problems.length === 0) {
     const located = locateCompaction(deps, archive, stage);
-    if (located === null) break;
+    if (located === null) {
+      problems = lineage.missing();
+      break;
+    }
     const { compaction } = located;
+    lineage.add(compaction);
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
@@ -67,6 +72,30 @@ async function verifyStages(
   });
 }
 
+/** Every cycle that a later one continues was come by on the way back; else the way ends before the original. */
+function createLineageCheck(archive: Archive): {
+  readonly add: (compaction: StoredCompaction) => void;
+  readonly missing: () => readonly VerifyProblem[];
+} {
+  const parents = new Map<number, StoredCycle>();
+  const found = new Set<number>();
+  return {
+    add: ({ cycles }) => {
+      for (const cycle of cycles) {
+        if (cycle.parentCycleId !== null) parents.set(cycle.parentCycleId, cycle);
+        // Copies of one file may have written the same line more than once: each of them is that cycle.
+        for (const same of archive.findCycles(cycle.clipSha256)) found.add(same.id);
+      }
+    },
+    missing: () =>
+      [...parents].flatMap(([id, { conversationId, cycle }]): readonly VerifyProblem[] => {
+        if (found.has(id)) return [];
+        const message = `cycle ${cycle} of conversation ${conversationId} continues one that is not in the archive: what it was before cannot be had`;
+        return [{ kind: 'missing-batch', message }];
+      }),
+  };
+}
+
 /** What the file was before a compaction, or why that cannot be had. */
 async function stageBefore(
   deps: AppDeps,
@@ -74,7 +103,7 @@ async function stageBefore(
     readonly stage: Stage;
     readonly archive: Archive;
     readonly name: string;
-    readonly compaction: Parameters<typeof restoredLines>[0]['compaction'];
+    readonly compaction: StoredCompaction;
   },
 ): Promise<{ readonly stage: Stage | null; readonly problems: readonly VerifyProblem[] }> {
   const { stage, archive, compaction, name } = input;

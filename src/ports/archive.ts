@@ -67,6 +67,7 @@ export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8A
 /** Everything that one compaction of one file stores, but for its lines. */
 export type CompactionDraft = {
   readonly format: string;
+  /** From the root, as the output's. */
   readonly sourcePath: string;
   /** Null: standard output. */
   readonly outputPath: string | null;

@@ -50,6 +50,8 @@ export type PendingFile = {
 };
 
 export type FileStore = {
+  /** The path from the root: what it names does not depend on the folder that a later run stands in. */
+  readonly absolute: (path: string) => string;
   readonly open: (path: string) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
   /** Begins a file that will replace or create `path`; `like` gives mode and owner. */

@@ -140,6 +140,21 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own', a
   assert.equal((await second.restore('talk.jsonl')).toString(), compacted + chatTranscript(20, 100));
 });
 
+test('L8: a summary with counts that cannot be is taken as text: the file is compacted and given back', async (t) => {
+  for (const head of [
+    '9007199254740991 messages compressed across 1',
+    '3 messages compressed across 9007199254740991',
+  ]) {
+    const bench = benchFor(t);
+    const clip = { role: 'system', content: `[Context Summary — ${head} compaction cycles]\nold` };
+    const original = `${JSON.stringify(clip)}\n${chatTranscript(30)}`;
+    bench.write('talk.jsonl', original);
+    assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+    assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+    assert.equal((await bench.restore('talk.jsonl')).toString(), original);
+  }
+});
+
 test('a target lets the best of the older messages survive as their own bytes, in their place in time', async (t) => {
   const bench = benchFor(t);
   const original = chatTranscript(40);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { appendFileSync, copyFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { chatTranscript } from '../support/chat.ts';
@@ -163,4 +164,31 @@ test('damage in an earlier cycle is found too', async (t) => {
   assert.deepEqual(await problemsOf(bench), []);
   tamper(bench, 'DELETE FROM lines WHERE id = 7');
   assert.deepEqual(await problemsOf(bench), ['hole']);
+});
+
+test('an earlier cycle that is gone from the archive is missed, though the later one is whole', async (t) => {
+  for (const loss of [
+    'DELETE FROM cycles WHERE id = 1',
+    "UPDATE compactions SET status = 'prepared', process_id = 1 WHERE id = 1",
+  ]) {
+    const bench = benchFor(t);
+    await compacted(bench);
+    appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 100));
+    await bench.compact('talk.jsonl');
+    tamper(bench, loss);
+    assert.deepEqual(await problemsOf(bench), ['missing-batch']);
+  }
+});
+
+test('a fork of a fork verifies: cycles that wrote the same line are one', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  copyFileSync(bench.path('talk.jsonl'), bench.path('fork.jsonl'));
+  for (const name of ['fork.jsonl', 'talk.jsonl']) {
+    appendFileSync(bench.path(name), chatTranscript(12, 100));
+    await bench.compact(name, { output: { kind: 'in-place' } });
+  }
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 200));
+  await bench.compact('talk.jsonl');
+  assert.deepEqual(await problemsOf(bench), []);
 });
