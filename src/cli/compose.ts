@@ -1,13 +1,12 @@
-import { createBreaker } from '../app/breaker.ts';
 import type { Breaker } from '../app/breaker.ts';
 import type { AppDeps, ArchiveMode, CompactDeps } from '../app/deps.ts';
-import { archiveExists } from '../adapters/archive/file.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { Runtime } from '../ports/runtime.ts';
 import type { Composition, UseCases } from './use-cases.ts';
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
@@ -27,18 +26,27 @@ export function createUseCases(composition: Composition): UseCases {
   return {
     compactFile: async (request) => {
       const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
+      const { createBreaker } = await import('../app/breaker.ts');
       const { compactFile } = await import('../app/compact-file.ts');
       const breaker = breakers[0] ?? createBreaker(request.policy.compaction.maxConsecutiveFailures ?? Infinity);
       if (breakers.length === 0) breakers.push(breaker);
       const compacting: CompactDeps = { ...writing, breaker, model: createExtractiveProvider() };
       return compactFile(compacting, request);
     },
-    scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
+    scoreFile: async (request) => {
+      const { scoreFile } = await import('../app/score-file.ts');
+      return scoreFile({ ...deps, runtime: withoutFileHash(deps.runtime) }, request);
+    },
     restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
+}
+
+/** Scores name no file by its hash, and hashing costs as much as reading. */
+function withoutFileHash(runtime: Runtime): Runtime {
+  return { ...runtime, createHash: () => ({ update: () => {}, digest: () => 'not computed' }) };
 }
 
 /** Opens the archive once; a missing one only when it is to be created. */
@@ -51,6 +59,7 @@ function createArchiveOpener(path: string): {
     open: async (mode) => {
       const known = opened[0];
       if (known !== undefined) return ok(known);
+      const { archiveExists } = await import('../adapters/archive/file.ts');
       if (mode === 'existing' && !archiveExists(path)) return ok(null);
       const { openArchive } = await import('../adapters/archive/sqlite.ts');
       const archive = openArchive({ path, create: mode === 'create' });

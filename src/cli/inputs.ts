@@ -1,6 +1,10 @@
-import { glob, readdir, realpath, stat } from 'node:fs/promises';
+import type * as fs from 'node:fs';
+import { createRequire } from 'node:module';
 import { join, relative } from 'node:path';
 import { isCompacted, isTranscriptName } from './transcript-name.ts';
+
+// Not an import statement: that would load the streams as well (see terminal.ts).
+const { realpathSync, statSync }: typeof fs = createRequire(import.meta.url)('node:fs');
 
 /** A transcript that the operands name. */
 export type InputFile = {
@@ -46,7 +50,7 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
   const found: { readonly operand: string; readonly result: Found }[] = [];
   for (const operand of operands) found.push({ operand, result: await findOperand(operand, rules) });
   return {
-    files: await dropRepeated(found.flatMap(({ result }) => result.files)),
+    files: dropRepeated(found.flatMap(({ result }) => result.files)),
     hasFolder: found.some(({ result }) => result.kind === 'folder'),
     empty: found.flatMap(({ operand, result }) =>
       result.kind !== 'file' && result.files.length + result.problems.length === 0 ? [operand] : [],
@@ -56,7 +60,7 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
 }
 
 async function findOperand(operand: string, rules: InputRules): Promise<Found> {
-  const kind = await kindOf(operand);
+  const kind = kindOf(operand);
   if (kind === 'folder') return { kind, ...(await walkFolder(operand, rules)) };
   if (kind === 'missing' && PATTERN.test(operand)) return matchPattern(operand, rules);
   if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
@@ -64,9 +68,9 @@ async function findOperand(operand: string, rules: InputRules): Promise<Found> {
   return { kind: 'file', files: [file], problems: [] };
 }
 
-async function kindOf(path: string): Promise<'file' | 'folder' | 'missing'> {
+function kindOf(path: string): 'file' | 'folder' | 'missing' {
   try {
-    return (await stat(path)).isDirectory() ? 'folder' : 'file';
+    return statSync(path).isDirectory() ? 'folder' : 'file';
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     // A pattern may be longer than a name can be. Anything else (no permission) shows when the file is opened.
@@ -100,6 +104,7 @@ async function walkFolder(folder: string, rules: InputRules): Promise<Omit<Found
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
 async function listFolder(folder: string) {
+  const { readdir } = await import('node:fs/promises');
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
@@ -110,9 +115,10 @@ async function listFolder(folder: string) {
 }
 
 async function matchPattern(pattern: string, rules: InputRules): Promise<Found> {
+  const { glob } = await import('node:fs/promises');
   const paths: string[] = [];
   for await (const path of glob(pattern)) {
-    if ((await kindOf(path)) === 'file') paths.push(path);
+    if (kindOf(path) === 'file') paths.push(path);
   }
   if (paths.length === 0) return { kind: 'glob', files: [], problems: [{ kind: 'no-match', pattern }] };
   const files = paths
@@ -123,18 +129,18 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
 }
 
 /** The first naming of a file stands, under whatever name; a link and its target are one file. */
-async function dropRepeated(files: readonly InputFile[]): Promise<readonly InputFile[]> {
+function dropRepeated(files: readonly InputFile[]): readonly InputFile[] {
   const seen = new Map<string, InputFile>();
   for (const file of files) {
-    const place = await identify(file.path);
+    const place = identify(file.path);
     if (!seen.has(place)) seen.set(place, file);
   }
   return [...seen.values()];
 }
 
-async function identify(path: string): Promise<string> {
+function identify(path: string): string {
   try {
-    return await realpath(path);
+    return realpathSync.native(path);
   } catch {
     // It cannot be looked at, so it is told from others by its name; opening it will say why.
     return path;

@@ -1,5 +1,4 @@
 import { EXIT_CODES } from './exit-codes.ts';
-import { renderBug } from './render/bug.ts';
 import { run } from './run.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -14,6 +13,7 @@ export async function main(): Promise<void> {
       // What an interruption tears down may complain; it was asked for.
       terminal.setExitCode(EXIT_CODES.interrupted);
     } else {
+      const { renderBug } = await import('./render/bug.ts');
       terminal.stderr.write(renderBug(error));
       terminal.setExitCode(EXIT_CODES.failed);
     }

@@ -34,6 +34,12 @@ export async function planOutputs(wanted: Wanted): Promise<Result<readonly Outpu
   return problem === null ? targets : err(problem);
 }
 
+/** Under whatever names and links; false where one of them is not there. */
+export async function isSameFile(path: string, other: string): Promise<boolean> {
+  const [one, two] = [await identify(path), await identify(other)];
+  return one !== null && one.key === two?.key;
+}
+
 /** Makes the folders in which a target of an output folder will stand. */
 export async function makeFolderFor(target: OutputTarget): Promise<Result<void, FileFailure>> {
   if (target.kind !== 'file') return ok(undefined);

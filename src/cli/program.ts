@@ -1,10 +1,11 @@
-import { Command, CommanderError } from 'commander';
-import { likelyName } from '../config/nearest.ts';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { likelyName, nearestName } from '../config/nearest.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { COMMAND_NAMES, splitCommandLine } from './command-word.ts';
 import type { CommandName } from './command-word.ts';
-import type { CommandDefinition } from './commands/options.ts';
+import type { CommandDefinition, Flag, Operands, Options, ParseValue } from './commands/definition.ts';
+import { loadDefinition } from './commands/load.ts';
 import { findConflict } from './conflicts.ts';
 import { HELP_AFTER, PURPOSE, SUMMARIES } from './help-text.ts';
 import type { Invocation, UsageProblem } from './invocation.ts';
@@ -12,7 +13,7 @@ import type { Invocation, UsageProblem } from './invocation.ts';
 /** `widthColumns` is for help texts. */
 export type ProgramFacts = { readonly version: string; readonly widthColumns: number };
 
-/** The command line as data. Loads only the command that it names. */
+/** Any command line as data, and what is wrong with it in words. Loads only the command that it names. */
 export async function parseArguments(
   argv: readonly string[],
   facts: ProgramFacts,
@@ -44,7 +45,7 @@ function readInvocation(parsed: {
 }): Result<Invocation, UsageProblem> {
   const { program, definition, version } = parsed;
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version });
-  const invocation = definition.read(program);
+  const invocation = definition.read({ options: program.opts<Options>(), args: program.args });
   if (invocation.kind === 'compact' && program.getOptionValue('formats') === true) {
     return ok({ kind: 'formats', manner: invocation.manner, settings: invocation.settings });
   }
@@ -97,37 +98,63 @@ function buildCommand({ name, definition, widthColumns }: Building): Command {
       getErrHasColors: () => false,
     })
     .action(() => {});
-  return definition.define(program);
+  defineCommand(program, definition);
+  return program;
+}
+
+/** A definition in commander's terms. */
+function defineCommand(
+  program: Command,
+  { operands, flags }: Pick<CommandDefinition<Invocation>, 'operands' | 'flags'>,
+): void {
+  program.addArgument(toArgument(operands));
+  for (const flag of flags) program.addOption(toOption(flag));
+}
+
+function toArgument({ syntax, description, choices }: Operands): Argument {
+  const argument = new Argument(syntax, description);
+  return choices === undefined ? argument : argument.choices(choices);
+}
+
+function toOption(flag: Flag): Option {
+  const option = new Option(flag.flags, flag.description);
+  if (flag.choices !== undefined) option.choices(flag.choices);
+  if (flag.default !== undefined) option.default(flag.default);
+  if (flag.conflicts !== undefined) option.conflicts(flag.conflicts);
+  if (flag.parse !== undefined) option.argParser(throwing(flag.parse));
+  return option;
+}
+
+function throwing(parse: ParseValue): (text: string) => string | number {
+  return (text) => {
+    const parsed = parse(text);
+    if (!parsed.ok) throw new InvalidArgumentError(parsed.error);
+    return parsed.value;
+  };
 }
 
 function addRootFlags(program: Command): void {
   program.option('-V, --version', 'show the version');
 }
 
-async function loadDefinition(name: CommandName | null): Promise<CommandDefinition<Invocation>> {
-  switch (name) {
-    case 'score':
-      return (await import('./commands/score.ts')).scoreCommand;
-    case 'restore':
-      return (await import('./commands/restore.ts')).restoreCommand;
-    case 'verify':
-      return (await import('./commands/verify.ts')).verifyCommand;
-    case 'config':
-      return (await import('./commands/config.ts')).configCommand;
-    case 'schema':
-      return (await import('./commands/schema.ts')).schemaCommand;
-    default:
-      return (await import('./commands/compact.ts')).compactCommand;
-  }
-}
-
 function describeError(error: CommanderError, program: Command): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
-  if (unknown === undefined) return { message, command: program.name() };
+  if (unknown !== undefined) return { message: `${message}${nearOption(unknown, program)}`, command: program.name() };
+  const [, value = '', choices = ''] = CHOICE_ERROR.exec(message) ?? [];
+  const likely = suggestion(likelyName(value, choices.split(', ')));
+  return { message: `${message.replace(/\.$/, '')}${likely}`, command: program.name() };
+}
+
+const CHOICE_ERROR = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/s;
+
+/** Always a name that exists; for a single letter all of them are as near. */
+function nearOption(unknown: string, program: Command): string {
   const known = program.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
   const [flag = unknown] = unknown.split('=');
-  return { message: `${message}${suggestion(likelyName(flag, known))}`, command: program.name() };
+  const likely = likelyName(flag, known);
+  if (likely !== null || !flag.startsWith('--')) return suggestion(likely);
+  return `: the nearest known one is ${nearestName(flag, known)}`;
 }
 
 function suggestion(name: string | null): string {

@@ -1,7 +1,5 @@
-import { rmSync, writeSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { devNull, homedir } from 'node:os';
 import type { Readable } from 'node:stream';
-import { isatty } from 'node:tty';
 import type { Surroundings } from '../config/find.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -36,6 +34,9 @@ export type OwnedTerminal = Terminal & {
   readonly close: () => void;
 };
 
+// Not an import statement: that evaluates every export, and some load the streams, which cost a command a tenth of its start.
+const { fstatSync, rmSync, statSync, writeSync } = process.getBuiltinModule('node:fs');
+
 const DEFAULT_WIDTH_COLUMNS = 80;
 
 /** The only place that knows of `process`. */
@@ -56,7 +57,12 @@ export function createTerminal(): OwnedTerminal {
   return {
     argv: process.argv.slice(2),
     surroundings: { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir() },
-    stdin: { isTerminal: isatty(0), open: () => process.stdin },
+    stdin: {
+      get isTerminal() {
+        return isTerminal(0);
+      },
+      open: () => process.stdin,
+    },
     stdout: createChannel(1, () => process.stdout.columns),
     stderr: createChannel(2, () => process.stderr.columns),
     signal: interruption.signal,
@@ -82,12 +88,12 @@ export function createTerminal(): OwnedTerminal {
  * process ends.
  */
 function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
-  const isTerminal = isatty(descriptor);
+  const isOnTerminal = isTerminal(descriptor);
   const state: { isClosed: boolean; failure: string | null } = { isClosed: false, failure: null };
   return {
-    isTerminal,
+    isTerminal: isOnTerminal,
     get widthColumns() {
-      const columns = isTerminal ? readColumns() : Number(process.env['COLUMNS']);
+      const columns = isOnTerminal ? readColumns() : Number(process.env['COLUMNS']);
       return columns !== undefined && columns > 0 ? columns : DEFAULT_WIDTH_COLUMNS;
     },
     write: (data) => {
@@ -99,6 +105,17 @@ function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined)
     isClosed: () => state.isClosed,
     failure: () => state.failure,
   };
+}
+
+/** As `isatty`, whose module is loaded only where the answer may be yes: it brings the network's along. */
+function isTerminal(descriptor: 0 | 1 | 2): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isCharacterDevice() || stats.rdev === statSync(devNull).rdev) return false;
+  } catch {
+    // Closed, or a system without these files: isatty knows.
+  }
+  return process.getBuiltinModule('node:tty').isatty(descriptor);
 }
 
 const RETRY_MS = 2;

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { findConfig } from './find.ts';
@@ -34,6 +33,7 @@ async function readText(found: {
   readonly place: ConfigPlace;
 }): Promise<Result<string, ConfigProblem>> {
   const { path } = found;
+  const { readFile } = await import('node:fs/promises');
   try {
     const bytes = await readFile(path);
     if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');

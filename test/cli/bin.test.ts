@@ -46,6 +46,19 @@ test('a wrong flag is one line on stderr and exit code 2', () => {
   });
 });
 
+test('scoring a small file loads no package at all', (t) => {
+  const folder = folderWith(t, { 'f.jsonl': '{"role":"user","content":"hello"}\n' });
+  const report = `import { registerHooks } from 'node:module';
+    registerHooks({ load: (url, context, next) => (url.includes('/node_modules/') && console.error(url), next(url, context)) });`;
+  const watching = ['--import', `data:text/javascript,${encodeURIComponent(report)}`];
+  const { status, stderr } = spawnSync(process.execPath, [...watching, program, 'score', join(folder, 'f.jsonl')], {
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'], HOME: folder },
+    cwd: folder,
+  });
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+});
+
 test('a reader that goes away is no error', async () => {
   const child = spawn(process.execPath, [program, 'schema', 'compact'], { stdio: ['ignore', 'pipe', 'pipe'] });
   child.stdout.destroy();

@@ -151,7 +151,8 @@ test('help names every command and stays within its width', async () => {
 for (const [line, message] of [
   ['--jsno f', "unknown option '--jsno': did you mean --json?"],
   ['score -o x f', "unknown option '-o'"],
-  ['--frobnicate f', "unknown option '--frobnicate'"],
+  ['--frobnicate f', "unknown option '--frobnicate': the nearest known one is --format"],
+  ['-z f', "unknown option '-z'"],
   ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more/],
   ['--keep-recent 1.5 f', /whole number of 0 or more/],
   ['--chunk-size 0 f', /whole number of 1 or more/],
@@ -173,6 +174,8 @@ for (const [line, message] of [
   ['restore a b', /too many arguments/],
   ['config', /missing required argument/],
   ['schema nothing', /compact, score, restore, verify/],
+  ['config sho', /show, path: did you mean show\?$/],
+  ['--color alway f', /always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],
   ['- f', /must be the only input/],
   ['-i -', /--in-place cannot replace standard input/],
@@ -197,5 +200,8 @@ test('a dry run of standard input prints no result, so that its report may be JS
 
 test('a refusal names the command whose help tells more', async () => {
   const result = await parseArguments(['score', '--what', 'f'], facts);
-  assert.deepEqual(result.ok || result.error, { message: "unknown option '--what'", command: 'compact score' });
+  assert.deepEqual(result.ok || result.error, {
+    message: "unknown option '--what': the nearest known one is --sort",
+    command: 'compact score',
+  });
 });

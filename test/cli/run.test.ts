@@ -84,7 +84,7 @@ test('one bad file fails alone: the others are done, and a last line adds up', a
 test('with -q only errors are said', async (t) => {
   const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
   const { code, errors } = await ran(['-q', path, `${path}.missing`]);
-  assert.deepEqual([code, errors], [1, `${path}.missing: no such file. Check the path.\n`]);
+  assert.deepEqual([code, errors], [1, `${path}.missing: no such file or folder. Check the path.\n`]);
 });
 
 test('a misspelt command is told, and nothing is begun', async (t) => {

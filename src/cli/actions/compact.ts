@@ -1,6 +1,8 @@
 import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
 import type { CompactReport } from '../../app/reports.ts';
+import { defaultArchivePath } from '../../config/find.ts';
+import type { Environment } from '../../config/find.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
@@ -59,7 +61,8 @@ async function runJobs(run: Run, jobs: readonly Job[]): Promise<RunTotals> {
 
 async function runJob(run: Run, { input, output }: Job): Promise<Result<CompactReport, Failure>> {
   const { session, invocation, isSeveral } = run;
-  if (isSeveral && !invocation.isDryRun) {
+  const isIntoFolder = isSeveral || (invocation.output.kind === 'path' && invocation.output.path.endsWith('/'));
+  if (isIntoFolder && !invocation.isDryRun) {
     const made = await makeFolderFor(output);
     if (!made.ok) return { ok: false, error: { kind: 'file', failure: made.error } };
   }
@@ -79,10 +82,23 @@ function tell({ session, invocation }: Run, report: CompactReport): void {
     renderCompactReport(report, {
       theme: voice.theme,
       isVerbose: invocation.manner.verbosity === 'verbose',
-      archiveFlag: invocation.settings.flags.archive?.path ?? null,
+      archiveFlag: archiveToName(session, invocation),
+      program: programName(session.terminal.surroundings.environment),
       isInPlace: invocation.output.kind === 'in-place',
     }),
   );
+}
+
+/** What a later command has to be told, because this one was told it: by `--archive`, or by a configuration that it was pointed to. */
+function archiveToName({ settings, terminal }: Session, { settings: asked }: CompactInvocation): string | null {
+  const { path } = settings.archive;
+  const isHidden = asked.configFlag !== null && path !== defaultArchivePath(terminal.surroundings);
+  return asked.flags.archive?.path ?? (isHidden ? path : null);
+}
+
+/** As it can be typed again: npx says that it runs us. */
+function programName(environment: Environment): string {
+  return environment['npm_command'] === 'exec' ? 'npx compact' : 'compact';
 }
 
 function addReport(totals: RunTotals, report: CompactReport): RunTotals {

@@ -2,10 +2,12 @@ import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { RestoreInvocation } from '../invocation.ts';
+import { isSameFile } from '../outputs.ts';
 import type { RestoreFileRequest } from '../../app/requests.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderRestoreReport } from '../render/restore.ts';
+import { describeOutputProblem } from '../render/usage.ts';
 import { inSession } from '../session.ts';
 import type { Stage } from '../session.ts';
 
@@ -18,10 +20,14 @@ export async function runRestore(stage: Stage, invocation: RestoreInvocation): P
     const [input, ...others] = gathered.inputs;
     if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
     if (input === undefined) return gathered.failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    const { output } = invocation;
+    if (output.kind === 'path' && (await isSameFile(output.path, input.path))) {
+      return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));
+    }
     voice.progress.name(input.name);
     const result = await session.useCases.restoreFile({
       input: { path: input.path, name: input.name, format: invocation.format },
-      output: toTarget(invocation.output),
+      output: toTarget(output),
       all: invocation.all,
     });
     if (terminal.stdout.isClosed()) return EXIT_CODES.done;

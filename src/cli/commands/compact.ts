@@ -1,66 +1,57 @@
-import { Option } from 'commander';
 import type { CompactInvocation, OutputChoice } from '../invocation.ts';
+import type { CommandDefinition, Options } from './definition.ts';
 import {
-  addArchive,
-  addConfig,
-  addFormat,
-  addManner,
-  addSelection,
+  ARCHIVE_FLAG,
+  CONFIG_FLAG,
+  FORMAT_FLAG,
+  MANNER_FLAGS,
   parseCount,
   parseProvider,
   readManner,
   readSettings,
+  SELECTION_FLAGS,
 } from './options.ts';
-import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
-
-type Options = MannerOptions &
-  SettingOptions & {
-    readonly output?: string;
-    readonly inPlace?: boolean;
-    readonly dryRun?: boolean;
-    readonly ifOver?: number;
-    readonly ifOverBudget?: boolean;
-    readonly target?: number;
-    readonly format?: string;
-    readonly conversation?: string;
-    readonly formats?: boolean;
-  };
 
 /** The default command, which is `run` too. */
 export const compactCommand: CommandDefinition<CompactInvocation> = {
-  define: (command) => {
-    command
-      .argument('[transcript...]', 'files, folders, globs, or - for standard input')
-      .addOption(new Option('-o, --output <path>', 'a file; a folder for several; - for stdout').conflicts('inPlace'))
-      .option('-i, --in-place', 'replace the input, atomically')
-      .option('-n, --dry-run', 'show the plan; nothing is written')
-      .addOption(
-        new Option('--if-over <tokens>', 'leave transcripts at or under this alone')
-          .argParser(parseCount)
-          .conflicts('ifOverBudget'),
-      )
-      .option('--if-over-budget', 'leave transcripts alone that fit the context budget')
-      .option('--provider <name>', 'who summarizes: extractive (offline)', parseProvider);
-    addFormat(addSelection(command)).option('--formats', 'list the formats and leave');
-    return addManner(addArchive(addConfig(command)));
-  },
-  read: (command) => {
-    const options = command.opts<Options>();
-    return {
-      kind: 'compact',
-      operands: command.args,
-      format: options.format ?? null,
-      policy: {
-        targetTokens: options.target ?? null,
-        ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
-        conversation: options.conversation ?? null,
-      },
-      output: readOutput(options, command.args),
-      isDryRun: options.dryRun === true,
-      manner: readManner(options),
-      settings: readSettings(options),
-    };
-  },
+  operands: { syntax: '[transcript...]', description: 'files, folders, globs, or - for standard input' },
+  flags: [
+    {
+      flags: '-o, --output <path>',
+      description: 'a file; a folder for several; - for stdout',
+      conflicts: 'inPlace',
+    },
+    { flags: '-i, --in-place', description: 'replace the input, atomically' },
+    { flags: '-n, --dry-run', description: 'show the plan; nothing is written' },
+    {
+      flags: '--if-over <tokens>',
+      description: 'leave transcripts at or under this alone',
+      parse: parseCount,
+      conflicts: 'ifOverBudget',
+    },
+    { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
+    { flags: '--provider <name>', description: 'who summarizes: extractive (offline)', parse: parseProvider },
+    ...SELECTION_FLAGS,
+    FORMAT_FLAG,
+    { flags: '--formats', description: 'list the formats and leave' },
+    CONFIG_FLAG,
+    ARCHIVE_FLAG,
+    ...MANNER_FLAGS,
+  ],
+  read: ({ options, args }) => ({
+    kind: 'compact',
+    operands: args,
+    format: options.format ?? null,
+    policy: {
+      targetTokens: options.target ?? null,
+      ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
+      conversation: options.conversation ?? null,
+    },
+    output: readOutput(options, args),
+    isDryRun: options.dryRun === true,
+    manner: readManner(options),
+    settings: readSettings(options),
+  }),
 };
 
 /** What comes in on standard input goes out on standard output unless told otherwise. */

@@ -1,42 +1,36 @@
-import { Argument } from 'commander';
 import type { ConfigInvocation } from '../invocation.ts';
+import type { CommandDefinition } from './definition.ts';
 import {
-  addArchive,
-  addConfig,
-  addManner,
+  ARCHIVE_FLAG,
+  CONFIG_FLAG,
+  MANNER_FLAGS,
   parseCount,
   parseCountOrZero,
   parseProvider,
   readManner,
   readSettings,
 } from './options.ts';
-import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
-
-type Options = MannerOptions & SettingOptions;
 
 export const configCommand: CommandDefinition<ConfigInvocation> = {
-  define: (command) => {
-    command
-      .addArgument(
-        new Argument('<action>', 'show: each setting and where it comes from; path: the file that is read').choices([
-          'show',
-          'path',
-        ]),
-      )
-      .option('--provider <name>', 'as if it were given to compact', parseProvider)
-      .option('--keep-recent <n>', 'likewise', parseCountOrZero)
-      .option('--chunk-size <n>', 'likewise', parseCount)
-      .option('--max-summary-tokens <n>', 'likewise', parseCount)
-      .option('--keep-invalid', 'likewise');
-    return addManner(addArchive(addConfig(command)));
+  operands: {
+    syntax: '<action>',
+    description: 'show: each setting and where it comes from; path: the file that is read',
+    choices: ['show', 'path'],
   },
-  read: (command) => {
-    const options = command.opts<Options>();
-    return {
-      kind: 'config',
-      action: command.args[0] === 'path' ? 'path' : 'show',
-      manner: readManner(options),
-      settings: readSettings(options),
-    };
-  },
+  flags: [
+    { flags: '--provider <name>', description: 'as if it were given to compact', parse: parseProvider },
+    { flags: '--keep-recent <n>', description: 'likewise', parse: parseCountOrZero },
+    { flags: '--chunk-size <n>', description: 'likewise', parse: parseCount },
+    { flags: '--max-summary-tokens <n>', description: 'likewise', parse: parseCount },
+    { flags: '--keep-invalid', description: 'likewise' },
+    CONFIG_FLAG,
+    ARCHIVE_FLAG,
+    ...MANNER_FLAGS,
+  ],
+  read: ({ options, args }) => ({
+    kind: 'config',
+    action: args[0] === 'path' ? 'path' : 'show',
+    manner: readManner(options),
+    settings: readSettings(options),
+  }),
 };

@@ -1,44 +1,20 @@
-import { InvalidArgumentError, Option } from 'commander';
-import type { Command } from 'commander';
 import { nearestName } from '../../config/nearest.ts';
 import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/settings.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import type { Manner, SettingsRequest } from '../invocation.ts';
+import type { Flag, Options } from './definition.ts';
 
-/** A command: its flags for commander, and how what they gave becomes data. No I/O in either. */
-export type CommandDefinition<T> = {
-  readonly define: (command: Command) => Command;
-  readonly read: (command: Command) => T;
-};
+export const MANNER_FLAGS: readonly Flag[] = [
+  { flags: '--json', description: 'reports on stdout, one JSON object a line' },
+  { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
+  { flags: '-v, --verbose', description: 'more of what was done' },
+  { flags: '--no-progress', description: 'no progress line' },
+  { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
+];
 
-export type MannerOptions = {
-  readonly json?: boolean;
-  readonly quiet?: boolean;
-  readonly verbose?: boolean;
-  readonly progress: boolean;
-  readonly color: Manner['color'];
-};
-
-export type SettingOptions = {
-  readonly config?: string;
-  readonly archive?: string;
-  readonly provider?: string;
-  readonly keepRecent?: number;
-  readonly chunkSize?: number;
-  readonly maxSummaryTokens?: number;
-  readonly keepInvalid?: boolean;
-};
-
-export function addManner(command: Command): Command {
-  return command
-    .option('--json', 'reports on stdout, one JSON object a line')
-    .addOption(new Option('-q, --quiet', 'errors only').conflicts('verbose'))
-    .option('-v, --verbose', 'more of what was done')
-    .option('--no-progress', 'no progress line')
-    .addOption(new Option('--color <when>', 'colors').choices(['always', 'never', 'auto']).default('auto'));
-}
-
-export function readManner(options: MannerOptions): Manner {
+export function readManner(options: Options): Manner {
   return {
     json: options.json === true,
     verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
@@ -47,30 +23,34 @@ export function readManner(options: MannerOptions): Manner {
   };
 }
 
-export function addConfig(command: Command): Command {
-  return command.option('--config <file>', 'read this configuration');
-}
+export const CONFIG_FLAG: Flag = { flags: '--config <file>', description: 'read this configuration' };
 
-export function addArchive(command: Command): Command {
-  return command.option('--archive <file>', 'the archive to use');
-}
+export const ARCHIVE_FLAG: Flag = { flags: '--archive <file>', description: 'the archive to use' };
 
-export function addFormat(command: Command): Command {
-  return command.option('--format <name>', 'do not detect the format (see --formats)');
-}
+export const FORMAT_FLAG: Flag = {
+  flags: '--format <name>',
+  description: 'do not detect the format (see --formats)',
+};
 
 /** What decides which messages stay: the same for compacting and for scoring, which shows it. */
-export function addSelection(command: Command): Command {
-  return command
-    .option('--keep-recent <n>', 'messages at the end that stay as they are', parseCountOrZero)
-    .option('--target <tokens>', 'least important first, and stop as soon as it fits', parseCount)
-    .option('--chunk-size <n>', 'messages a summary', parseCount)
-    .option('--max-summary-tokens <n>', 'length of a summary', parseCount)
-    .option('--conversation <id>', 'the conversation id where the file carries none')
-    .option('--keep-invalid', 'carry lines that are no JSON along, byte for byte');
-}
+export const SELECTION_FLAGS: readonly Flag[] = [
+  {
+    flags: '--keep-recent <n>',
+    description: 'messages at the end that stay as they are',
+    parse: parseCountOrZero,
+  },
+  {
+    flags: '--target <tokens>',
+    description: 'least important first, and stop as soon as it fits',
+    parse: parseCount,
+  },
+  { flags: '--chunk-size <n>', description: 'messages a summary', parse: parseCount },
+  { flags: '--max-summary-tokens <n>', description: 'length of a summary', parse: parseCount },
+  { flags: '--conversation <id>', description: 'the conversation id where the file carries none' },
+  { flags: '--keep-invalid', description: 'carry lines that are no JSON along, byte for byte' },
+];
 
-export function readSettings(options: SettingOptions): SettingsRequest {
+export function readSettings(options: Options): SettingsRequest {
   const summarization = pickGiven({
     provider: options.provider,
     keep_recent: options.keepRecent,
@@ -82,24 +62,22 @@ export function readSettings(options: SettingOptions): SettingsRequest {
   return { configFlag: options.config ?? null, flags: { summarization, transcript, archive } satisfies SettingFlags };
 }
 
-export function parseCount(text: string): number {
+export function parseCount(text: string): Result<number, string> {
   const count = parseWhole(text);
-  if (count === null || count < 1) throw new InvalidArgumentError('It must be a whole number of 1 or more.');
-  return count;
+  return count === null || count < 1 ? err('It must be a whole number of 1 or more.') : ok(count);
 }
 
-export function parseCountOrZero(text: string): number {
+export function parseCountOrZero(text: string): Result<number, string> {
   const count = parseWhole(text);
-  if (count === null) throw new InvalidArgumentError('It must be a whole number of 0 or more.');
-  return count;
+  return count === null ? err('It must be a whole number of 0 or more.') : ok(count);
 }
 
-export function parseProvider(name: string): string {
-  if (name === 'extractive') return name;
+export function parseProvider(name: string): Result<string, string> {
+  if (name === 'extractive') return ok(name);
   if (PROVIDERS.some((known) => known === name)) {
-    throw new InvalidArgumentError('This version has the offline provider only: extractive.');
+    return err('This version has the offline provider only: extractive.');
   }
-  throw new InvalidArgumentError(`There is no such provider: did you mean ${nearestName(name, PROVIDERS)}?`);
+  return err(`There is no such provider: did you mean ${nearestName(name, PROVIDERS)}?`);
 }
 
 /** Digits only: Number() would take '', '1e3', '0x10' and ' 5 ' as well. */

@@ -1,37 +1,27 @@
-import { Option } from 'commander';
 import type { RestoreInvocation } from '../invocation.ts';
-import { addArchive, addConfig, addFormat, addManner, readManner, readSettings } from './options.ts';
-import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
-
-type Options = MannerOptions &
-  SettingOptions & {
-    readonly output?: string;
-    readonly inPlace?: boolean;
-    readonly all?: boolean;
-    readonly format?: string;
-  };
+import type { CommandDefinition, Options } from './definition.ts';
+import { ARCHIVE_FLAG, CONFIG_FLAG, FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings } from './options.ts';
 
 export const restoreCommand: CommandDefinition<RestoreInvocation> = {
-  define: (command) => {
-    command
-      .argument('<compacted>', 'a compacted file, or - for standard input')
-      .addOption(new Option('-o, --output <path>', 'write here instead of to stdout').conflicts('inPlace'))
-      .option('-i, --in-place', 'replace the compacted file, atomically')
-      .option('--all', 'back to before the first compaction, not the last');
-    return addManner(addArchive(addConfig(addFormat(command))));
-  },
-  read: (command) => {
-    const options = command.opts<Options>();
-    return {
-      kind: 'restore',
-      operand: command.args[0] ?? '',
-      format: options.format ?? null,
-      output: readOutput(options),
-      all: options.all === true,
-      manner: readManner(options),
-      settings: readSettings(options),
-    };
-  },
+  operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
+  flags: [
+    { flags: '-o, --output <path>', description: 'write here instead of to stdout', conflicts: 'inPlace' },
+    { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
+    { flags: '--all', description: 'back to before the first compaction, not the last' },
+    FORMAT_FLAG,
+    CONFIG_FLAG,
+    ARCHIVE_FLAG,
+    ...MANNER_FLAGS,
+  ],
+  read: ({ options, args }) => ({
+    kind: 'restore',
+    operand: args[0] ?? '',
+    format: options.format ?? null,
+    output: readOutput(options),
+    all: options.all === true,
+    manner: readManner(options),
+    settings: readSettings(options),
+  }),
 };
 
 function readOutput(options: Options): RestoreInvocation['output'] {

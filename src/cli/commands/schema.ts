@@ -1,12 +1,11 @@
-import { Argument } from 'commander';
 import { SCHEMA_NAMES } from '../invocation.ts';
 import type { SchemaInvocation, SchemaName } from '../invocation.ts';
-import type { CommandDefinition } from './options.ts';
+import type { CommandDefinition } from './definition.ts';
 
 export const schemaCommand: CommandDefinition<SchemaInvocation> = {
-  define: (command) =>
-    command.addArgument(new Argument('<command>', 'whose --json is described').choices([...SCHEMA_NAMES, 'run'])),
-  read: (command) => ({ kind: 'schema', of: readName(command.args[0] ?? '') }),
+  operands: { syntax: '<command>', description: 'whose --json is described', choices: [...SCHEMA_NAMES, 'run'] },
+  flags: [],
+  read: ({ args }) => ({ kind: 'schema', of: readName(args[0] ?? '') }),
 };
 
 /** `run` is the default command's other name. */

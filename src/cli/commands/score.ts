@@ -1,53 +1,41 @@
-import { Option } from 'commander';
-import type { ScoreInvocation, ScoreOrder } from '../invocation.ts';
+import type { ScoreInvocation } from '../invocation.ts';
+import type { CommandDefinition } from './definition.ts';
 import {
-  addArchive,
-  addConfig,
-  addFormat,
-  addManner,
-  addSelection,
+  ARCHIVE_FLAG,
+  CONFIG_FLAG,
+  FORMAT_FLAG,
+  MANNER_FLAGS,
   parseCount,
   readManner,
   readSettings,
+  SELECTION_FLAGS,
 } from './options.ts';
-import type { CommandDefinition, MannerOptions, SettingOptions } from './options.ts';
-
-type Options = MannerOptions &
-  SettingOptions & {
-    readonly explain?: boolean;
-    readonly limit?: number;
-    readonly sort?: ScoreOrder;
-    readonly target?: number;
-    readonly format?: string;
-    readonly conversation?: string;
-  };
 
 export const scoreCommand: CommandDefinition<ScoreInvocation> = {
-  define: (command) => {
-    command
-      .argument('<transcript...>', 'files, folders, globs, or - for standard input')
-      .option('--explain', "show each factor's share")
-      .option('--limit <n>', 'no more rows than this', parseCount)
-      .addOption(
-        new Option('--sort <order>', 'rows by score (a table is) or by position (JSON is)').choices([
-          'score',
-          'position',
-        ]),
-      );
-    return addManner(addArchive(addConfig(addFormat(addSelection(command)))));
-  },
-  read: (command) => {
-    const options = command.opts<Options>();
-    return {
-      kind: 'score',
-      operands: command.args,
-      format: options.format ?? null,
-      policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
-      explain: options.explain === true,
-      limit: options.limit ?? null,
-      sort: options.sort ?? (options.json === true ? 'position' : 'score'),
-      manner: readManner(options),
-      settings: readSettings(options),
-    };
-  },
+  operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
+  flags: [
+    { flags: '--explain', description: "show each factor's share" },
+    { flags: '--limit <n>', description: 'no more rows than this', parse: parseCount },
+    {
+      flags: '--sort <order>',
+      description: 'rows by score (a table is) or by position (JSON is)',
+      choices: ['score', 'position'],
+    },
+    ...SELECTION_FLAGS,
+    FORMAT_FLAG,
+    CONFIG_FLAG,
+    ARCHIVE_FLAG,
+    ...MANNER_FLAGS,
+  ],
+  read: ({ options, args }) => ({
+    kind: 'score',
+    operands: args,
+    format: options.format ?? null,
+    policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
+    explain: options.explain === true,
+    limit: options.limit ?? null,
+    sort: options.sort ?? (options.json === true ? 'position' : 'score'),
+    manner: readManner(options),
+    settings: readSettings(options),
+  }),
 };

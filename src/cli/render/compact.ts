@@ -8,8 +8,10 @@ import type { Theme } from './theme.ts';
 export type CompactRendering = {
   readonly theme: Theme;
   readonly isVerbose: boolean;
-  /** As `--archive` named it: restoring needs it too. */
+  /** What restoring needs as its `--archive`; null: nothing. */
   readonly archiveFlag: string | null;
+  /** How the user calls this program. */
+  readonly program: string;
   readonly isInPlace: boolean;
 };
 
@@ -125,13 +127,14 @@ function usageRows({ usage }: CompactReport): readonly string[] {
   return [row('model', `${countOf(usage.calls, 'call')}, ${tokens}`)];
 }
 
-function restoreRow(report: CompactReport, { archiveFlag, isInPlace }: CompactRendering): readonly string[] {
+function restoreRow(report: CompactReport, { archiveFlag, program, isInPlace }: CompactRendering): readonly string[] {
   if (report.result !== 'compacted') return [];
   const archive = archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`;
-  if (report.output === '-') return [row('restore', `compact restore${archive} FILE (where you keep the output)`)];
+  const command = `${program} restore${archive}`;
+  if (report.output === '-') return [row('restore', `${command} FILE (where you keep the output)`)];
   const file = isInPlace || report.output === null ? report.file : report.output;
   const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
-  return [row('restore', `compact restore${archive} ${shellWord(file)}${target}`)];
+  return [row('restore', `${command} ${shellWord(file)}${target}`)];
 }
 
 function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {

@@ -64,7 +64,7 @@ const FORMAT_ADVICE = "Give --format NAME if you know it; 'compact --formats' li
 function fileFailure(failure: FileFailure): string {
   switch (failure.kind) {
     case 'not-found':
-      return at(failure.path, 'no such file.', 'Check the path.');
+      return at(failure.path, 'no such file or folder.', 'Check the path.');
     case 'not-a-file':
       return at(failure.path, `not a file: it is ${safeText(failure.is)}.`, 'Name a file.');
     case 'denied':

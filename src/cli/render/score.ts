@@ -8,6 +8,7 @@ import { selectRows } from './select-rows.ts';
 import { layTable } from './table.ts';
 import type { Column } from './table.ts';
 import type { Theme } from './theme.ts';
+import { wrapText } from './width.ts';
 
 export type ScoreRendering = {
   readonly theme: Theme;
@@ -17,9 +18,9 @@ export type ScoreRendering = {
   readonly limit: number | null;
 };
 
-/** A head line, the table, and a line that adds up the fates of all messages, shown or not. */
+/** A head line, the table, what its letters mean, and a line that adds up the fates of all messages, shown or not. */
 export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering): readonly string[] {
-  const { theme, widthColumns } = rendering;
+  const { theme, widthColumns, explain } = rendering;
   const rows = selectRows(report.messages, rendering);
   const table = layTable(buildColumns(rows, rendering), { widthColumns, paintHead: theme.faint });
   const name = theme.strong(safeText(report.file));
@@ -27,11 +28,13 @@ export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering
   return [
     `${name}: ${countOf(report.messages.length, 'message')}${shown} (${safeText(report.format)})`,
     ...(rows.length === 0 ? [] : table),
-    fateTotals(report.messages),
+    ...(rows.length > 0 && explain && widthColumns < NARROW_COLUMNS ? wrapText(LEGEND, widthColumns) : []),
+    ...wrapText(fateTotals(report.messages), widthColumns),
   ];
 }
 
 const NARROW_COLUMNS = 100; // below this the titles are letters and the words are short
+const LEGEND = `${FACTORS.map((factor) => `${FACTOR_INITIALS[factor]} ${factor}`).join(', ')}, in %`;
 
 function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): readonly Column[] {
   const { theme, explain, sort, widthColumns } = rendering;
@@ -53,8 +56,14 @@ function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): rea
     },
     ...(explain ? explainColumns(rows, { theme, isNarrow }) : []),
     fateColumn(rows, { theme, isNarrow: isNarrow && explain }),
-    { title: 'id', align: 'left', cells: rows.map(({ id }) => safeText(id)), minColumns: 5 },
+    placeColumn(rows, isNarrow && explain),
   ];
+}
+
+/** Where a message is found: what would be left of an id in a narrow table is the same in every row, and a line's number is short. */
+function placeColumn(rows: readonly ScoreRow[], isShort: boolean): Column {
+  if (isShort) return { title: 'line', align: 'right', cells: rows.map(({ line }) => String(line)), isOptional: true };
+  return { title: 'id', align: 'left', cells: rows.map(({ id }) => safeText(id)), minColumns: 5, isOptional: true };
 }
 
 const SHORT_ROLES: { readonly [role: string]: string } = { assistant: 'asst', system: 'sys' };
@@ -74,6 +83,7 @@ function barColumn(
     // At its full width from the start, so that a bar is as long as its score whatever the table does.
     cells: rows.map(({ score }) => '█'.repeat(lengthOf(score)).padEnd(columns)),
     paint: explain ? (cell, row) => paintShares(cell, rows[row], theme) : theme.series[0],
+    isOptional: true,
   };
 }
 

@@ -6,15 +6,18 @@ export type Column = {
   readonly cells: readonly string[];
   /** What it may be squeezed to, where the table is too wide. Undefined: it is not. */
   readonly minColumns?: number;
+  /** Left out where the table is too wide even when squeezed; the last such column goes first. */
+  readonly isOptional?: boolean;
   /** Applied after the cell got its width. */
   readonly paint?: (cell: string, row: number) => string;
 };
 
 /** Columns of text in lines of at most `widthColumns`: those that may be squeezed are, the widest first. */
 export function layTable(
-  columns: readonly Column[],
+  wanted: readonly Column[],
   place: { readonly widthColumns: number; readonly paintHead: (line: string) => string },
 ): readonly string[] {
+  const columns = leaveOut(wanted, place.widthColumns);
   const widths = squeeze(columns, place.widthColumns - (columns.length - 1));
   const line = (cells: readonly string[]): string => cells.join(' ').trimEnd();
   const head = line(columns.map(({ title, align }, index) => fitText(title, widths[index] ?? 0, align)));
@@ -30,10 +33,21 @@ export function layTable(
   return [place.paintHead(head), ...rows];
 }
 
-function squeeze(columns: readonly Column[], availableColumns: number): readonly number[] {
-  const widths = columns.map(({ title, cells }) =>
-    cells.reduce((widest, cell) => Math.max(widest, textWidth(cell)), textWidth(title)),
+function leaveOut(columns: readonly Column[], widthColumns: number): readonly Column[] {
+  const least = columns.reduce(
+    (total, column) => total + Math.min(naturalWidth(column), column.minColumns ?? Number.POSITIVE_INFINITY),
+    columns.length - 1,
   );
+  const last = columns.findLastIndex(({ isOptional }) => isOptional === true);
+  return least <= widthColumns || last < 0 ? columns : leaveOut(columns.toSpliced(last, 1), widthColumns);
+}
+
+function naturalWidth({ title, cells }: Column): number {
+  return cells.reduce((widest, cell) => Math.max(widest, textWidth(cell)), textWidth(title));
+}
+
+function squeeze(columns: readonly Column[], availableColumns: number): readonly number[] {
+  const widths = columns.map(naturalWidth);
   let excess = widths.reduce((total, width) => total + width, 0) - availableColumns;
   while (excess > 0) {
     const widest = findWidest(columns, widths);

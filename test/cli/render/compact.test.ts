@@ -6,7 +6,7 @@ import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { compactReport } from '../fakes.ts';
 
 function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
-  return { theme: PLAIN_THEME, isVerbose: false, archiveFlag: null, isInPlace: false, ...changes };
+  return { theme: PLAIN_THEME, isVerbose: false, archiveFlag: null, program: 'compact', isInPlace: false, ...changes };
 }
 
 test('a compaction tells what it did, where things are, and how to undo it', () => {
@@ -28,6 +28,11 @@ test('what was compacted in place is restored in place, from the archive that wa
   );
   assert.equal(lines[0], 'my talk.jsonl: compacted in place');
   assert.equal(lines.at(-1), "  restore   compact restore --archive 'a b.db' 'my talk.jsonl' -i");
+});
+
+test('who came by npx is told a command that npx runs', () => {
+  const lines = renderCompactReport(compactReport(), rendering({ program: 'npx compact' }));
+  assert.equal(lines.at(-1), '  restore   npx compact restore talk.compact.jsonl -o talk.restored.jsonl');
 });
 
 test("a model's calls and tokens are told, and the offline provider's are not", () => {

@@ -22,7 +22,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
     { kind: 'bad-line', file, line: 1, column: 1, problem: 'role must be a text', canCarry: false },
     'talk.jsonl:1:1: role must be a text. Mend or remove that line.',
   ],
-  [{ kind: 'file', failure: { kind: 'not-found', path: file } }, 'talk.jsonl: no such file. Check the path.'],
+  [{ kind: 'file', failure: { kind: 'not-found', path: file } }, 'talk.jsonl: no such file or folder. Check the path.'],
   [
     { kind: 'file', failure: { kind: 'not-a-file', path: 'd', is: 'a folder' } },
     'd: not a file: it is a folder. Name a file.',

@@ -1,0 +1,63 @@
+import type { Result } from '../../core/result.ts';
+import type { Manner, ScoreOrder } from '../invocation.ts';
+
+/** A command as data: what may stand on its line, and how what stood there becomes an invocation. */
+export type CommandDefinition<T> = {
+  readonly operands: Operands;
+  /** In the order in which help lists them. */
+  readonly flags: readonly Flag[];
+  readonly read: (line: ParsedLine) => T;
+};
+
+/** `syntax` is `<one>`, `<several...>` or `[any-number...]`. */
+export type Operands = {
+  readonly syntax: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+};
+
+export type Flag = {
+  /** As help shows it: `-o, --output <path>`. A name in <> is a value, which must follow; `--no-x` turns x off. */
+  readonly flags: string;
+  readonly description: string;
+  readonly choices?: readonly string[];
+  readonly default?: string;
+  /** The option (`inPlace`) that it cannot stand beside. */
+  readonly conflicts?: keyof Options;
+  /** Gives the value, or a sentence about what is wrong with it. */
+  readonly parse?: ParseValue;
+};
+
+export type ParseValue = (text: string) => Result<string | number, string>;
+
+export type ParsedLine = { readonly options: Options; readonly args: readonly string[] };
+
+/** What the flags of all commands give; a command sees only its own. */
+export type Options = {
+  readonly version?: boolean;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+  readonly progress: boolean;
+  readonly color: Manner['color'];
+  readonly config?: string;
+  readonly archive?: string;
+  readonly provider?: string;
+  readonly keepRecent?: number;
+  readonly chunkSize?: number;
+  readonly maxSummaryTokens?: number;
+  readonly keepInvalid?: boolean;
+  readonly output?: string;
+  readonly inPlace?: boolean;
+  readonly dryRun?: boolean;
+  readonly ifOver?: number;
+  readonly ifOverBudget?: boolean;
+  readonly target?: number;
+  readonly format?: string;
+  readonly conversation?: string;
+  readonly formats?: boolean;
+  readonly explain?: boolean;
+  readonly limit?: number;
+  readonly sort?: ScoreOrder;
+  readonly all?: boolean;
+};
