@@ -6,7 +6,7 @@ import type { Runtime } from '../ports/runtime.ts';
 
 export type AskDeps = {
   readonly model: ModelProvider;
-  readonly runtime: Pick<Runtime, 'sleep'>;
+  readonly runtime: Pick<Runtime, 'sleep' | 'yieldToEvents'>;
   readonly signal?: AbortSignal;
 };
 

@@ -5,6 +5,7 @@ import { reportConversation, skippedReport, totalTokens } from './compact-report
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { deliver } from './deliver.ts';
+import { isInterrupted } from './interruption.ts';
 import { planReport } from './plan-report.ts';
 import { prepareTranscript } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
@@ -20,6 +21,7 @@ import type { Attempted } from './summarize-transcript.ts';
 
 /** How often a source that changes under our hands is read again. */
 const MAX_ATTEMPTS = 3;
+const NOTHING_NEW = 'nothing was said since it was compacted';
 
 /** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
 export async function compactFile(
@@ -70,14 +72,18 @@ async function compactPrepared(
   ] as const) {
     if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the ${name} is ${limit}`);
   }
-  if (request.output.kind === 'none') return ok(planReport(transcript, request));
+  if (request.output.kind === 'none') {
+    const known = await openUnsettled(deps);
+    if (!known.ok) return known;
+    const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
+    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
+  }
   const archive = await openSettled(deps, 'create');
   if (!archive.ok) return archive;
   if (archive.value === null) return err(archiveMissing(deps.archivePath));
   const replaceable = await checkReplaceable(deps, { request, transcript, archive: archive.value });
   if (!replaceable.ok) return replaceable;
-  if (isOwnOutput(transcript, settingsSha256, archive.value))
-    return skip('nothing-new', 'nothing was said since it was compacted');
+  if (isOwnOutput(transcript, settingsSha256, archive.value)) return skip('nothing-new', NOTHING_NEW);
   const same = archive.value.findSame(transcript.scan.sha256, settingsSha256);
   if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive: archive.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
@@ -85,10 +91,10 @@ async function compactPrepared(
   const attempts: Attempted[] = [];
   for (const one of transcript.conversations) {
     const attempted = await attemptConversation(deps, one, { transcript, request, originKey });
+    if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     deps.breaker.record(attempted.ok ? 'success' : 'failure');
     if (!attempted.ok) return attempted;
     attempts.push(attempted.value);
-    if (deps.signal.aborted) return err({ kind: 'interrupted' });
   }
   const skipped = attempts.find((one) => one.kind === 'skipped');
   if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined)

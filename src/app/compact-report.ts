@@ -101,6 +101,12 @@ export function skippedReport(
   };
 }
 
+/** The remark where a result is larger than was asked for. */
+export function noteMissedTarget(tokensAfter: number, targetTokens: number | null): readonly string[] {
+  if (targetTokens === null || tokensAfter <= targetTokens) return [];
+  return [`the target of ${targetTokens} tokens was missed by ${tokensAfter - targetTokens}`];
+}
+
 /** Tokens of all conversations together. */
 export function totalTokens(conversations: readonly ConversationReport[]): BeforeAfter {
   return {

@@ -2,6 +2,7 @@ import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { isInterrupted } from './interruption.ts';
 import type { Prepared } from './prepare.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { writeOutput } from './write-output.ts';
@@ -34,7 +35,13 @@ export async function deliver(
     return ok(undefined);
   }
   const source = { path: request.input.path, stamp: transcript.source.stamp };
-  const written = await writeOutput(deps.files, { path, like: request.input.path, pieces, source });
+  const written = await writeOutput(deps.files, {
+    path,
+    like: request.input.path,
+    pieces,
+    source,
+    isInterrupted: () => isInterrupted(deps),
+  });
   if (written.ok) return written;
   return err(
     written.error.kind === 'changed' ? { kind: 'source-changed', file: request.input.name } : written.error.failure,

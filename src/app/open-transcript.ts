@@ -13,6 +13,7 @@ const SAMPLE_RECORDS = 50;
 /** A format is told by its first records; what lies beyond this many bytes is not read for it. */
 const SAMPLE_BYTES = 16 * 1024 * 1024;
 const HEAD_BYTES = 4096;
+const OPENING_BRACE = 0x7b;
 
 /** Opens a file and tells its format. The caller closes the source. */
 export async function openTranscript(
@@ -45,10 +46,12 @@ function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatR
 function readSample(source: SourceFile, formats: FormatRegistry, file: string): Result<readonly Json[], Failure> {
   const sample: Json[] = [];
   let firstProblem: Failure | null = null;
+  let looksLikeRecords = false;
   for (const raw of source.lines()) {
     if (sample.length >= SAMPLE_RECORDS || raw.start > SAMPLE_BYTES) break;
     const content = raw.bytes.subarray(0, raw.bytes.length - raw.eolLength);
     if (isBlank(content)) continue;
+    looksLikeRecords ||= content.includes(OPENING_BRACE);
     const parsed = formats.parseLine(content);
     if (parsed.ok) sample.push(parsed.value);
     else
@@ -62,6 +65,10 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
       };
   }
   if (sample.length > 0) return ok(sample);
+  if (firstProblem !== null && !looksLikeRecords) {
+    const advice = 'A transcript has one JSON record a line.';
+    return err({ kind: 'not-a-transcript', file, looksLike: 'plain text', advice });
+  }
   return err(
     firstProblem ?? { kind: 'not-a-transcript', file, looksLike: 'a file of blank lines', advice: 'Check the path.' },
   );

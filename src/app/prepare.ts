@@ -149,7 +149,8 @@ function prepareConversation(
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const cycle = archive?.findCycles(plain.prior.sha256 ?? '')[0];
+  const { sha256 } = plain.prior;
+  const cycle = sha256 === undefined ? undefined : archive?.findCycles(sha256)[0];
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, plain.staleMessageCount);
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;

@@ -5,6 +5,7 @@ import type { FileStamp } from '../ports/files.ts';
 import { UTF8_BOM } from './bom.ts';
 import type { AppDeps, CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
@@ -38,6 +39,7 @@ async function undo(
 ): Promise<Result<Undone, Failure>> {
   const { name } = request.input;
   const done: Undone[] = [];
+  const missing = new Set<number>();
   let stage = first;
   for (;;) {
     const located = locateCompaction(deps, archive, stage);
@@ -59,8 +61,14 @@ async function undo(
     if (!before.ok) return before;
     stage = before.value;
     done.push({ stage, cycles: done.length + 1, sizeBytes, sha256 });
+    for (const cycle of compaction.cycles) {
+      missing.delete(cycle.id);
+      if (cycle.parentCycleId !== null) missing.add(cycle.parentCycleId);
+    }
     if (!request.all) break;
   }
+  // It said "all": an earlier state that is not the first is not what was asked for.
+  if (request.all && missing.size > 0) return err({ kind: 'not-in-archive', file: name, archive: archive.path });
   const undone = done.at(-1);
   return undone === undefined ? notFound(stage, name, archive.path) : ok(undone);
 }
@@ -93,6 +101,7 @@ async function write(
       like: input.path,
       pieces: pieces(),
       source: { path: input.path, stamp },
+      isInterrupted: () => isInterrupted(deps),
     });
     if (!done.ok)
       return err(done.error.kind === 'changed' ? { kind: 'source-changed', file: input.name } : done.error.failure);

@@ -2,15 +2,16 @@ import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
-import { reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import { noteMissedTarget, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { outputBytes } from './compose-output.ts';
 import { deliver, targetPath } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { trimEol } from './lineage.ts';
+import { planPrepared } from './plan-transcript.ts';
 import type { Prepared } from './prepare.ts';
 import { keptLineLookup } from './recipe.ts';
-import type { CompactReport, Ledger } from './reports.ts';
+import type { CompactReport, ConversationReport, Ledger } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
@@ -28,26 +29,42 @@ export async function reuseCompaction(
   if (!delivered.ok) return delivered;
   const isKept = keptLineLookup(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);
+  const conversations = transcript.conversations.map((prepared) => {
+    const cycle = same.cycles.find((one) => one.conversationId === prepared.id);
+    if (cycle === undefined) return reportConversation(prepared, () => true, null);
+    return reportConversation(prepared, isKept, {
+      cycles: cycle.cycle,
+      clipTokens: clipTokens(cycle.clipSha256),
+      batches: cycle.live.map(reportBatch),
+    });
+  });
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
-    notes: ['the same input was compacted with the same settings before: the stored summaries were used'],
+    notes: [...notesAgain(transcript, request, conversations), REUSED],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: same.output.sha256 },
     bytes: { before: transcript.source.stamp.sizeBytes, after: same.output.sizeBytes },
-    conversations: transcript.conversations.map((prepared) => {
-      const cycle = same.cycles.find((one) => one.conversationId === prepared.id);
-      if (cycle === undefined) return reportConversation(prepared, () => true, null);
-      const batches = cycle.live.map(reportBatch);
-      return reportConversation(prepared, isKept, {
-        cycles: cycle.cycle,
-        clipTokens: clipTokens(cycle.clipSha256),
-        batches,
-      });
-    }),
+    conversations,
     ledger: storedLedger(archive, same),
     archive: archive.path,
     usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+  });
+}
+
+const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';
+
+/** The remarks of the first time: the plan is the same. */
+function notesAgain(
+  transcript: Prepared,
+  { policy }: CompactFileRequest,
+  conversations: readonly ConversationReport[],
+): readonly string[] {
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  return transcript.conversations.flatMap((prepared, index) => {
+    const plan = planPrepared(transcript, prepared, { policy, batchTokens });
+    if (plan.kind === 'skip') return [];
+    return [...plan.notes, ...noteMissedTarget(conversations[index]?.tokens.after ?? 0, policy.targetTokens)];
   });
 }
 

@@ -3,6 +3,7 @@ import type { ImportanceScoringConfig } from '../core/policy.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { readFeatures } from '../core/scoring.ts';
+import { isClipArchiveText } from '../core/split.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Decoded, Entry } from '../core/transcript.ts';
 import type { CodecSession } from '../ports/codec.ts';
@@ -10,6 +11,7 @@ import type { RawLine, SourceFile } from '../ports/files.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
 import type { Failure } from './failure.ts';
+import { isInterrupted } from './interruption.ts';
 import { UTF8_BOM } from './bom.ts';
 import { isBlank } from './open-transcript.ts';
 
@@ -63,8 +65,7 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
     if (raw.start < nextYield) continue;
     nextYield += YIELD_BYTES;
     deps.progress.update(`reading ${name}`, raw.start, source.stamp.sizeBytes);
-    await deps.runtime.sleep(0);
-    if (deps.signal.aborted) return err({ kind: 'interrupted' });
+    if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
   }
   return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });
 }
@@ -82,7 +83,8 @@ function scanLine({ formats, runtime }: ScanDeps, input: ScanInput, raw: RawLine
   const decoded = input.session.decode(parsed.value, raw.line);
   if ('problem' in decoded) return bad(1, decoded.problem);
   const entry = toEntry(decoded, place, input.scoring);
-  return ok(entry.kind === 'summary' ? { ...entry, sha256: runtime.sha256(content) } : entry);
+  const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
+  return ok(isClip ? { ...entry, sha256: runtime.sha256(content) } : entry);
 }
 
 /** A decoded line as the plan keeps it. */

@@ -12,6 +12,7 @@ import type { ComposedOutput } from './compose-output.ts';
 import { deliver, targetPath } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { isInterrupted } from './interruption.ts';
 import { planOutcomes } from './plan-transcript.ts';
 import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
@@ -43,7 +44,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   });
   const results = compacted.map(({ result }) => result);
   const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
-  if (deps.signal.aborted) return err({ kind: 'interrupted' });
+  if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
   // Summaries may have taken minutes: what stands at the output's path may have come since.
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;

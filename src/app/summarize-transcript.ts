@@ -4,7 +4,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { compactConversation } from './compact-conversation.ts';
 import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
-import { labelBatch, reportConversation } from './compact-report.ts';
+import { labelBatch, noteMissedTarget, reportConversation } from './compact-report.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { planPrepared } from './plan-transcript.ts';
@@ -92,9 +92,8 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
       detail: `the result would have ${after} tokens, the original has ${before}`,
     };
   }
-  const missed = targetTokens !== null && after > targetTokens;
-  const note = `the target of ${targetTokens} tokens was missed by ${after - (targetTokens ?? 0)}`;
-  return { kind: 'compacted', result, report, notes: missed ? [...result.plan.notes, note] : result.plan.notes };
+  const notes = [...result.plan.notes, ...noteMissedTarget(after, targetTokens)];
+  return { kind: 'compacted', result, report, notes };
 }
 
 function largestBatchTokens({ live }: CompactedConversation): number {

@@ -8,6 +8,7 @@ import type { Result } from '../core/result.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { askForSummary } from './ask.ts';
 import type { AskDeps } from './ask.ts';
+import { isInterrupted } from './interruption.ts';
 
 /** A batch of this run, with the messages it stands for. */
 export type FreshBatch = SummaryBatch & { readonly members: readonly number[] };
@@ -56,6 +57,7 @@ export async function summarizeChunks(
   let usage = NO_USAGE;
   let previousSummary = input.previousSummary;
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
+    if (await isInterrupted(deps)) return err('it was interrupted');
     const messages = chunk.members.map(input.load);
     const request = buildSummarizationRequest({
       systemPrompt: config.prompt,

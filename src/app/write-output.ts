@@ -10,6 +10,8 @@ export type WriteInput = {
   readonly pieces: Iterable<Uint8Array>;
   /** The file that must not have changed meanwhile, and its stamp when it was read. */
   readonly source: { readonly path: string; readonly stamp: FileStamp };
+  /** Asked last, when all is written and nothing has its name yet. */
+  readonly isInterrupted: () => Promise<boolean>;
 };
 
 export type WriteFailure = { readonly kind: 'changed' } | { readonly kind: 'failed'; readonly failure: Failure };
@@ -41,6 +43,10 @@ export async function writeOutput(files: FileStore, input: WriteInput): Promise<
   if (!now.ok || !isSameStamp(now.value, input.source.stamp)) {
     pending.discard();
     return err({ kind: 'changed' });
+  }
+  if (await input.isInterrupted()) {
+    pending.discard();
+    return failed({ kind: 'interrupted' });
   }
   const committed = await pending.commit();
   if (committed.ok) return ok(undefined);

@@ -1,10 +1,6 @@
-import type * as fs from 'node:fs';
-import { createRequire } from 'node:module';
+import { realpathSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { isCompacted, isTranscriptName } from './transcript-name.ts';
-
-// Not an import statement: that would load the streams as well (see terminal.ts).
-const { realpathSync, statSync }: typeof fs = createRequire(import.meta.url)('node:fs');
 
 /** A transcript that the operands name. */
 export type InputFile = {

@@ -1,14 +1,16 @@
 import { assertNever } from '../core/result.ts';
-import { readCommandLine } from './command-line.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
+import { parseArguments } from './program.ts';
+import { readPackageVersion } from './package-version.ts';
 import type { Stage } from './session.ts';
 
 /** The command line from argv to exit code. */
 export async function run(stage: Stage): Promise<ExitCode> {
   const { terminal } = stage;
-  const parsed = await readCommandLine(terminal.argv, terminal.stdout);
+  const facts = { version: readPackageVersion(), widthColumns: terminal.stdout.widthColumns };
+  const parsed = await parseArguments(terminal.argv, facts);
   if (!parsed.ok) {
     const { renderUsageProblem } = await import('./render/usage.ts');
     terminal.stderr.write(`${renderUsageProblem(parsed.error)}\n`);

@@ -1,5 +1,7 @@
-import { devNull, homedir } from 'node:os';
+import { rmSync, writeSync } from 'node:fs';
+import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
+import { isatty } from 'node:tty';
 import type { Surroundings } from '../config/find.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -34,9 +36,6 @@ export type OwnedTerminal = Terminal & {
   readonly close: () => void;
 };
 
-// Not an import statement: that evaluates every export, and some load the streams, which cost a command a tenth of its start.
-const { fstatSync, rmSync, statSync, writeSync } = process.getBuiltinModule('node:fs');
-
 const DEFAULT_WIDTH_COLUMNS = 80;
 
 /** The only place that knows of `process`. */
@@ -59,7 +58,7 @@ export function createTerminal(): OwnedTerminal {
     surroundings: { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir() },
     stdin: {
       get isTerminal() {
-        return isTerminal(0);
+        return isatty(0);
       },
       open: () => process.stdin,
     },
@@ -88,7 +87,7 @@ export function createTerminal(): OwnedTerminal {
  * process ends.
  */
 function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
-  const isOnTerminal = isTerminal(descriptor);
+  const isOnTerminal = isatty(descriptor);
   const state: { isClosed: boolean; failure: string | null } = { isClosed: false, failure: null };
   return {
     isTerminal: isOnTerminal,
@@ -105,17 +104,6 @@ function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined)
     isClosed: () => state.isClosed,
     failure: () => state.failure,
   };
-}
-
-/** As `isatty`, whose module is loaded only where the answer may be yes: it brings the network's along. */
-function isTerminal(descriptor: 0 | 1 | 2): boolean {
-  try {
-    const stats = fstatSync(descriptor);
-    if (!stats.isCharacterDevice() || stats.rdev === statSync(devNull).rdev) return false;
-  } catch {
-    // Closed, or a system without these files: isatty knows.
-  }
-  return process.getBuiltinModule('node:tty').isatty(descriptor);
 }
 
 const RETRY_MS = 2;

@@ -1,9 +1,5 @@
-import type * as fs from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
-
-// Not an import statement: that would load the streams as well (see cli/terminal.ts).
-const { existsSync }: typeof fs = createRequire(import.meta.url)('node:fs');
 
 /** The process's environment, handed in. */
 export type Environment = { readonly [name: string]: string | undefined };

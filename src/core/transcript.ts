@@ -57,6 +57,6 @@ export type Entry = EntryFacts & {
   readonly tokens?: number;
   /** Characters of the message's content (UTF-16 units). */
   readonly chars?: number;
-  /** Of a summary: sha256 of its line without the line ending, hex. */
+  /** Of a clip-archive of ours: sha256 of its line without the line ending, hex. */
   readonly sha256?: string;
 };

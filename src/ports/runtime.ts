@@ -5,6 +5,8 @@ export type Runtime = {
   /** A running sha256, for data that is never held whole. */
   readonly createHash: () => RunningHash;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Lets signals and the terminal have their turn. */
+  readonly yieldToEvents: () => Promise<void>;
   readonly processId: number;
   readonly isProcessAlive: (processId: number) => boolean;
 };

@@ -109,12 +109,9 @@ test('the preserved segment goes from the first kept record to the last message,
   };
   bench.write('s.jsonl', `${text}${JSON.stringify(late)}\n`);
   reportOf(await bench.compact('s.jsonl'));
-  const [boundary, summary, first] = parse(bench.read('s.jsonl')) as readonly Record<string, unknown>[];
-  assert.deepEqual((boundary?.['compactMetadata'] as Record<string, unknown>)['preservedSegment'], {
-    headUuid: first?.['uuid'],
-    anchorUuid: summary?.['uuid'],
-    tailUuid: tip,
-  });
+  const [boundary, summary, first] = parse(bench.read('s.jsonl'));
+  const { preservedSegment } = Object(boundary).compactMetadata;
+  assert.deepEqual(preservedSegment, { headUuid: first?.uuid, anchorUuid: summary?.uuid, tailUuid: tip });
 });
 
 test('what a person typed while the model worked is summarized, and no cut stands before it', async (t) => {

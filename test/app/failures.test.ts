@@ -202,3 +202,60 @@ test('in place, a symbolic link stays one, and mode stays', async (t) => {
   assert.equal(statSync(bench.path('real.jsonl')).mode & 0o777, 0o640);
   assert.equal((await bench.restore('real.jsonl')).toString(), original);
 });
+
+test('interrupted while it summarizes, while it stores, or while it writes: the file stays, the archive forgets, no temp file stays', async (t) => {
+  for (const step of ['summarize', 'store', 'flush'] as const) {
+    const abort = new AbortController();
+    const setup = benchFor(t);
+    const archive = setup.archive();
+    const bench = rerun(t, setup, {
+      signal: abort.signal,
+      model: {
+        complete: (request) => {
+          if (step === 'summarize') abort.abort();
+          return setup.deps.model.complete(request);
+        },
+      },
+      openArchive: async () => ({
+        ok: true,
+        value: {
+          ...archive,
+          store: (draft, lines) => {
+            const id = archive.store(draft, lines);
+            if (step === 'store') abort.abort();
+            return id;
+          },
+        },
+      }),
+      files: storeWith((pending) => ({
+        flush: () => {
+          if (step === 'flush') abort.abort();
+          return pending.flush();
+        },
+      })),
+    });
+    bench.write('talk.jsonl', original);
+    const done = await bench.compact('talk.jsonl');
+    assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted', step);
+    assert.equal(bench.read('talk.jsonl').toString(), original);
+    assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
+    assert.deepEqual([archive.listPrepared(), archive.loadCompaction(1)], [[], null]);
+  }
+});
+
+test('the remarks of a run stand in the report of the same run again', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  const settings = { targetTokens: 100, output: { kind: 'file', path: bench.path('out.jsonl') } } as const;
+  const first = reportOf(await bench.compact('talk.jsonl', settings));
+  const second = reportOf(await bench.compact('talk.jsonl', settings));
+  assert.match(first.notes.join(), /target of 100 tokens was missed by/);
+  assert.deepEqual(second.notes.slice(0, -1), first.notes);
+});
+
+test('a dry run of a file that was just compacted says what the run would say', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  reportOf(await bench.compact('talk.jsonl'));
+  assert.equal(reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } })).reason, 'nothing-new');
+});

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { chatTranscript } from '../support/chat.ts';
@@ -191,4 +192,22 @@ test('a fork of a fork verifies: cycles that wrote the same line are one', async
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 200));
   await bench.compact('talk.jsonl');
   assert.deepEqual(await problemsOf(bench), []);
+});
+
+test('a summary that the producer left is none of ours: the file was not compacted', async (t) => {
+  const bench = benchFor(t);
+  bench.archive();
+  const fixture = new URL('../../fixtures/transcripts/claude-code/producer-compaction.jsonl', import.meta.url);
+  bench.write('s.jsonl', readFileSync(fixture));
+  await assert.rejects(bench.verify('s.jsonl'), /not-compacted/);
+});
+
+test('all the way back is all the way: with an earlier cycle gone, restoring everything is refused', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench);
+  bench.write('talk.jsonl', bench.read('talk.jsonl').toString() + chatTranscript(20, 100));
+  reportOf(await bench.compact('talk.jsonl'));
+  tamper(bench, 'UPDATE cycles SET clip_sha256 = zeroblob(32) WHERE compaction_id = 1');
+  assert.ok((await bench.restore('talk.jsonl', false)).length > 0);
+  await assert.rejects(bench.restore('talk.jsonl', true), /not-in-archive/);
 });

@@ -46,7 +46,7 @@ test('a wrong flag is one line on stderr and exit code 2', () => {
   });
 });
 
-test('scoring a small file loads no package at all', (t) => {
+test('scoring a small file loads no package but the one that reads the command line', (t) => {
   const folder = folderWith(t, { 'f.jsonl': '{"role":"user","content":"hello"}\n' });
   const report = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (url.includes('/node_modules/') && console.error(url), next(url, context)) });`;
@@ -56,7 +56,8 @@ test('scoring a small file loads no package at all', (t) => {
     env: { PATH: process.env['PATH'], HOME: folder },
     cwd: folder,
   });
-  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' });
+  const loaded = stderr.trimEnd().split('\n');
+  assert.deepEqual([status, loaded.filter((url) => !url.includes('/node_modules/commander/'))], [0, []]);
 });
 
 test('a reader that goes away is no error', async () => {

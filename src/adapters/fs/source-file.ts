@@ -1,3 +1,4 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { BigIntStats } from 'node:fs';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
@@ -6,9 +7,6 @@ import { errorCode, fileError, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
 import { readLines } from './line-reader.ts';
 import type { LineSource } from './line-reader.ts';
-
-// Not an import statement: that evaluates every export, and some load the streams, which cost a command a tenth of its start.
-const { closeSync, constants, fstatSync, openSync, readSync } = process.getBuiltinModule('node:fs');
 
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 

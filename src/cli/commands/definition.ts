@@ -30,7 +30,7 @@ export type Flag = {
 
 export type ParseValue = (text: string) => Result<string | number, string>;
 
-export type ParsedLine = { readonly options: Options; readonly args: readonly string[] };
+type ParsedLine = { readonly options: Options; readonly args: readonly string[] };
 
 /** What the flags of all commands give; a command sees only its own. */
 export type Options = {

@@ -33,7 +33,7 @@ export function renderFailure(failure: Failure): string {
     case 'output-exists':
       return at(
         failure.output,
-        'exists and was not written by compact, so it is not replaced.',
+        'exists and holds what would be lost, so it is not replaced.',
         `Move it away, or give another output for ${safeText(failure.file)} with -o.`,
       );
     case 'source-changed':

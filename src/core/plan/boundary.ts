@@ -26,7 +26,11 @@ export function findBoundary(input: BoundaryInput): Boundary {
   const { messages, carriedCount, groups, keepRecent, isChain } = input;
   const inFile = messages.length - carriedCount;
   if (inFile === 0 || inFile <= keepRecent) {
-    return { kind: 'none', reason: 'too-short', detail: `${inFile} messages, of which the last ${keepRecent} stay` };
+    return {
+      kind: 'none',
+      reason: 'too-short',
+      detail: `${inFile} ${inFile === 1 ? 'message' : 'messages'}, and the last ${keepRecent} stay`,
+    };
   }
   const wanted = messages.length - keepRecent;
   if (keepRecent === 0 && !isChain) return { kind: 'cut', index: messages.length, note: null };

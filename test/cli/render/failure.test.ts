@@ -65,7 +65,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'output-exists', file, output: 'o.jsonl' },
-    'o.jsonl: exists and was not written by compact, so it is not replaced. Move it away, or give another output for talk.jsonl with -o.',
+    'o.jsonl: exists and holds what would be lost, so it is not replaced. Move it away, or give another output for talk.jsonl with -o.',
   ],
   [
     { kind: 'source-changed', file },
