@@ -173,3 +173,29 @@ test('killed at any moment, the source is as it was or verifies, and the next ru
   }
   assert.ok(fates.has('as it was'), [...fates].join());
 });
+
+test('interrupted at any moment, exit code 130 means that the file is as it was', async (t) => {
+  const original = chatTranscript(1500);
+  const { folder, run } = setUp(t);
+  const file = join(folder, 'talk.jsonl');
+  const home = join(folder, '.home');
+  const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+  const codes = new Set<number | null>();
+  for (const [turn, delayMs] of [100, 200, 300, 450, 600].entries()) {
+    writeFileSync(file, original);
+    const child = spawn(process.execPath, [BIN, '-i', '-q', '--keep-recent', `${5 + delayMs}`, 'talk.jsonl'], {
+      cwd: folder,
+      env,
+      stdio: 'ignore',
+    });
+    const timer = setTimeout(() => child.kill(turn % 2 === 0 ? 'SIGINT' : 'SIGTERM'), delayMs);
+    const code = await new Promise<number | null>((resolve) => child.once('exit', resolve));
+    clearTimeout(timer);
+    codes.add(code);
+    assert.ok(code === 130 || code === 0, `exit code ${code} after ${delayMs} ms`);
+    assert.equal(readFileSync(file, 'utf8') === original, code === 130, `interrupted after ${delayMs} ms`);
+    assert.deepEqual(readdirSync(folder).toSorted(), ['.home', 'talk.jsonl']);
+    if (code === 0) assert.equal(run(['verify', 'talk.jsonl']).code, 0);
+  }
+  assert.ok(codes.has(130), [...codes].join());
+});

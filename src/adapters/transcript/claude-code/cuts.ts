@@ -45,7 +45,10 @@ function countOutsideParents(chain: Chain, entries: readonly Entry[]): readonly 
     if (known === undefined || known.line < link.line) lastChild.set(link.parentId, link);
   };
   chain.links.filter(({ parentId }) => parentId !== null && chain.lastLineOf(parentId) > 0).forEach(note);
-  chain.active.filter(({ parentId }) => parentId !== null && chain.lastLineOf(parentId) === 0).forEach(note);
+  const main = new Set(chain.links);
+  chain.active
+    .filter((link) => main.has(link) && link.parentId !== null && chain.lastLineOf(link.parentId) === 0)
+    .forEach(note);
 
   // A parent is outside for every cut after its own line, up to its last child's.
   const firstAfter = new Map(entries.map((entry, position) => [entry.line, position + 1]));
