@@ -14,6 +14,10 @@ export type AskOptions = {
   /** Of what is to be summarized, for the check that a summary is shorter than its source (L4). */
   readonly inputTokens: number;
   readonly maxRetries: number;
+  /** What takes too long, or more room than there is, may be asked for in halves; else the same is asked again. */
+  readonly canHalve: boolean;
+  /** How often that was done already: the wait doubles each time. */
+  readonly halvings: number;
 };
 
 /** smaller: the same request will not do, half of it may. */
@@ -31,8 +35,11 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     const called = await call(deps, request);
     if (called.kind === 'error') {
       const { error } = called;
-      if (error.code === 'timeout' || error.code === 'context_length')
+      if (error.code === 'context_length') return { kind: 'smaller', message: error.message, calls };
+      if (error.code === 'timeout' && options.canHalve) {
+        await deps.runtime.sleep(FIRST_BACKOFF_MS * 2 ** options.halvings, deps.signal);
         return { kind: 'smaller', message: error.message, calls };
+      }
       if (!error.retryable || failedCalls >= options.maxRetries || deps.signal?.aborted === true) {
         return { kind: 'failed', message: error.message, calls };
       }
@@ -49,7 +56,7 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
       isVerbatim: deps.model.isVerbatim === true,
     });
     if (check.ok) return { kind: 'summary', text, usage: response.usage, calls };
-    if (check.problem === 'cut-off') return { kind: 'smaller', message: check.message, calls };
+    if (check.problem === 'cut-off' && options.canHalve) return { kind: 'smaller', message: check.message, calls };
     if (badSummaries >= options.maxRetries) return { kind: 'failed', message: check.message, calls };
     badSummaries += 1;
   }

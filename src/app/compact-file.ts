@@ -66,12 +66,8 @@ async function compactPrepared(
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
     leaveAsIs(deps, { request, transcript, reason, notes });
   const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
-  for (const [limit, name] of [
-    [policy.ifOverTokens, 'limit'],
-    [policy.targetTokens, 'target'],
-  ] as const) {
-    if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the ${name} is ${limit}`);
-  }
+  const limit = policy.ifOverTokens;
+  if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the limit is ${limit}`);
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
@@ -92,7 +88,9 @@ async function compactPrepared(
   for (const one of transcript.conversations) {
     const attempted = await attemptConversation(deps, one, { transcript, request, originKey });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
-    deps.breaker.record(attempted.ok ? 'success' : 'failure');
+    // Where no summary was asked for, the model has proven nothing.
+    if (!attempted.ok) deps.breaker.record('failure');
+    else if (attempted.value.kind === 'compacted') deps.breaker.record('success');
     if (!attempted.ok) return attempted;
     attempts.push(attempted.value);
   }

@@ -3,7 +3,7 @@ import type { ConversationMessage } from '../core/message.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { splitHistory } from '../core/split.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import type { Archive, CompactionDraft, LineDraft, StoredCycle } from '../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { createBreaker } from './breaker.ts';
@@ -11,6 +11,7 @@ import { foreignPrior } from './lineage.ts';
 import type { Prior } from './lineage.ts';
 import { runCycle } from './run-cycle.ts';
 import type { FinishedCycle } from './run-cycle.ts';
+import { readClip, storeHistory, writeHistory } from './store-history.ts';
 import { uuidFromHash } from './uuid.ts';
 
 export type CompactionResult = {
@@ -51,7 +52,9 @@ export function createCompactor(options: CompactorOptions): Compactor {
         return unchanged(history, { failed: true, reason: 'too many compactions in a row have failed' });
       try {
         const result = await compress(options, history, conversationId);
-        breaker.record(result.failed === true ? 'failure' : 'success');
+        // Where no summary was asked for, the model has proven nothing.
+        if (result.failed === true || result.messagesCompressed > 0)
+          breaker.record(result.failed === true ? 'failure' : 'success');
         return result;
       } catch (error) {
         breaker.record('failure');
@@ -88,12 +91,15 @@ async function compress(
   const { config, modelName, archive, runtime } = options;
   const { toCompress, toKeep, priorSummary } = splitHistory(history, config.keepRecent, config.scoring);
   if (toCompress.length === 0) return unchanged(history, { reason: 'there are no older messages to compress' });
+  const written = writeHistory(options, history, conversationId);
+  const same = archive.findSame(written.source.sha256, written.settingsSha256);
+  if (same !== null) return reuse(same, { history, toKeep });
   const cycle = priorSummary === null ? null : (archive.findCycles(runtime.sha256(priorSummary.content))[0] ?? null);
   const prior = toPrior(priorSummary, cycle);
   const older = history.slice(priorSummary === null ? 0 : 1, history.length - toKeep.length);
   const finished = await runCycle(options, {
     conversationId,
-    originKey: runtime.sha256(JSON.stringify([conversationId, settingsOf(options), history])),
+    originKey: runtime.sha256(`${written.source.sha256}\n${written.settingsSha256}`),
     prior,
     compressedBefore: compressedBefore(prior),
     chunks: chunkPositions(older, toCompress, config),
@@ -112,13 +118,32 @@ async function compress(
   const tokensEstimateBefore = sumTokens(history);
   const tokensEstimateAfter = sumTokens(compacted);
   if (tokensEstimateAfter >= tokensEstimateBefore) return unchanged(history, { reason: 'nothing would be gained' });
-  store(options, { history, compacted, finished: finished.value, hasPrior: priorSummary !== null });
+  storeHistory(options, { written, clip, finished: finished.value, history, hasPrior: priorSummary !== null });
   return {
     history: compacted,
     batchesCreated: finished.value.draft.newBatches.length,
     messagesCompressed: older.length,
     tokensEstimateBefore,
     tokensEstimateAfter,
+  };
+}
+
+/** The same history under the same settings again (A1): what is stored, no call and no new row. */
+function reuse(
+  same: StoredCompaction,
+  {
+    history,
+    toKeep,
+  }: { readonly history: readonly ConversationMessage[]; readonly toKeep: readonly ConversationMessage[] },
+): CompactionResult {
+  const compacted = [readClip(same), ...toKeep];
+  const [cycle] = same.cycles;
+  return {
+    history: compacted,
+    batchesCreated: cycle?.made.length ?? 0,
+    messagesCompressed: history.length - toKeep.length - (cycle?.parentCycleId === null ? 0 : 1),
+    tokensEstimateBefore: sumTokens(history),
+    tokensEstimateAfter: sumTokens(compacted),
   };
 }
 
@@ -140,12 +165,15 @@ function chunkPositions(
   byImportance: readonly ConversationMessage[],
   { chunkSize, maxChunkTokens }: CompactionConfig,
 ): readonly (readonly number[])[] {
-  const positions = new Map(older.map((message, index) => [message, index]));
+  // The same object may stand in a history twice: each place is taken once.
+  const places = new Map<ConversationMessage, number[]>();
+  for (const [index, message] of older.entries()) places.set(message, [...(places.get(message) ?? []), index]);
+  const placeOf = (message: ConversationMessage): number => places.get(message)?.shift() ?? 0;
   const chunks =
     maxChunkTokens === undefined
       ? chunkMessages(byImportance, chunkSize)
       : chunkMessagesByTokenBudget(byImportance, maxChunkTokens);
-  return chunks.map((chunk) => chunk.map((message) => positions.get(message) ?? 0).sort((a, b) => a - b));
+  return chunks.map((chunk) => chunk.map(placeOf).sort((a, b) => a - b));
 }
 
 function clipMessage(
@@ -161,82 +189,4 @@ function clipMessage(
     content: text,
     created_at: older.at(-1)?.created_at ?? null,
   };
-}
-
-function settingsOf({ config, modelName }: Pick<CompactorOptions, 'config' | 'modelName'>): string {
-  return JSON.stringify({ ...config, modelName });
-}
-
-type StoreInput = {
-  readonly history: readonly ConversationMessage[];
-  readonly compacted: readonly ConversationMessage[];
-  readonly finished: FinishedCycle;
-  readonly hasPrior: boolean;
-};
-
-/** Stores a history as a transcript of one message a line, so that it is restored and verified as a file is. */
-function store(
-  { archive, runtime, config, modelName }: CompactorOptions,
-  { history, compacted, finished, hasPrior }: StoreInput,
-): void {
-  const encoder = new TextEncoder();
-  const encode = (message: ConversationMessage): Uint8Array => encoder.encode(`${JSON.stringify(message)}\n`);
-  const lines = history.map(encode);
-  const keptCount = compacted.length - 1;
-  const firstKept = lines.length - keptCount;
-  const clip = compacted.slice(0, 1).map(encode);
-  const settings = settingsOf({ config, modelName });
-  const kept = lines.slice(firstKept);
-  const draft: CompactionDraft = {
-    format: 'messages',
-    sourcePath: `conversation:${finished.draft.conversationId}`,
-    outputPath: null,
-    source: { ...measure(runtime, lines), lineCount: lines.length, hasBom: false },
-    output: measure(runtime, [...clip, ...kept]),
-    settingsSha256: runtime.sha256(settings),
-    settings,
-    createdAt: runtime.now(),
-    processId: runtime.processId,
-    cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text) }],
-    inserted: clip.map((bytes) => ({ beforeLine: firstKept + 1, bytes })),
-    carried: [],
-    kept:
-      kept.length === 0
-        ? []
-        : [
-            {
-              firstLine: firstKept + 1,
-              lineCount: kept.length,
-              sizeBytes: kept.reduce((sum, bytes) => sum + bytes.length, 0),
-              lineSha256: kept.map((bytes) => runtime.sha256(bytes)),
-            },
-          ],
-  };
-  const drafts = lines.slice(0, firstKept).map((bytes, at): LineDraft => {
-    const message = history[at];
-    const index = at - (hasPrior ? 1 : 0);
-    const batch = index < 0 ? null : (finished.batchOf.get(index) ?? null);
-    if (message === undefined || batch === null)
-      return { line: at + 1, bytes, fate: 'marked', cycle: 0, batch: null, message: null };
-    const { id, role, name, created_at: when, content: text } = message;
-    const life = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
-    return {
-      line: at + 1,
-      bytes,
-      fate: 'summarized',
-      cycle: 0,
-      batch,
-      message: { id, role, name: name ?? null, at: when, index: life, text },
-    };
-  });
-  archive.markApplied(archive.store(draft, drafts));
-}
-
-function measure(
-  runtime: Runtime,
-  lines: readonly Uint8Array[],
-): { readonly sha256: string; readonly sizeBytes: number } {
-  const hash = runtime.createHash();
-  for (const bytes of lines) hash.update(bytes);
-  return { sha256: hash.digest(), sizeBytes: lines.reduce((sum, bytes) => sum + bytes.length, 0) };
 }

@@ -1,14 +1,16 @@
-import { countLedger, reportBase, reportConversation } from './compact-report.ts';
-import { planOutcomes, planPrepared } from './plan-transcript.ts';
-import type { Prepared } from './prepare.ts';
-import { skippedReport } from './compact-report.ts';
-import type { CompactReport } from './reports.ts';
+import { shouldResummarize } from '../core/resummarize.ts';
+import type { CompactPlan } from './compact-conversation.ts';
+import { countLedger, noteMissedTarget, reportBase, reportConversation, skippedReport } from './compact-report.ts';
+import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
+import type { Prepared, PreparedConversation } from './prepare.ts';
+import type { CompactReport, ConversationReport, PlanReport } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
+import { cyclesOf } from './run-cycle.ts';
 
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;
 
-/** What would be done, without doing it: no model, no archive row, no file. Token counts are upper bounds. */
+/** What would be done, without doing it: no model, no archive row, no file. Tokens are upper bounds: no summary is shorter than it may be. */
 export function planReport(transcript: Prepared, request: CompactFileRequest): CompactReport {
   const { policy } = request;
   const batchTokens = policy.compaction.maxSummaryTokens;
@@ -18,47 +20,72 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
   const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
   const first = planned[0];
   if (plans.every((plan) => plan === null) && first?.kind === 'skip') {
-    return skippedReport(transcript, {
-      file: request.input.name,
-      reason: first.reason,
-      notes: [first.detail],
-      output: null,
-    });
+    const notes = [first.detail];
+    return skippedReport(transcript, { file: request.input.name, reason: first.reason, notes, output: null });
   }
   const { outcomes } = planOutcomes(transcript, plans);
-  const chunks = plans.flatMap((plan) => plan?.chunks ?? []);
-  const messageTokens = transcript.conversations.reduce((sum, { view }, index) => {
-    const going = plans[index]?.chunks.flat() ?? [];
-    return sum + going.reduce((own, message) => own + (view.messages[message]?.tokens ?? 0), 0);
-  }, 0);
   const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
+  const conversations = transcript.conversations.map((prepared, index): ConversationReport => {
+    const plan = plans[index] ?? null;
+    if (plan === null) return reportConversation(prepared, () => true, null);
+    const clipTokens = mostClipTokens(transcript, prepared, { plan, request });
+    return reportConversation(prepared, isKept, { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] });
+  });
+  const missed = conversations.flatMap(({ tokens }, index) =>
+    (plans[index] ?? null) === null ? [] : noteMissedTarget(tokens.after, policy.targetTokens),
+  );
   return {
     ...reportBase(transcript, request.input.name),
     result: 'planned',
-    notes: plans.flatMap((plan) => plan?.notes ?? []),
+    notes: [...plans.flatMap((plan) => plan?.notes ?? []), ...missed],
     output: null,
     sha256: { before: transcript.scan.sha256, after: null },
     bytes: { before: transcript.source.stamp.sizeBytes, after: null },
-    conversations: transcript.conversations.map((prepared, index) => {
-      const plan = plans[index];
-      if (plan === null || plan === undefined) return reportConversation(prepared, () => true, null);
-      const cycles =
-        prepared.prior.kind === 'none'
-          ? 1
-          : (prepared.prior.kind === 'lineage' ? prepared.prior.cycle.cycle : prepared.prior.cycles) + 1;
-      return reportConversation(prepared, isKept, {
-        cycles,
-        clipTokens: plan.chunks.length * batchTokens,
-        batches: [],
-      });
-    }),
+    conversations,
     ledger: countLedger(outcomes),
     archive: null,
-    plan: {
-      chunks: chunks.length,
-      requests: chunks.length,
-      tokensIn: messageTokens + chunks.length * (batchTokens + REQUEST_FRAME_TOKENS),
-      tokensOut: chunks.length * batchTokens,
-    },
+    plan: countRequests(transcript, plans, request),
+  };
+}
+
+/** The clip-archive with every summary as long as it may be, and with what stands in it word for word. */
+function mostClipTokens(
+  { codec }: Prepared,
+  prepared: PreparedConversation,
+  { plan, request }: { readonly plan: CompactPlan; readonly request: CompactFileRequest },
+): number {
+  const { policy } = request;
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  const survivors = codec.format.isChain ? [...plan.survivors] : [];
+  const wordForWord = survivors.reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
+  return expectClipTokens(prepared, plan.chunks.length, { policy, batchTokens }) + wordForWord;
+}
+
+function countRequests(
+  { conversations }: Prepared,
+  plans: readonly (CompactPlan | null)[],
+  { policy: { compaction } }: CompactFileRequest,
+): PlanReport {
+  const counts = { chunks: 0, merges: 0, messageTokens: 0, mergedBatches: 0 };
+  for (const [index, plan] of plans.entries()) {
+    const prepared = conversations[index];
+    if (plan === null || prepared === undefined) continue;
+    const { prior, view } = prepared;
+    const inherited = prior.kind === 'lineage' ? prior.cycle.live.length : prior.kind === 'foreign' ? 1 : 0;
+    const live = inherited + plan.chunks.length;
+    counts.chunks += plan.chunks.length;
+    for (const message of plan.chunks.flat()) counts.messageTokens += view.messages[message]?.tokens ?? 0;
+    if (!shouldResummarize(live, compaction)) continue;
+    counts.merges += 1;
+    counts.mergedBatches += live - compaction.clipLast;
+  }
+  const { maxSummaryTokens } = compaction;
+  const requests = counts.chunks + counts.merges;
+  const summaries = counts.chunks + counts.mergedBatches;
+  return {
+    chunks: counts.chunks,
+    requests,
+    tokensIn: counts.messageTokens + summaries * maxSummaryTokens + requests * REQUEST_FRAME_TOKENS,
+    tokensOut: requests * maxSummaryTokens,
   };
 }

@@ -1,6 +1,7 @@
 import { planLines } from '../core/plan/fates.ts';
 import type { PlannedConversation, TranscriptPlan } from '../core/plan/fates.ts';
 import { planConversation } from '../core/plan/plan.ts';
+import { tokensOf } from '../core/plan/view.ts';
 import type { ConversationPlan } from '../core/plan/plan.ts';
 import { DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
 import type { TranscriptPolicy } from '../core/policy.ts';
@@ -17,25 +18,32 @@ export function planPrepared(
   { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
 ): ConversationPlan {
   const { compaction, chunkOrder, targetTokens } = policy;
+  const tokens = tokensOf(prepared.view);
+  if (targetTokens !== null && tokens <= targetTokens) {
+    return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
+  }
+  const { chunkSize, maxChunkTokens } = compaction;
   return planConversation({
     view: prepared.view,
     isChain: transcript.codec.format.isChain,
     cutProblem: prepared.conversation.cutProblem,
     settings: {
       keepRecent: compaction.keepRecent,
-      chunkSize: compaction.chunkSize,
-      maxChunkTokens: compaction.maxChunkTokens ?? null,
+      chunkSize,
+      maxChunkTokens: maxChunkTokens ?? null,
       chunkOrder,
       scoring: compaction.scoring ?? DEFAULT_SCORING_CONFIG,
       targetTokens,
-      clipTokens: (going) =>
-        expectClipTokens(prepared, Math.ceil(going / compaction.chunkSize), { policy, batchTokens }),
+      clipTokens: (going) => {
+        const chunks = maxChunkTokens === undefined ? going.messages / chunkSize : going.tokens / maxChunkTokens;
+        return expectClipTokens(prepared, Math.ceil(chunks), { policy, batchTokens });
+      },
     },
   });
 }
 
 /** The batches that are shown, each as large as expected; a foreign summary has the size it has. */
-function expectClipTokens(
+export function expectClipTokens(
   { prior }: PreparedConversation,
   freshCount: number,
   { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },

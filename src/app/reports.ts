@@ -52,7 +52,7 @@ export type CompactReport = {
   readonly usage?: UsageReport;
 };
 
-type PlanReport = {
+export type PlanReport = {
   readonly chunks: number;
   readonly requests: number;
   /** Estimated, upper bounds. */

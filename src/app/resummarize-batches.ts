@@ -39,6 +39,8 @@ export async function resummarizeBatches<B extends SummaryBatch>(
   const answer = await askForSummary(deps, withTimeout(request, config), {
     inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
     maxRetries: config.maxRetries ?? DEFAULT_MAX_RETRIES,
+    canHalve: false,
+    halvings: 0,
   });
   if (answer.kind !== 'summary') return err(answer.message);
   const usage = {

@@ -29,8 +29,9 @@ export async function reuseCompaction(
   if (!delivered.ok) return delivered;
   const isKept = keptLineLookup(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);
+  const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
   const conversations = transcript.conversations.map((prepared) => {
-    const cycle = same.cycles.find((one) => one.conversationId === prepared.id);
+    const cycle = cycles.get(prepared.id);
     if (cycle === undefined) return reportConversation(prepared, () => true, null);
     return reportConversation(prepared, isKept, {
       cycles: cycle.cycle,

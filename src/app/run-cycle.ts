@@ -89,7 +89,7 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
 }
 
 /** How often a conversation was compacted so far. */
-function cyclesOf(prior: Prior): number {
+export function cyclesOf(prior: Prior): number {
   if (prior.kind === 'none') return 0;
   return prior.kind === 'lineage' ? prior.cycle.cycle : prior.cycles;
 }

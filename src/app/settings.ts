@@ -1,4 +1,4 @@
-import type { TranscriptPolicy } from '../core/policy.ts';
+import type { CompactionConfig, TranscriptPolicy } from '../core/policy.ts';
 
 /** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */
 const RESULT_VERSION = 1;
@@ -11,19 +11,14 @@ export function describeSettings(input: {
   readonly modelName: string;
 }): string {
   const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
-  const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
   const { format, provider, modelName } = input;
-  const value = {
-    version: RESULT_VERSION,
-    format,
-    provider,
-    modelName,
-    chunkOrder,
-    keepSystem,
-    targetTokens,
-    conversation,
-    ...result,
-  };
+  return writeSettings(compaction, { format, provider, modelName, chunkOrder, keepSystem, targetTokens, conversation });
+}
+
+/** As `describeSettings`, of a compaction's own settings and whatever else its result depends on. */
+export function writeSettings(compaction: CompactionConfig, others: Record<string, unknown>): string {
+  const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
+  const value = { version: RESULT_VERSION, ...others, ...result };
   return JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortKeys(part) : part));
 }
 

@@ -1,4 +1,4 @@
-import { planLines } from '../core/plan/fates.ts';
+import { keptSaid } from '../core/plan/fates.ts';
 import { estimateTokens, estimateTokensByBytes } from '../core/tokens.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
@@ -70,12 +70,9 @@ function noSummary(file: string, problem: string): Failure {
 }
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
-  const { lineCount } = transcript.scan;
-  const { outcomes } = planLines([{ view: result.prepared.view, plan: result.plan }], [], {
-    lineCount,
-    isChain: transcript.codec.format.isChain,
-  });
-  return reportConversation(result.prepared, (line) => outcomes[line - 1]?.kind === 'kept', {
+  const { view } = result.prepared;
+  const kept = keptSaid({ view, plan: result.plan }, transcript.codec.format.isChain);
+  return reportConversation(result.prepared, (line) => kept.has(line), {
     cycles: result.draft.cycle,
     clipTokens: estimateTokensByBytes(result.text),
     batches: result.live.map((batch) => labelBatch(batch, '')),

@@ -70,6 +70,8 @@ export async function summarizeChunks(
     const answer = await askForSummary(deps, withTimeout(request, config), {
       inputTokens: inputTokens(messages, previousSummary),
       maxRetries,
+      canHalve: chunk.halvings < maxRetries && canHalve(messages, config),
+      halvings: chunk.halvings,
     });
     usage = addUsage(usage, { ...NO_USAGE, calls: answer.calls });
     if (answer.kind === 'summary') {

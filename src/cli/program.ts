@@ -141,8 +141,9 @@ function describeError(error: CommanderError, program: Command): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
   if (unknown !== undefined) return { message: `${message}${nearOption(unknown, program)}`, command: program.name() };
-  const [, value = '', choices = ''] = CHOICE_ERROR.exec(message) ?? [];
-  const likely = suggestion(likelyName(value, choices.split(', ')));
+  const [, value, choices] = CHOICE_ERROR.exec(message) ?? [];
+  const hasChoices = value !== undefined && choices !== undefined;
+  const likely = hasChoices ? suggestion(likelyName(value, choices.split(', '))) : '';
   return { message: `${message.replace(/\.$/, '')}${likely}`, command: program.name() };
 }
 

@@ -201,6 +201,54 @@ test('no more than keepRecent messages: no call, the same history', async (t) =>
   assert.equal(model.requests.length, 0);
 });
 
+test('L5: a timeout halves the chunk after a wait that doubles', async (t) => {
+  const slow = new ModelError('timeout', 'too slow', { retryable: true });
+  const model = scriptedModel((_, { source }) =>
+    source?.kind === 'chunk' && source.messages.length > 4 ? slow : answer('a summary'),
+  );
+  const { compactor, waits } = setUp(t, model, { clipLast: 9, chunkSize: 20 });
+  assert.equal((await compactor.compress(history(25), 'c1')).failed, true);
+  assert.deepEqual(waits.slice(0, 2), [1000, 2000]);
+});
+
+test('L5: what cannot be halved is asked for again when it timed out', async (t) => {
+  const slow = new ModelError('timeout', 'too slow', { retryable: true });
+  const model = scriptedModel((call) => (call === 0 ? slow : answer('a summary')));
+  const { compactor, waits } = setUp(t, model, { chunkSize: 2 });
+  assert.equal((await compactor.compress(history(9), 'c1')).failed, undefined);
+  assert.deepEqual(waits, [1000]);
+});
+
+test('A1: the same history again gives the same result from the archive: no call, no new row', async (t) => {
+  const model = numbered();
+  const { compactor, bench } = setUp(t, model);
+  const first = await compactor.compress(history(25), 'c1');
+  const calls = model.requests.length;
+  assert.deepEqual(await compactor.compress(history(25), 'c1'), first);
+  assert.equal(model.requests.length, calls);
+  assert.equal(bench.archive().loadCompaction(2), null);
+});
+
+test('a message object that stands twice in a history is two messages', async (t) => {
+  const { compactor, bench } = setUp(t, numbered());
+  const [one, ...rest] = history(25);
+  const said = one === undefined ? rest : [one, one, ...rest];
+  const result = await compactor.compress(said, 'c1');
+  assert.equal(result.messagesCompressed, 21);
+  assert.match(result.history[0]?.content ?? '', /^\[Context Summary — 21 messages/);
+  assert.deepEqual(new Set([...bench.archive().readLines(1)].map(({ fate }) => fate)), new Set(['summarized']));
+});
+
+test('L6: a compaction that had nothing to ask is no success', async (t) => {
+  const model = scriptedModel(() => new ModelError('auth', 'wrong key', { retryable: false }));
+  const { compactor } = setUp(t, model);
+  for (let run = 0; run < 5; run += 1) {
+    await compactor.compress(history(25), 'c1');
+    await compactor.compress(history(3), 'c2');
+  }
+  assert.equal(model.requests.length, 3);
+});
+
 test('any history: every message is kept or archived, once, and nothing throws', async () => {
   const bench = createWorkbench();
   try {

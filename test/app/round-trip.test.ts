@@ -172,6 +172,25 @@ test('a target lets the best of the older messages survive as their own bytes, i
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
 });
 
+test('a target is for each conversation: one that fits is left alone, one that does not is compacted until it does', async (t) => {
+  const bench = benchFor(t);
+  const rows = (id: string, turns: number): string =>
+    chatTranscript(turns)
+      .trimEnd()
+      .split('\n')
+      .map(
+        (line, at) =>
+          `${JSON.stringify({ conversation_id: id, created_at: `2026-01-02T10:00:${String(at % 60).padStart(2, '0')}Z`, ...JSON.parse(line) })}\n`,
+      )
+      .join('');
+  bench.write('rows.jsonl', rows('small', 8) + rows('large', 40));
+  const report = reportOf(await bench.compact('rows.jsonl', { targetTokens: 4000 }));
+  const [small, large] = report.conversations;
+  assert.deepEqual([small?.cycles, small?.tokens.after], [0, small?.tokens.before]);
+  assert.ok((large?.tokens.after ?? Number.NaN) <= 4000);
+  assert.deepEqual(report.notes, []);
+});
+
 test('a BOM is read, not written, and given back', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', `\ufeff${chatTranscript(30)}`);

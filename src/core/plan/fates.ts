@@ -55,6 +55,14 @@ export function planLines(
   return { outcomes, insertBefore };
 }
 
+/** The lines of what a conversation's producer will still send, without looking at the rest of the file. */
+export function keptSaid({ view, plan }: PlannedConversation, isChain: boolean): ReadonlySet<number> {
+  const stays = (index: number): boolean =>
+    plan === null || index >= plan.boundary || (!isChain && plan.survivors.has(index));
+  const messages = view.messages.filter((_, index) => stays(index));
+  return new Set([...view.instructions, ...messages].map(({ line }) => line));
+}
+
 type SetOutcome = (line: number, outcome: LineOutcome) => void;
 
 function setMessages(

@@ -4,6 +4,7 @@ import { scoreFeatures } from '../scoring.ts';
 import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
 import { chooseSurvivors, groupCandidates } from './survivors.ts';
+import type { ClipEstimate } from './survivors.ts';
 import { groupFactsOf } from './view.ts';
 import type { ConversationView, PlanMessage } from './view.ts';
 
@@ -16,8 +17,7 @@ export type PlanSettings = {
   readonly scoring: ImportanceScoringConfig;
   /** Null: everything older goes. */
   readonly targetTokens: number | null;
-  /** Tokens of the clip-archive when this many messages go. */
-  readonly clipTokens: (goingMessages: number) => number;
+  readonly clipTokens: ClipEstimate;
 };
 
 export type PlanInput = {
@@ -29,19 +29,15 @@ export type PlanInput = {
 
 /** What would be done with one conversation. Indices are those of `view.messages`. */
 export type ConversationPlan =
-  | { readonly kind: 'skip'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string }
+  | { readonly kind: 'skip'; readonly reason: 'too-short' | 'no-legal-cut' | 'under-limit'; readonly detail: string }
   | {
       readonly kind: 'compact';
       /** Index of the first message of the recent part. */
       readonly boundary: number;
       /** Older messages that stay word for word. */
       readonly survivors: ReadonlySet<number>;
-      /** Scores of the messages before the boundary. */
-      readonly scores: readonly number[];
       /** What goes, least important first; inside a chunk in the order in which it was said (C1). */
       readonly chunks: readonly (readonly number[])[];
-      /** Tokens of the result as estimated for the target; null without one. */
-      readonly estimatedTokens: number | null;
       readonly notes: readonly string[];
     };
 
@@ -57,23 +53,21 @@ export function planConversation({ view, settings, isChain, cutProblem }: PlanIn
   const isFixed = (index: number): boolean => keepRecent > 0 && index === latestPrompt;
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
   const candidates = groupCandidates(groups, end, { score: (index) => scores[index] ?? 0, tokens, isFixed });
-  const choice = chooseSurvivors({
+  const survivors = chooseSurvivors({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
     targetTokens: settings.targetTokens ?? Number.NEGATIVE_INFINITY,
     clipTokens: settings.clipTokens,
   });
-  const going = scores.keys().filter((index) => !choice.survivors.has(index));
+  const going = scores.keys().filter((index) => !survivors.has(index));
   const chunks = chunkIndices([...going], { messages, scores, settings });
   if (chunks.length === 0)
     return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
   return {
     kind: 'compact',
     boundary: end,
-    survivors: choice.survivors,
-    scores,
+    survivors,
     chunks,
-    estimatedTokens: settings.targetTokens === null ? null : choice.tokens,
     notes: boundary.note === null ? [] : [boundary.note],
   };
 }

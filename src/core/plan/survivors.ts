@@ -5,39 +5,41 @@ export type Candidate = {
   /** Its highest member's (a group is worth what its best message is worth). */
   readonly score: number;
   readonly tokens: number;
-  /** Survives whatever the target (P6, later instructions). */
+  /** Survives whatever the target (P6). */
   readonly isFixed: boolean;
 };
+
+/** Tokens of the clip-archive when so much goes. */
+export type ClipEstimate = (going: { readonly messages: number; readonly tokens: number }) => number;
 
 export type SurvivorInput = {
   readonly candidates: readonly Candidate[];
   /** Tokens of everything that stays anyway: instructions and the recent messages. */
   readonly fixedTokens: number;
   readonly targetTokens: number;
-  /** Estimated tokens of the clip-archive when this many messages go. */
-  readonly clipTokens: (goingMessages: number) => number;
-};
-
-export type SurvivorChoice = {
-  readonly survivors: ReadonlySet<number>;
-  /** Estimated tokens of the result. */
-  readonly tokens: number;
+  readonly clipTokens: ClipEstimate;
 };
 
 /** Lets the lowest-scored groups go, one after the other, until the result fits. Where it never fits, all that may go have gone. */
-export function chooseSurvivors({ candidates, fixedTokens, targetTokens, clipTokens }: SurvivorInput): SurvivorChoice {
+export function chooseSurvivors({
+  candidates,
+  fixedTokens,
+  targetTokens,
+  clipTokens,
+}: SurvivorInput): ReadonlySet<number> {
   const survivors = new Set(candidates.flatMap((candidate) => candidate.members));
   let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
-  let going = 0;
-  const total = (): number => staying + (going === 0 ? 0 : clipTokens(going));
+  const going = { messages: 0, tokens: 0 };
+  const total = (): number => staying + (going.messages === 0 ? 0 : clipTokens(going));
   const byScore = candidates.filter((candidate) => !candidate.isFixed).sort((a, b) => a.score - b.score);
   for (const candidate of byScore) {
-    if (going > 0 && total() <= targetTokens) break;
+    if (total() <= targetTokens) break;
     for (const member of candidate.members) survivors.delete(member);
     staying -= candidate.tokens;
-    going += candidate.members.length;
+    going.tokens += candidate.tokens;
+    going.messages += candidate.members.length;
   }
-  return { survivors, tokens: total() };
+  return survivors;
 }
 
 /** The groups of the messages before `end`, in order of their first member. */

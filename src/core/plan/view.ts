@@ -50,6 +50,15 @@ export function viewConversation({ entries, priorLine, isStale, carried, keepSys
   return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount };
 }
 
+/** Tokens of a conversation as its producer sends it. */
+export function tokensOf({ messages, instructions, prior }: ConversationView): number {
+  const inFile = messages.filter((message) => message.carriedLineId === undefined);
+  return [...inFile, ...instructions, ...(prior === null ? [] : [prior])].reduce(
+    (sum, one) => sum + (one.tokens ?? 0),
+    0,
+  );
+}
+
 /** What binds a message to others that must go or stay with it. */
 export function groupFactsOf({ calls = [], results = [], groupKey }: PlanMessage): GroupInput {
   return groupKey === undefined ? { calls, results } : { calls, results, key: groupKey };
