@@ -66,6 +66,7 @@ export async function summarizeChunks(
       modelName,
       maxTokens: config.maxSummaryTokens,
       earlier: [...input.earlier, ...batches.map((batch) => batch.content)],
+      ...maxMessageChars(config, previousSummary),
     });
     const answer = await askForSummary(deps, withTimeout(request, config), {
       inputTokens: inputTokens(messages, previousSummary),
@@ -92,6 +93,20 @@ export async function summarizeChunks(
     }
   }
   return ok({ batches, usage });
+}
+
+const CHARS_PER_TOKEN = 4; // as estimateTokens counts
+/** Room for the system prompt and the directive. */
+const FRAME_TOKENS = 1000;
+
+/** What one message may take of the model's window, beside all that must be in the request with it (C2). */
+function maxMessageChars(
+  { modelMaxTokens, maxSummaryTokens }: CompactionConfig,
+  previousSummary: string | null,
+): { readonly maxMessageChars?: number } {
+  if (modelMaxTokens === undefined) return {};
+  const taken = FRAME_TOKENS + maxSummaryTokens + (previousSummary === null ? 0 : estimateTokens(previousSummary));
+  return { maxMessageChars: Math.max(FRAME_TOKENS, modelMaxTokens - taken) * CHARS_PER_TOKEN };
 }
 
 function canHalve(messages: readonly ConversationMessage[], { maxChunkTokens }: CompactionConfig): boolean {

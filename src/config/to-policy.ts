@@ -23,6 +23,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
       clipFirst: summarization.clip_first,
       clipLast: summarization.clip_last,
       prompt: summarization.prompt,
+      modelMaxTokens: summarization.model_max_tokens,
       scoring: {
         roleWeightSystem: summarization.role_weight_system,
         roleWeightUser: summarization.role_weight_user,

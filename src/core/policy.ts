@@ -45,6 +45,8 @@ export type CompactionConfig = {
   /** Chunks by this many tokens instead of by `chunkSize`. */
   readonly maxChunkTokens?: number;
   readonly maxConsecutiveFailures?: number;
+  /** The model's window, in tokens: a message that is larger is cut in its middle for the request (C2). */
+  readonly modelMaxTokens?: number;
 };
 
 /** The order in which chunks are formed: least important first, or as said. */
@@ -79,4 +81,5 @@ export const DEFAULT_COMPACTION_CONFIG: CompactionConfig = {
   timeout: 120_000,
   maxRetries: 2,
   maxConsecutiveFailures: 3,
+  modelMaxTokens: 200_000,
 };

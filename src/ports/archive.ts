@@ -2,7 +2,12 @@ import type { SummaryBatch } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 
 /** A batch as stored. */
-export type StoredBatch = SummaryBatch & { readonly id: number; readonly label: string };
+export type StoredBatch = SummaryBatch & {
+  readonly id: number;
+  readonly label: string;
+  /** Of `content` (UTF-8) when it was stored, hex: a text that differs from it was changed since. */
+  readonly contentSha256: string;
+};
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
 export type BatchRef =

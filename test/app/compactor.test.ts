@@ -249,6 +249,16 @@ test('L6: a compaction that had nothing to ask is no success', async (t) => {
   assert.equal(model.requests.length, 3);
 });
 
+test('C2: a message larger than the window is cut in its middle for the request, and the archive keeps it whole', async (t) => {
+  const model = numbered();
+  const { compactor, bench } = setUp(t, model, { modelMaxTokens: 5000 });
+  const said = messages({ content: `begin ${'x'.repeat(100_000)} end` }, ...history(12));
+  assert.equal((await compactor.compress(said, 'c1')).failed, undefined);
+  const sent = model.requests.map(textOf).join();
+  assert.ok(sent.length < 60_000 && sent.includes('begin xxx') && sent.includes('xxx end'));
+  assert.ok([...bench.archive().readLines(1)].some(({ bytes }) => bytes.length > 100_000));
+});
+
 test('any history: every message is kept or archived, once, and nothing throws', async () => {
   const bench = createWorkbench();
   try {

@@ -153,7 +153,7 @@ for (const [line, message] of [
   ['score -o x f', "unknown option '-o'"],
   ['--frobnicate f', "unknown option '--frobnicate': the nearest known one is --format"],
   ['-z f', "unknown option '-z'"],
-  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more/],
+  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more$/],
   ['--keep-recent 1.5 f', /whole number of 0 or more/],
   ['--chunk-size 0 f', /whole number of 1 or more/],
   ['--target 1e3 f', /whole number of 1 or more/],

@@ -55,6 +55,7 @@ function toBatch(row: Row): StoredBatch {
     id: readInteger(row, 'id'),
     label: readText(row, 'label'),
     content: readText(row, 'content'),
+    contentSha256: readHash(row, 'content_sha256'),
     depth: readInteger(row, 'depth'),
     startTime: readTime(row, 'start_ms'),
     endTime: readTime(row, 'end_ms'),

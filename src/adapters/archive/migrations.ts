@@ -53,6 +53,7 @@ CREATE TABLE batches (
   position INTEGER NOT NULL,
   label TEXT NOT NULL UNIQUE,
   content ANY NOT NULL,
+  content_sha256 BLOB NOT NULL CHECK (length(content_sha256) = 32),
   depth INTEGER NOT NULL,
   start_ms INTEGER,
   end_ms INTEGER,

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { BatchDraft, BatchRef, CycleDraft } from '../../ports/archive.ts';
 import { hashColumn, textColumn, timeColumn } from './columns.ts';
@@ -8,8 +9,8 @@ INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycl
   made_count, live_count)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH = `
-INSERT INTO batches (cycle_id, position, label, content, depth, start_ms, end_ms, message_count, first_index, last_index)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH_SEARCH = 'INSERT INTO batch_search (rowid, content) VALUES (?, ?)';
 const INSERT_SOURCE = 'INSERT INTO batch_sources (batch_id, position, source_id) VALUES (?, ?, ?)';
 const INSERT_LIVE = 'INSERT INTO live_batches (cycle_id, position, batch_id) VALUES (?, ?, ?)';
@@ -43,6 +44,7 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
       position,
       label,
       textColumn(batch.content),
+      hash('sha256', batch.content, 'buffer'),
       batch.depth,
       timeColumn(batch.startTime),
       timeColumn(batch.endTime),

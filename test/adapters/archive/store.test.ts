@@ -36,7 +36,8 @@ test('a compaction comes back as it was stored', (t) => {
   const [cycle] = cycleDrafts;
   assert.ok(cycle);
   const { sources, ...batch } = batchDraft();
-  const stored = { ...batch, id: 1, label: 'compaction-batch-harbor-2026-03-01T09:30:00.000Z' };
+  const label = 'compaction-batch-harbor-2026-03-01T09:30:00.000Z';
+  const stored = { ...batch, id: 1, label, contentSha256: sha256(batch.content) };
   const { newBatches: _made, ...cycleRest } = cycle;
   assert.deepEqual(archive.loadCompaction(id), {
     ...rest,
@@ -56,7 +57,7 @@ test('a batch without times and indices comes back without them', (t) => {
   const id = archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches: [plain] })] }), [lineDraft(1)]);
   const { sources: _sources, ...expected } = plain;
   assert.deepEqual(archive.loadCompaction(id)?.cycles[0]?.live, [
-    { ...expected, id: 1, label: 'compaction-batch-harbor-cycle-1-1' },
+    { ...expected, id: 1, label: 'compaction-batch-harbor-cycle-1-1', contentSha256: sha256(expected.content) },
   ]);
 });
 

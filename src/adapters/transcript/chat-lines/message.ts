@@ -25,13 +25,18 @@ export function toDecoded(source: MessageSource): Decoded {
     content.hasTypedText &&
     !isClipArchiveText(content.text);
   return {
-    kind: isSummary ? 'summary' : said.role === 'system' ? 'instruction' : 'message',
+    kind: isSummary ? 'summary' : isInstruction(said, content) ? 'instruction' : 'message',
     ...(said.conversation !== undefined && { conversation: said.conversation }),
     ...(calls.length > 0 && { calls }),
     ...(content.results.length > 0 && { results: content.results }),
     ...(isPrompt && { isPrompt }),
     message,
   };
+}
+
+/** Of two compacted files that were joined, the second's clip-archive stands in the middle: it tells what was said, and goes as that does. */
+function isInstruction({ role }: Said, { text }: Content): boolean {
+  return role === 'system' && !isClipArchiveText(text);
 }
 
 function toMessage({ said, content, line, isSummary }: MessageSource): ConversationMessage {

@@ -47,12 +47,12 @@ suite('the summary of an earlier compaction (P3)', () => {
     assert.deepEqual(kindsOf({ ...userClip, conversation_id: 'c' }), ['message']);
   });
 
-  test('is only the first: a second one stays as an instruction', () => {
-    assert.deepEqual(kindsOf(clip, clip, user), ['summary', 'instruction', 'message']);
+  test('is only the first: a second one is no instruction either, and goes as what was said goes', () => {
+    assert.deepEqual(kindsOf(clip, clip, user), ['summary', 'message', 'message']);
   });
 
-  test('is none once something was said: by role, it is an instruction or a message', () => {
-    assert.deepEqual(kindsOf(user, clip, userClip, answer), ['message', 'instruction', 'message', 'message']);
+  test('is none once something was said: it is a message then', () => {
+    assert.deepEqual(kindsOf(user, clip, userClip, answer), ['message', 'message', 'message', 'message']);
     assert.equal(priorLine(user, clip, userClip, answer), null);
   });
 
@@ -67,7 +67,7 @@ suite('the summary of an earlier compaction (P3)', () => {
       'summary',
       'message',
       'summary',
-      'instruction',
+      'message',
     ]);
   });
 
