@@ -47,9 +47,10 @@ export async function compactConversation(
     onChunk,
   });
   if (!finished.ok) return finished;
-  const carried = [...finished.value.batchOf].flatMap(([index, batch]) => {
-    const lineId = prepared.view.messages[index]?.carriedLineId;
-    return lineId === undefined ? [] : [{ lineId, batch }];
+  const { messages, carriedCount } = prepared.view;
+  const carried = messages.slice(0, carriedCount).flatMap(({ carriedLineId: lineId }, index) => {
+    const batch = finished.value.batchOf.get(index);
+    return lineId === undefined || batch === undefined ? [] : [{ lineId, batch }];
   });
   return ok({ ...finished.value, prepared, plan, carried });
 }

@@ -2,6 +2,7 @@ import { parseClipArchiveHead } from '../core/clip-archive.ts';
 import type { ConversationMessage } from '../core/message.ts';
 import type { PlanMessage } from '../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../core/policy.ts';
+import { createFeatureReader } from '../core/scoring.ts';
 import type { Archive, StoredCycle, StoredLine } from '../ports/archive.ts';
 import type { CodecSession } from '../ports/codec.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
@@ -40,12 +41,13 @@ export function readCarried(
   cycle: StoredCycle,
   read: { readonly formats: FormatRegistry; readonly session: CodecSession; readonly scoring: ImportanceScoringConfig },
 ): readonly CarriedMessage[] {
+  const readFeatures = createFeatureReader(read.scoring);
   return archive.readSurvivors(cycle.id).flatMap((stored) => {
     const parsed = read.formats.parseLine(trimEol(stored.bytes));
     if (!parsed.ok) return [];
     const decoded = read.session.decode(parsed.value, stored.line);
     if ('problem' in decoded || decoded.message === undefined) return [];
-    const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, read.scoring);
+    const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, readFeatures);
     return [{ plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message, stored }];
   });
 }

@@ -44,6 +44,8 @@ export type Prepared = {
   /** The parsed line; null where it is no JSON. */
   readonly readJson: (entry: Entry) => Json | null;
   readonly readMessage: (entry: Entry) => ConversationMessage | null;
+  /** The message of an entry whose line's bytes are at hand. */
+  readonly decodeMessage: (entry: Entry, bytes: Uint8Array) => ConversationMessage | null;
 };
 
 /** Asked only where a transcript begins with a summary: opening an archive takes time. */
@@ -106,17 +108,22 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
 function createReaders(
   deps: AppDeps,
   { source, session }: { readonly source: SourceFile; readonly session: CodecSession },
-): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage'> {
+): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage' | 'decodeMessage'> {
   const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
-  const readJson = (entry: Entry): Json | null => {
-    const parsed = deps.formats.parseLine(trimEol(readLine(entry)));
+  const parse = (bytes: Uint8Array): Json | null => {
+    const parsed = deps.formats.parseLine(trimEol(bytes));
     return parsed.ok ? parsed.value : null;
   };
-  const readMessage = (entry: Entry): ConversationMessage | null => {
-    const decoded = session.decode(readJson(entry), entry.line);
+  const decodeMessage = ({ line }: Entry, bytes: Uint8Array): ConversationMessage | null => {
+    const decoded = session.decode(parse(bytes), line);
     return 'problem' in decoded ? null : (decoded.message ?? null);
   };
-  return { readLine, readJson, readMessage };
+  return {
+    readLine,
+    readJson: (entry) => parse(readLine(entry)),
+    readMessage: (entry) => decodeMessage(entry, readLine(entry)),
+    decodeMessage,
+  };
 }
 
 function prepareConversation(

@@ -22,8 +22,17 @@ export function outputPieces({ inserted, kept }: Recipe): readonly OutputPiece[]
 
 /** Tells of any source line whether it stays. */
 export function keptLineLookup({ kept }: Pick<Recipe, 'kept'>): (line: number) => boolean {
-  const lines = new Set(kept.flatMap((run) => run.lineSha256.map((_, at) => run.firstLine + at)));
-  return (line) => lines.has(line);
+  return (line) => {
+    let low = 0;
+    let high = kept.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const run = kept[middle];
+      if (run !== undefined && run.firstLine + run.lineCount <= line) low = middle + 1;
+      else high = middle;
+    }
+    return (kept[low]?.firstLine ?? Number.POSITIVE_INFINITY) <= line;
+  };
 }
 
 export type LineFacts = { readonly sizeBytes: number; readonly sha256: string };

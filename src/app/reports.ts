@@ -102,6 +102,7 @@ export type VerifyProblem = {
   readonly kind:
     | 'changed-line'
     | 'missing-batch'
+    | 'changed-batch'
     | 'hole'
     | 'parted-group'
     | 'damaged-archive'

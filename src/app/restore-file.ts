@@ -1,6 +1,6 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { Archive } from '../ports/archive.ts';
+import type { Archive, StoredCompaction } from '../ports/archive.ts';
 import type { FileStamp } from '../ports/files.ts';
 import { UTF8_BOM } from './bom.ts';
 import type { AppDeps, CompactDeps } from './deps.ts';
@@ -11,7 +11,8 @@ import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { RestoreReport } from './reports.ts';
 import type { RestoreFileRequest } from './requests.ts';
-import { hashLines, restoredLines } from './restored-lines.ts';
+import { provenLines, restoredLines } from './restored-lines.ts';
+import type { LineStream } from './restored-lines.ts';
 import { withCompacted } from './with-compacted.ts';
 import { writeOutput } from './write-output.ts';
 
@@ -26,9 +27,14 @@ export async function restoreFile(
   });
 }
 
-type Undone = { readonly stage: Stage; readonly cycles: number; readonly sizeBytes: number; readonly sha256: string };
+type Undone = {
+  /** Proven as they are gone through: a RestoreError at the end says that they are not the original's. */
+  readonly lines: LineStream;
+  readonly source: StoredCompaction['source'];
+  readonly cycles: number;
+};
 
-/** Takes back one compaction, or all of them, each proven by the hash of what it had read. */
+/** How to take back one compaction, or all of them. */
 async function undo(
   deps: Omit<CompactDeps, 'model' | 'breaker'>,
   {
@@ -46,26 +52,18 @@ async function undo(
     if (located === null) break;
     const { compaction } = located;
     const output = stage.lines;
-    const lines = (): Iterable<Uint8Array> => restoredLines({ compaction, archive, runtime: deps.runtime, output });
-    const { hasBom, sizeBytes, sha256 } = compaction.source;
-    const proof = hashLines(deps.runtime.createHash(), lines(), { sizeBytes, hasBom });
-    if (proof.sha256 !== sha256) {
-      return err({
-        kind: 'altered',
-        file: name,
-        line: null,
-        problem: 'what comes out has another sha256 than the original',
-      });
-    }
-    const before = await readStage(deps, { lines, hasBom, codec: stage.codec, name });
+    const { source } = compaction;
+    const lines = (): Iterable<Uint8Array> =>
+      provenLines(deps.runtime, restoredLines({ compaction, archive, runtime: deps.runtime, output }), source);
+    done.push({ lines, source, cycles: done.length + 1 });
+    if (!request.all) break;
+    const before = await readStage(deps, { lines, hasBom: source.hasBom, codec: stage.codec, name });
     if (!before.ok) return before;
     stage = before.value;
-    done.push({ stage, cycles: done.length + 1, sizeBytes, sha256 });
     for (const cycle of compaction.cycles) {
       missing.delete(cycle.id);
       if (cycle.parentCycleId !== null) missing.add(cycle.parentCycleId);
     }
-    if (!request.all) break;
   }
   // It said "all": an earlier state that is not the first is not what was asked for.
   if (request.all && missing.size > 0) return err({ kind: 'not-in-archive', file: name, archive: archive.path });
@@ -76,20 +74,22 @@ async function undo(
 async function write(
   deps: Omit<CompactDeps, 'model' | 'breaker'>,
   { input, output }: RestoreFileRequest,
-  { stage, cycles, sizeBytes, sha256, stamp }: Undone & { readonly stamp: FileStamp },
+  { lines, source, cycles, stamp }: Undone & { readonly stamp: FileStamp },
 ): Promise<Result<RestoreReport, Failure>> {
   let written = 0;
   const pieces = function* (): Generator<Uint8Array> {
-    if (stage.hasBom) {
+    if (source.hasBom) {
       written += UTF8_BOM.length;
       yield UTF8_BOM;
     }
-    for (const bytes of stage.lines()) {
+    for (const bytes of lines()) {
       written += bytes.length;
       yield bytes;
     }
   };
   if (output.kind === 'stdout') {
+    // What was written cannot be taken back: it is proven first. A file gets its name only when it was.
+    for (const piece of lines()) void piece;
     for (const piece of pieces()) deps.stdout(piece);
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
@@ -113,8 +113,8 @@ async function write(
     output: target,
     cycles,
     bytes: written,
-    sha256,
-    appendedBytes: Math.max(0, written - sizeBytes),
+    sha256: source.sha256,
+    appendedBytes: Math.max(0, written - source.sizeBytes),
   });
 }
 

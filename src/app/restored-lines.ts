@@ -1,4 +1,4 @@
-import type { Archive, StoredCompaction } from '../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredLine } from '../ports/archive.ts';
 import type { RawLine } from '../ports/files.ts';
 import type { RunningHash, Runtime } from '../ports/runtime.ts';
 import { UTF8_BOM } from './bom.ts';
@@ -9,10 +9,10 @@ export type LineStream = () => Iterable<Uint8Array>;
 
 /** Why a compacted file cannot be taken back: the line of it (from 1) that is to blame, where one is. */
 export class RestoreError extends Error {
-  readonly problem: 'changed-line' | 'hole';
+  readonly problem: 'changed-line' | 'hole' | 'wrong-hash';
   readonly line: number | null;
 
-  constructor(problem: 'changed-line' | 'hole', message: string, line: number | null) {
+  constructor(problem: RestoreError['problem'], message: string, line: number | null) {
     super(message);
     this.name = 'RestoreError';
     this.problem = problem;
@@ -26,41 +26,49 @@ type RestoreInput = {
   readonly runtime: Runtime;
   /** The compacted file, with whatever was appended since. */
   readonly output: LineStream;
+  /** Told of every line that comes from the archive. */
+  readonly onArchived?: (line: StoredLine) => void;
 };
 
 /**
  * The lines before a compaction: kept ones from the compacted file, the others from the archive, and at the end what was appended
  * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
  */
-export function* restoredLines({ compaction, archive, runtime, output }: RestoreInput): Generator<Uint8Array> {
+export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
+  const { compaction, archive, runtime, output, onArchived } = input;
   const reader = createOutputReader(output(), { runtime, sizeBytes: compaction.output.sizeBytes });
   const archived = archive.readLines(compaction.id);
   const ownBefore = groupByLine(compaction);
-  const keptHash = keptHashes(compaction);
+  const keptHash = createHashFinder(compaction);
   let pending = archived.next();
-  let last: Uint8Array | null = null;
+  let endsOpen = false;
   for (let line = 1; line <= compaction.source.lineCount; line += 1) {
     for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes));
-    const sha256 = keptHash.get(line);
+    const sha256 = keptHash(line);
+    let bytes: Uint8Array;
     if (sha256 !== undefined) {
-      last = reader.expect(sha256);
+      bytes = reader.expect(sha256);
     } else if (pending.done !== true && pending.value.line === line) {
-      last = pending.value.bytes;
+      ({ bytes } = pending.value);
+      onArchived?.(pending.value);
       pending = archived.next();
     } else {
       throw new RestoreError('hole', `line ${line} of the original is neither kept nor archived`, null);
     }
-    yield last;
+    endsOpen = bytes.at(-1) !== LF;
+    yield bytes;
   }
+  // The archive itself tells whether it gave all that it has.
+  while (pending.done !== true) pending = archived.next();
   for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? []) reader.expect(runtime.sha256(bytes));
-  yield* appendedLines(reader, last);
+  yield* appendedLines(reader, endsOpen);
 }
 
 /** Lines that a producer added after the compaction; the first begins a line of its own even if the original's last line had no ending. */
-function* appendedLines(reader: OutputReader, last: Uint8Array | null): Generator<Uint8Array> {
+function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint8Array> {
   let isFirst = true;
   for (let bytes = reader.rest(); bytes !== null; bytes = reader.rest()) {
-    if (isFirst && last !== null && last.at(-1) !== LF && bytes.at(0) !== LF) yield Uint8Array.of(LF);
+    if (isFirst && endsOpen && bytes.at(0) !== LF) yield Uint8Array.of(LF);
     isFirst = false;
     yield bytes;
   }
@@ -109,8 +117,39 @@ function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readon
   return lines;
 }
 
-function keptHashes({ kept }: StoredCompaction): ReadonlyMap<number, string> {
-  return new Map(kept.flatMap((run) => run.lineSha256.map((sha256, at) => [run.firstLine + at, sha256] as const)));
+/** The hash of a kept line; undefined: it was not kept. To be asked for lines in their order. */
+function createHashFinder({ kept }: StoredCompaction): (line: number) => string | undefined {
+  let at = 0;
+  return (line) => {
+    for (; at < kept.length; at += 1) {
+      const run = kept[at];
+      if (run !== undefined && line < run.firstLine + run.lineCount)
+        return line < run.firstLine ? undefined : run.lineSha256[line - run.firstLine];
+    }
+    return undefined;
+  };
+}
+
+/** Passes lines on while it proves that they begin with the source of a compaction; throws a RestoreError at the end where they do not. */
+export function* provenLines(
+  runtime: Runtime,
+  lines: Iterable<Uint8Array>,
+  { sizeBytes, sha256, hasBom }: StoredCompaction['source'],
+): Generator<Uint8Array> {
+  const hash = runtime.createHash();
+  let left = sizeBytes;
+  const add = (bytes: Uint8Array): void => {
+    if (left > 0) hash.update(left < bytes.length ? bytes.subarray(0, left) : bytes);
+    left -= Math.min(left, bytes.length);
+  };
+  if (hasBom) add(UTF8_BOM);
+  for (const bytes of lines) {
+    add(bytes);
+    yield bytes;
+  }
+  if (hash.digest() === sha256) return;
+  const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
+  throw new RestoreError('wrong-hash', message, null);
 }
 
 /** A restored file as the first pass reads it. Its size is not known beforehand: 0. */

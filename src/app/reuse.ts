@@ -74,8 +74,9 @@ function clipTokensByHash(
   { session }: Prepared,
   { inserted }: StoredCompaction,
 ): (sha256: string) => number {
+  const lines = new Map(inserted.map(({ bytes }) => trimEol(bytes)).map((line) => [deps.runtime.sha256(line), line]));
   return (sha256) => {
-    const line = inserted.map(({ bytes }) => trimEol(bytes)).find((bytes) => deps.runtime.sha256(bytes) === sha256);
+    const line = lines.get(sha256);
     const parsed = line === undefined ? null : deps.formats.parseLine(line);
     if (parsed === null || !parsed.ok) return 0;
     const decoded = session.decode(parsed.value, 0);

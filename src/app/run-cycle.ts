@@ -68,7 +68,8 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
   if (!closed.ok) return closed;
   const { live, drafts } = closed.value;
   const offset = inherited.foreign.length;
-  const batchOf = new Map(batches.flatMap((batch, at) => batch.members.map((index) => [index, offset + at])));
+  const batchOf = new Map<number, number>();
+  for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
   const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };

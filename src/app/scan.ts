@@ -2,7 +2,8 @@ import type { ConversationMessage } from '../core/message.ts';
 import type { ImportanceScoringConfig } from '../core/policy.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import { readFeatures } from '../core/scoring.ts';
+import { createFeatureReader } from '../core/scoring.ts';
+import type { ScoreFeatures } from '../core/scoring.ts';
 import { isClipArchiveText } from '../core/split.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Decoded, Entry } from '../core/transcript.ts';
@@ -13,6 +14,7 @@ import type { Progress, Runtime } from '../ports/runtime.ts';
 import type { Failure } from './failure.ts';
 import { isInterrupted } from './interruption.ts';
 import { UTF8_BOM } from './bom.ts';
+import { createFactSharer } from './share-facts.ts';
 import { isBlank } from './open-transcript.ts';
 
 /** The first pass over a transcript: offsets, facts and score features of every line, never its text. */
@@ -55,10 +57,11 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
   if (source.bomLength > 0) hash.update(UTF8_BOM);
   const entries: Entry[] = [];
   let eol: Scan['eol'] | null = null;
+  const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
   let nextYield = YIELD_BYTES;
   for (const raw of source.lines()) {
     hash.update(raw.bytes);
-    const entry = scanLine(deps, input, raw);
+    const entry = scanLine(deps, input, { raw, shared });
     if (!entry.ok) return entry;
     entries.push(entry.value);
     eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
@@ -70,7 +73,13 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
   return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });
 }
 
-function scanLine({ formats, runtime }: ScanDeps, input: ScanInput, raw: RawLine): Result<Entry, Failure> {
+type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
+
+function scanLine(
+  { formats, runtime }: ScanDeps,
+  input: ScanInput,
+  { raw, shared }: { readonly raw: RawLine; readonly shared: Shared },
+): Result<Entry, Failure> {
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
   const content = raw.bytes.subarray(0, raw.bytes.length - raw.eolLength);
   if (isBlank(content)) return ok({ ...place, kind: 'blank' });
@@ -82,16 +91,18 @@ function scanLine({ formats, runtime }: ScanDeps, input: ScanInput, raw: RawLine
   if (!parsed.ok) return bad(parsed.column, parsed.problem);
   const decoded = input.session.decode(parsed.value, raw.line);
   if ('problem' in decoded) return bad(1, decoded.problem);
-  const entry = toEntry(decoded, place, input.scoring);
+  const entry = toEntry(shared.facts(decoded), place, shared.features);
   const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
   return ok(isClip ? { ...entry, sha256: runtime.sha256(content) } : entry);
 }
+
+type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
 
 /** A decoded line as the plan keeps it. */
 export function toEntry(
   { message, ...facts }: Decoded,
   place: { readonly line: number; readonly start: number; readonly length: number },
-  scoring: ImportanceScoringConfig,
+  readFeatures: FeatureReader,
 ): Entry {
   if (message === undefined) return { ...facts, ...place };
   return {
@@ -99,13 +110,7 @@ export function toEntry(
     ...place,
     id: message.id,
     role: message.role,
-    atMs: timeOf(message),
-    features: readFeatures(message, scoring),
+    features: readFeatures(message),
     tokens: estimateTokensByBytes(message.content),
-    chars: message.content.length,
   };
-}
-
-function timeOf(message: ConversationMessage): number | null {
-  return message.created_at === null ? null : message.created_at.getTime();
 }

@@ -11,7 +11,7 @@ export type ScoreFeatures = {
   readonly hasToolCall: boolean;
   /** Those of the config that the text holds, spelt as there. Messages with the same ones share one array. */
   readonly keywords: readonly string[];
-  /** UTF-16 units. */
+  /** UTF-16 units, or as many as count. */
   readonly contentLength: number;
 };
 
@@ -41,6 +41,34 @@ export function readFeatures(
     keywords: matcherOf(config.importantKeywords)(msg.content),
     contentLength: msg.content.length,
   };
+}
+
+// A few thousand differ, whatever the length of the transcript; more would be a list of odd keywords.
+const MAX_SHARED_FEATURES = 20_000;
+
+/** Reads features as `readFeatures` does; messages that score alike share one object, since a transcript's table holds one a message. */
+export function createFeatureReader(config: ImportanceScoringConfig): (msg: ConversationMessage) => ScoreFeatures {
+  const enough = enoughLength(config);
+  const shared = new Map<readonly string[], Map<string, ScoreFeatures>>();
+  let count = 0;
+  return (msg) => {
+    const read = readFeatures(msg, config);
+    const features = read.contentLength > enough ? { ...read, contentLength: enough } : read;
+    const key = `${features.contentLength} ${features.roleWeight} ${features.hasQuestion} ${features.hasToolCall}`;
+    const alike = shared.get(features.keywords) ?? new Map<string, ScoreFeatures>();
+    const known = alike.get(key);
+    if (known !== undefined) return known;
+    if (count >= MAX_SHARED_FEATURES) return features;
+    count += 1;
+    shared.set(features.keywords, alike.set(key, features));
+    return features;
+  };
+}
+
+/** A length from which on more of it changes no score. */
+function enoughLength({ contentLengthWeight }: ImportanceScoringConfig): number {
+  if (contentLengthWeight <= 0) return Number.POSITIVE_INFINITY;
+  return Math.ceil((MAX_LENGTH_POINTS * CHARS_PER_POINT) / contentLengthWeight) + 1;
 }
 
 /** The score of the message at `index` (from 0) of `total`. Allocates nothing. */

@@ -50,13 +50,9 @@ export type Entry = EntryFacts & {
   readonly length: number;
   readonly id?: string;
   readonly role?: Role;
-  /** Unix milliseconds. */
-  readonly atMs?: number | null;
   readonly features?: ScoreFeatures;
   /** Estimated tokens of the message's content. */
   readonly tokens?: number;
-  /** Characters of the message's content (UTF-16 units). */
-  readonly chars?: number;
   /** Of a clip-archive of ours: sha256 of its line without the line ending, hex. */
   readonly sha256?: string;
 };

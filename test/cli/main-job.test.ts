@@ -198,5 +198,8 @@ test('interrupted at any moment, the file is as it was unless the exit code is 0
     assert.deepEqual(readdirSync(folder).toSorted(), ['.home', 'talk.jsonl']);
     if (code === 0) assert.equal(run(['verify', 'talk.jsonl']).code, 0);
   }
-  assert.ok([...codes].some((code) => code !== 0), [...codes].join());
+  assert.ok(
+    [...codes].some((code) => code !== 0),
+    [...codes].join(),
+  );
 });

@@ -3,7 +3,13 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 import type { ImportanceScoringConfig } from '../../src/core/policy.ts';
-import { explainScore, readFeatures, scoreFeatures, scoreMessage } from '../../src/core/scoring.ts';
+import {
+  createFeatureReader,
+  explainScore,
+  readFeatures,
+  scoreFeatures,
+  scoreMessage,
+} from '../../src/core/scoring.ts';
 import { calling, conversations, message, oddTexts, toolCall } from '../support/messages.ts';
 
 const weights = fc.double({ min: 0, max: 100, noNaN: true });
@@ -162,6 +168,23 @@ test('features that were read before give the very score of the message', () => 
       );
     }),
   );
+});
+
+test('features that messages share give each of them its very score', () => {
+  fc.assert(
+    fc.property(fc.array(oddMessages), configs, places, (messages, config, { index, total }) => {
+      const read = createFeatureReader(config);
+      for (const one of messages) {
+        assert.equal(scoreFeatures(read(one), index, total, config), scoreMessage(one, index, total, config));
+      }
+    }),
+  );
+});
+
+test('messages that score alike wherever they stand share their features', () => {
+  const read = createFeatureReader(DEFAULT_SCORING_CONFIG);
+  const [a, b] = [message({ content: 'long '.repeat(200) }), message({ content: 'longer '.repeat(300) })];
+  assert.equal(read(a), read(b));
 });
 
 test('lists of keywords that were replaced in between are not mixed up', () => {

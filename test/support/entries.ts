@@ -23,10 +23,8 @@ export function entryOf(message: ConversationMessage, line: number): Entry {
     isPrompt,
     id: message.id,
     role: message.role,
-    atMs: null,
     features: readFeatures(message, DEFAULT_SCORING_CONFIG),
     tokens: estimateTokens(message.content),
-    chars: message.content.length,
   };
 }
 

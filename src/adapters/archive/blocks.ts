@@ -6,8 +6,8 @@ import { DamageError } from './failure.ts';
 /** Lines of a transcript repeat each other: blocks of 100 take half the room of single lines, and one is unpacked in a few milliseconds. */
 const MAX_BLOCK_LINES = 100;
 const MAX_BLOCK_BYTES = 1024 * 1024;
-/** Higher levels cost more time than they save in room. */
-const ZSTD_OPTIONS = { params: { [constants.ZSTD_c_compressionLevel]: 3 } } as const;
+/** Higher levels cost more time than they save in room. A packed block mostly fits in one chunk, and is then not copied. */
+const ZSTD_OPTIONS = { chunkSize: MAX_BLOCK_BYTES / 2, params: { [constants.ZSTD_c_compressionLevel]: 3 } } as const;
 
 /** A line's place in its block, and what else is known of it; its bytes are the block's. */
 export type BlockMember = {

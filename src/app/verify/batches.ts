@@ -1,16 +1,24 @@
 import { buildClipArchive } from '../../core/clip-archive.ts';
-import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../deps.ts';
 import { trimEol } from '../lineage.ts';
 import type { VerifyProblem } from '../reports.ts';
 
-/** Every batch that a clip-archive speaks of is there, says what stands in the file, and counts the messages that it stands for. */
-export function checkBatches(deps: AppDeps, archive: Archive, compaction: StoredCompaction): readonly VerifyProblem[] {
-  const linesOf = countLines(archive, compaction);
+/**
+ * Every batch that a clip-archive speaks of is there and says what it said when it was stored, in the archive and in the file; no batch has
+ * more lines than it counts messages (it may have fewer: those carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
+ */
+export function checkBatches(
+  deps: AppDeps,
+  compaction: StoredCompaction,
+  linesOf: ReadonlyMap<number | null, number>,
+): readonly VerifyProblem[] {
+  const textOfClip = createClipFinder(deps, compaction);
   return compaction.cycles.flatMap((cycle) => [
     ...checkLive(cycle),
-    ...checkText(deps, compaction, cycle),
+    ...checkContents(deps, cycle),
+    ...checkText(textOfClip(cycle.clipSha256), compaction, cycle),
     ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
       const lines = linesOf.get(batch.id) ?? 0;
       if (lines <= batch.messageCount) return [];
@@ -23,14 +31,6 @@ export function checkBatches(deps: AppDeps, archive: Archive, compaction: Stored
     }),
     ...checkOwned(cycle, linesOf),
   ]);
-}
-
-function countLines(archive: Archive, { id }: StoredCompaction): ReadonlyMap<number | null, number> {
-  const counts = new Map<number | null, number>();
-  for (const { fate, batchId } of archive.readLines(id)) {
-    if (fate === 'summarized') counts.set(batchId, (counts.get(batchId) ?? 0) + 1);
-  }
-  return counts;
 }
 
 function checkLive(cycle: StoredCycle): readonly VerifyProblem[] {
@@ -52,17 +52,30 @@ function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, numb
   ];
 }
 
+/** Also of batches that are not shown: those in the middle, and those that a merged one stands for. */
+function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): readonly VerifyProblem[] {
+  const changed = [...live, ...made].filter(({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256);
+  return [...new Set(changed.map(({ label }) => label))].map((label) => ({
+    kind: 'changed-batch',
+    message: `batch ${label} was changed in the archive since it was stored`,
+  }));
+}
+
+/** Finds the text of a clip-archive by the sha256 of its line; null: no such line is ours, or it is none. */
+function createClipFinder(
+  { runtime, formats }: AppDeps,
+  { inserted }: StoredCompaction,
+): (clipSha256: string) => string | null {
+  const lines = new Map(inserted.map(({ bytes }) => trimEol(bytes)).map((line) => [runtime.sha256(line), line]));
+  return (clipSha256) => {
+    const line = lines.get(clipSha256);
+    const parsed = line === undefined ? null : formats.parseLine(line);
+    return parsed !== null && parsed.ok ? textOf(parsed.value) : null;
+  };
+}
+
 /** The clip-archive in the file begins with what the stored batches give. */
-function checkText(
-  deps: AppDeps,
-  { inserted, settings }: StoredCompaction,
-  cycle: StoredCycle,
-): readonly VerifyProblem[] {
-  const line = inserted
-    .map(({ bytes }) => trimEol(bytes))
-    .find((bytes) => deps.runtime.sha256(bytes) === cycle.clipSha256);
-  const parsed = line === undefined ? null : deps.formats.parseLine(line);
-  const text = parsed !== null && parsed.ok ? textOf(parsed.value) : null;
+function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
   const sizes = readClipSizes(settings);
   const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
   if (text !== null && text.startsWith(expected)) return [];

@@ -6,6 +6,7 @@ const problem = z.strictObject({
   kind: z.enum([
     'changed-line',
     'missing-batch',
+    'changed-batch',
     'hole',
     'parted-group',
     'damaged-archive',

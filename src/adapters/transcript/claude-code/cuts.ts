@@ -11,15 +11,35 @@ import { findContextStart } from './context.ts';
  * preserved segment, into the conversation. Linear in the entries; each answer takes constant time.
  */
 export function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
+  // All answers beforehand, a byte each: what they are found with is far larger, and must not stay for as long as the answers do.
+  const answers = findProblems(entries);
+  return (line) => {
+    const position = positionOf(entries, line);
+    const answer = position === null ? undefined : answers[position];
+    return answer === undefined ? 'no record of this conversation stands there' : (PROBLEMS[answer] ?? null);
+  };
+}
+
+const PROBLEMS = [
+  null,
+  'no message of the main thread stands there',
+  "it stands before the conversation's last compaction",
+  'the record has no parent for the summary to take the place of',
+  "the record's parent is kept too",
+  'the chain of parents ends within the kept part',
+  'the chain of parents leaves the kept part through another record',
+  'another kept record hangs on the same parent',
+  'kept records have other parents that would be gone',
+] as const satisfies readonly CutProblem[];
+
+/** For each position the index of what speaks against a cut there. */
+function findProblems(entries: readonly Entry[]): Uint8Array {
   const { lastLine } = findContextStart(entries);
   const chain = buildChain(entries);
   const outside = countOutsideParents(chain, entries);
   const exits = findExits(chain, entries);
-  const positions = new Map(entries.map((entry, position) => [entry.line, position]));
-  return (line) => {
-    const position = positions.get(line);
-    const entry = position === undefined ? undefined : entries[position];
-    if (position === undefined || entry === undefined) return 'no record of this conversation stands there';
+  const problemAt = (entry: Entry, position: number): (typeof PROBLEMS)[number] => {
+    const { line } = entry;
     const isTurn = entry.kind === 'message' && entry.isSide !== true && entry.isAside !== true;
     if (!isTurn) return 'no message of the main thread stands there';
     if (line <= lastLine) return "it stands before the conversation's last compaction";
@@ -31,6 +51,19 @@ export function legalCuts(entries: readonly Entry[]): (line: number) => CutProbl
     if (outside[position] !== 1) return 'kept records have other parents that would be gone';
     return null;
   };
+  return Uint8Array.from(entries, (entry, position) => PROBLEMS.indexOf(problemAt(entry, position)));
+}
+
+/** Entries stand in the order of their lines. */
+function positionOf(entries: readonly Entry[], line: number): number | null {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((entries[middle]?.line ?? 0) < line) low = middle + 1;
+    else high = middle;
+  }
+  return entries[low]?.line === line ? low : null;
 }
 
 /**

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createFeatureReader } from '../../../../src/core/scoring.ts';
 import { toEntry } from '../../../../src/app/scan.ts';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import { parseJsonLine } from '../../../../src/adapters/transcript/jsonl.ts';
@@ -27,7 +28,7 @@ export function readRecords(...records: readonly unknown[]): ReadFile {
   const session = chatLines.open();
   const decoded = records.map((record, index) => mustDecode(session, asJson(record), index + 1));
   const entries = decoded.map((one, index) =>
-    toEntry(one, { line: index + 1, start: 0, length: 1 }, DEFAULT_SCORING_CONFIG),
+    toEntry(one, { line: index + 1, start: 0, length: 1 }, createFeatureReader(DEFAULT_SCORING_CONFIG)),
   );
   return { session, decoded, entries };
 }
