@@ -114,6 +114,7 @@ export function createWorkbench(
       }),
     restore: async (name, all = true) => {
       const restored = path(`${name}.restored`);
+      rmSync(restored, { force: true });
       const done: Result<RestoreReport, Failure> = await restoreFile(deps, {
         input: input(name),
         output: { kind: 'file', path: restored },
