@@ -1,19 +1,43 @@
 /** Which keywords of a list a text holds, in the list's order. Equal answers are one shared array. */
 export type KeywordMatcher = (text: string) => readonly string[];
 
-type Found = { readonly keywords: readonly string[]; readonly next: Map<string, Found> };
+/** What is still looked for once some keywords were found. Texts with the same keywords share one array. */
+type Search = {
+  readonly found: readonly string[];
+  readonly missing: readonly string[];
+  readonly pattern: RegExp | null;
+};
 
 /**
  * Finds keywords as substrings, whatever their case (Unicode simple case folding). Keywords that differ only in case count once, an
  * empty one never matches, and none is read as a pattern.
  */
 export function createKeywordMatcher(keywords: readonly string[]): KeywordMatcher {
-  const patterns = distinctKeywords(keywords).map((keyword) => ({ keyword, pattern: literalPattern(keyword) }));
-  const nothing: Found = { keywords: [], next: new Map() };
+  const distinct = distinctKeywords(keywords);
+  const searches = new Map<string, Search>();
+  const searchAfter = (found: readonly string[]): Search => {
+    const key = found.join('\n');
+    const known = searches.get(key);
+    if (known !== undefined) return known;
+    const missing = distinct.filter((keyword) => !found.includes(keyword));
+    const made = { found, missing, pattern: missing.length === 0 ? null : anyOf(missing) };
+    searches.set(key, made);
+    return made;
+  };
+  const start = searchAfter([]);
   return (text) => {
-    let found = nothing;
-    for (const { keyword, pattern } of patterns) if (pattern.test(text)) found = addKeyword(found, keyword);
-    return found.keywords;
+    let search = start;
+    for (let from = 0; search.pattern !== null;) {
+      search.pattern.lastIndex = from;
+      const match = search.pattern.exec(text);
+      if (match === null) break;
+      // On from the same place: another keyword may begin there as well.
+      from = match.index;
+      const hit = search.missing[match.findIndex((group, at) => at > 0 && group !== undefined) - 1];
+      const { found } = search;
+      search = searchAfter(distinct.filter((keyword) => keyword === hit || found.includes(keyword)));
+    }
+    return search.found;
   };
 }
 
@@ -26,15 +50,8 @@ function distinctKeywords(keywords: readonly string[]): readonly string[] {
   return [...byFold.values()];
 }
 
-// One regular expression a keyword is half again as fast as lower-casing the text, which copies it.
-function literalPattern(keyword: string): RegExp {
-  return new RegExp(keyword.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'), 'iu');
-}
-
-function addKeyword(found: Found, keyword: string): Found {
-  const known = found.next.get(keyword);
-  if (known !== undefined) return known;
-  const added: Found = { keywords: [...found.keywords, keyword], next: new Map() };
-  found.next.set(keyword, added);
-  return added;
+/** One pattern for all that is still missing: a text is gone through once, and once more from each first hit on. */
+function anyOf(keywords: readonly string[]): RegExp {
+  const escaped = keywords.map((keyword) => `(${keyword.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')})`);
+  return new RegExp(escaped.join('|'), 'giu');
 }
