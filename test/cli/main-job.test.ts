@@ -174,7 +174,7 @@ test('killed at any moment, the source is as it was or verifies, and the next ru
   assert.ok(fates.has('as it was'), [...fates].join());
 });
 
-test('interrupted at any moment, the file is as it was unless the exit code is 0', async (t) => {
+test('interrupted at any moment, the file is as it was, or it was finished by then and verifies', async (t) => {
   const original = chatTranscript(1500);
   const { folder, run } = setUp(t);
   const file = join(folder, 'talk.jsonl');
@@ -194,9 +194,10 @@ test('interrupted at any moment, the file is as it was unless the exit code is 0
     codes.add(code);
     // Null: the signal came before the program had begun to listen for it.
     assert.ok(code === 130 || code === 0 || code === null, `exit code ${code} after ${delayMs} ms`);
-    assert.equal(readFileSync(file, 'utf8') === original, code !== 0, `interrupted after ${delayMs} ms`);
+    const isDone = readFileSync(file, 'utf8') !== original;
+    assert.ok(isDone || code !== 0, `exit code ${code} after ${delayMs} ms`);
     assert.deepEqual(readdirSync(folder).toSorted(), ['.home', 'talk.jsonl']);
-    if (code === 0) assert.equal(run(['verify', 'talk.jsonl']).code, 0);
+    if (isDone) assert.equal(run(['verify', 'talk.jsonl']).code, 0, `interrupted after ${delayMs} ms`);
   }
   assert.ok(
     [...codes].some((code) => code !== 0),

@@ -114,14 +114,15 @@ export function createWorkbench(
       }),
     restore: async (name, all = true) => {
       const restored = path(`${name}.restored`);
-      rmSync(restored, { force: true });
       const done: Result<RestoreReport, Failure> = await restoreFile(deps, {
         input: input(name),
         output: { kind: 'file', path: restored },
         all,
       });
       if (!done.ok) throw new Error(JSON.stringify(done.error));
-      return readFileSync(restored);
+      const bytes = readFileSync(restored);
+      rmSync(restored);
+      return bytes;
     },
     verify: async (name) => {
       const report = await verifyFile(deps, { input: input(name) });
