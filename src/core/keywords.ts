@@ -16,7 +16,7 @@ export function createKeywordMatcher(keywords: readonly string[]): KeywordMatche
   const distinct = distinctKeywords(keywords);
   const searches = new Map<string, Search>();
   const searchAfter = (found: readonly string[]): Search => {
-    const key = found.join('\n');
+    const key = JSON.stringify(found);
     const known = searches.get(key);
     if (known !== undefined) return known;
     const missing = distinct.filter((keyword) => !found.includes(keyword));

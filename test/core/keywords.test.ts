@@ -57,3 +57,14 @@ test('texts with the same keywords share one array', () => {
   assert.equal(find('a fix for the bug'), find('a bug, a fix'));
   assert.equal(find('nothing'), find('nothing else'));
 });
+
+test('keywords that hold line breaks are told apart', () => {
+  const match = createKeywordMatcher(['a\nb', 'a', 'b']);
+  assert.deepEqual(
+    [match('a\nb'), match('a - b')],
+    [
+      ['a\nb', 'a', 'b'],
+      ['a', 'b'],
+    ],
+  );
+});
