@@ -1,3 +1,4 @@
+import { formatTime } from '../core/batch.ts';
 import type { SummaryBatch } from '../core/batch.ts';
 import type { LineOutcome } from '../core/plan/fates.ts';
 import { TOKEN_MEASURE } from '../core/tokens.ts';
@@ -46,8 +47,7 @@ export function reportBatch(batch: StoredBatch): BatchReport {
 
 /** `label` is empty where nothing was stored. */
 export function labelBatch({ depth, startTime, endTime, messageCount }: SummaryBatch, label: string): BatchReport {
-  const iso = (time: Date | null): string | null => (time === null ? null : time.toISOString());
-  return { label, depth, start: iso(startTime), end: iso(endTime), count: messageCount };
+  return { label, depth, start: formatTime(startTime), end: formatTime(endTime), count: messageCount };
 }
 
 /** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and marked. */

@@ -1,5 +1,6 @@
-import { chunkMessages, chunkMessagesByTokenBudget } from '../core/chunk.ts';
+import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../core/chunk.ts';
 import type { ConversationMessage } from '../core/message.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { splitHistory } from '../core/split.ts';
 import { estimateTokens } from '../core/tokens.ts';
@@ -41,11 +42,11 @@ export type CompactorOptions = {
   readonly signal?: AbortSignal;
 };
 
-const DEFAULT_MAX_CONSECUTIVE_FAILURES = 3;
-
 /** Compacts histories in memory; files go through `compactFile`, which adds what a transcript needs beyond a list. */
 export function createCompactor(options: CompactorOptions): Compactor {
-  const breaker = createBreaker(options.config.maxConsecutiveFailures ?? DEFAULT_MAX_CONSECUTIVE_FAILURES);
+  const breaker = createBreaker(
+    options.config.maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures,
+  );
   return {
     compress: async (history, conversationId) => {
       if (breaker.isOpen())
@@ -173,7 +174,7 @@ function chunkPositions(
     maxChunkTokens === undefined
       ? chunkMessages(byImportance, chunkSize)
       : chunkMessagesByTokenBudget(byImportance, maxChunkTokens);
-  return chunks.map((chunk) => chunk.map(placeOf).sort((a, b) => a - b));
+  return chunks.map((chunk) => inTimeOrder(chunk.map(placeOf), (place) => place));
 }
 
 function clipMessage(

@@ -3,7 +3,7 @@ import type { ConversationMessage } from '../core/message.ts';
 import type { PlanMessage } from '../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../core/policy.ts';
 import { createFeatureReader } from '../core/scoring.ts';
-import type { Archive, StoredCycle, StoredLine } from '../ports/archive.ts';
+import type { Archive, StoredCycle } from '../ports/archive.ts';
 import type { CodecSession } from '../ports/codec.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
 import { toEntry } from './scan.ts';
@@ -30,11 +30,7 @@ export function foreignPrior(text: string, staleMessageCount: number): Prior {
 }
 
 /** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */
-export type CarriedMessage = {
-  readonly plan: PlanMessage;
-  readonly message: ConversationMessage;
-  readonly stored: StoredLine;
-};
+export type CarriedMessage = { readonly plan: PlanMessage; readonly message: ConversationMessage };
 
 export function readCarried(
   archive: Archive,
@@ -42,13 +38,16 @@ export function readCarried(
   read: { readonly formats: FormatRegistry; readonly session: CodecSession; readonly scoring: ImportanceScoringConfig },
 ): readonly CarriedMessage[] {
   const readFeatures = createFeatureReader(read.scoring);
-  return archive.readSurvivors(cycle.id).flatMap((stored) => {
+  return archive.readSurvivors(cycle.id).map((stored): CarriedMessage => {
     const parsed = read.formats.parseLine(trimEol(stored.bytes));
-    if (!parsed.ok) return [];
-    const decoded = read.session.decode(parsed.value, stored.line);
-    if ('problem' in decoded || decoded.message === undefined) return [];
+    const decoded = parsed.ok ? read.session.decode(parsed.value, stored.line) : null;
+    if (decoded === null || 'problem' in decoded || decoded.message === undefined) {
+      throw new Error(
+        `line ${stored.line} of the archive, which was a message when it left, can no longer be read as one`,
+      );
+    }
     const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, readFeatures);
-    return [{ plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message, stored }];
+    return { plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message };
   });
 }
 

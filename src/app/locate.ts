@@ -21,9 +21,6 @@ export type Stage = {
   readonly scan: Scan;
 };
 
-/** The compaction that wrote a stage. `isIntact`: its output is still there as it was written (appended lines do not matter). */
-export type Located = { readonly compaction: StoredCompaction; readonly isIntact: boolean };
-
 /** Reads a stage through; lines that are no JSON are carried. */
 export async function readStage(
   deps: AppDeps,
@@ -48,17 +45,16 @@ export function summariesOf({ scan }: Stage): readonly Entry[] {
 
 /**
  * The latest compaction that wrote a stage, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
- * written the same line (copies of one file): the one whose whole output is there is meant.
+ * written the same line (copies of one file): the one whose whole output is there is meant, else the newest, whose output was changed since.
  */
-export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): Located | null {
+export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): StoredCompaction | null {
   const cycles = summariesOf(stage).flatMap((entry) => archive.findCycles(entry.sha256 ?? ''));
   const ids = [...new Set(cycles.map((cycle) => cycle.compactionId))].sort((a, b) => b - a);
   const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
-  for (const compaction of candidates) if (isIntact(deps, compaction, stage)) return { compaction, isIntact: true };
-  const newest = candidates[0];
-  return newest === undefined ? null : { compaction: newest, isIntact: false };
+  return candidates.find((compaction) => isIntact(deps, compaction, stage)) ?? candidates[0] ?? null;
 }
 
+/** Whether a compaction's output is still there as it was written; appended lines do not matter. */
 function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Stage): boolean {
   const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
   return total >= output.sizeBytes && sha256 === output.sha256;

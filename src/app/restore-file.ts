@@ -7,6 +7,7 @@ import type { AppDeps, CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
+import { createLineageCheck } from './lineage-check.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { RestoreReport } from './reports.ts';
@@ -45,12 +46,12 @@ async function undo(
 ): Promise<Result<Undone, Failure>> {
   const { name } = request.input;
   const done: Undone[] = [];
-  const missing = new Set<number>();
+  const lineage = createLineageCheck(archive);
   let stage = first;
   for (;;) {
-    const located = locateCompaction(deps, archive, stage);
-    if (located === null) break;
-    const { compaction } = located;
+    const compaction = locateCompaction(deps, archive, stage);
+    if (compaction === null) break;
+    lineage.add(compaction);
     const output = stage.lines;
     const { source } = compaction;
     const lines = (): Iterable<Uint8Array> =>
@@ -60,13 +61,11 @@ async function undo(
     const before = await readStage(deps, { lines, hasBom: source.hasBom, codec: stage.codec, name });
     if (!before.ok) return before;
     stage = before.value;
-    for (const cycle of compaction.cycles) {
-      missing.delete(cycle.id);
-      if (cycle.parentCycleId !== null) missing.add(cycle.parentCycleId);
-    }
   }
   // It said "all": an earlier state that is not the first is not what was asked for.
-  if (request.all && missing.size > 0) return err({ kind: 'not-in-archive', file: name, archive: archive.path });
+  if (request.all && done.length > 0 && lineage.orphans().length > 0) {
+    return err({ kind: 'not-in-archive', file: name, archive: archive.path });
+  }
   const undone = done.at(-1);
   return undone === undefined ? notFound(stage, name, archive.path) : ok(undone);
 }

@@ -1,4 +1,5 @@
 import type { SummaryBatch } from '../core/batch.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { buildResummarizationRequest } from '../core/prompt.ts';
 import { joinBatches, planResummarize } from '../core/resummarize.ts';
@@ -7,7 +8,7 @@ import type { Result } from '../core/result.ts';
 import { estimateTokens } from '../core/tokens.ts';
 import { askForSummary } from './ask.ts';
 import type { AskDeps } from './ask.ts';
-import { DEFAULT_MAX_RETRIES, NO_USAGE, withTimeout } from './summarize.ts';
+import { NO_USAGE, withTimeout } from './summarize.ts';
 import type { Usage } from './summarize.ts';
 
 export type Resummarized<B> = {
@@ -38,7 +39,7 @@ export async function resummarizeBatches<B extends SummaryBatch>(
   });
   const answer = await askForSummary(deps, withTimeout(request, config), {
     inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
-    maxRetries: config.maxRetries ?? DEFAULT_MAX_RETRIES,
+    maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
     canHalve: false,
     halvings: 0,
   });

@@ -53,7 +53,7 @@ function conversationRows(
     const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
     return row(message, { ...at, scoring, conversation: id, fate: isOlder ? olderFate(plan, index) : 'kept' });
   });
-  const instructions = view.instructions.map((entry) => instructionRow(entry, { view, scoring, conversation: id }));
+  const instructions = instructionRows(view, { scoring, conversation: id });
   return [...instructions, ...rows.filter((one) => one !== null)]
     .sort((a, b) => a.line - b.line)
     .map((one, index) => ({ ...one, index }));
@@ -63,24 +63,16 @@ function olderFate(plan: CompactPlan | null, index: number): MessageFate {
   return plan?.survivors.has(index) === true ? 'survives' : 'goes';
 }
 
-/** Instructions stay whatever their score (P8); they are scored over the whole history, like everything that is kept. */
-function instructionRow(
-  entry: PlanMessage,
-  context: {
-    readonly view: ConversationView;
-    readonly scoring: ImportanceScoringConfig;
-    readonly conversation: string;
-  },
-): ScoreRow {
-  const { messages } = context.view;
-  const later = messages.findIndex((message) => message.line > entry.line);
-  const index = later === -1 ? Math.max(0, messages.length - 1) : later;
-  return row(entry, {
-    index,
-    total: Math.max(1, messages.length),
-    scoring: context.scoring,
-    conversation: context.conversation,
-    fate: 'kept',
+/** Instructions stay whatever their score (P8); they are scored over the whole history, at the place of the message that follows. */
+function instructionRows(
+  { messages, instructions }: ConversationView,
+  { scoring, conversation }: { readonly scoring: ImportanceScoringConfig; readonly conversation: string },
+): readonly ScoreRow[] {
+  const total = Math.max(1, messages.length);
+  let place = 0;
+  return instructions.map((entry) => {
+    while (place < messages.length && (messages[place]?.line ?? 0) < entry.line) place += 1;
+    return row(entry, { index: Math.min(place, total - 1), total, scoring, conversation, fate: 'kept' });
   });
 }
 

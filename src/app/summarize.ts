@@ -1,6 +1,7 @@
 import { timeSpanOf } from '../core/batch.ts';
 import type { SummaryBatch } from '../core/batch.ts';
 import type { ConversationMessage } from '../core/message.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { buildSummarizationRequest } from '../core/prompt.ts';
 import { err, ok } from '../core/result.ts';
@@ -43,7 +44,6 @@ export type SummarizeInput = {
 /** A chunk is not halved below this many messages, nor below this many tokens where chunks are formed by tokens (L5). */
 const MIN_CHUNK_MESSAGES = 2;
 const MIN_CHUNK_TOKENS = 1000;
-export const DEFAULT_MAX_RETRIES = 2;
 
 /** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
 export async function summarizeChunks(
@@ -51,7 +51,7 @@ export async function summarizeChunks(
   input: SummarizeInput,
 ): Promise<Result<{ readonly batches: readonly FreshBatch[]; readonly usage: Usage }, string>> {
   const { config, modelName } = input;
-  const maxRetries = config.maxRetries ?? DEFAULT_MAX_RETRIES;
+  const maxRetries = config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries;
   const waiting = input.chunks.map((members) => ({ members, halvings: 0 }));
   const batches: FreshBatch[] = [];
   let usage = NO_USAGE;
@@ -59,6 +59,7 @@ export async function summarizeChunks(
   for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
     if (await isInterrupted(deps)) return err('it was interrupted');
     const messages = chunk.members.map(input.load);
+    const mayHalve = chunk.halvings < maxRetries && canHalve(messages, config);
     const request = buildSummarizationRequest({
       systemPrompt: config.prompt,
       previousSummary,
@@ -71,7 +72,7 @@ export async function summarizeChunks(
     const answer = await askForSummary(deps, withTimeout(request, config), {
       inputTokens: inputTokens(messages, previousSummary),
       maxRetries,
-      canHalve: chunk.halvings < maxRetries && canHalve(messages, config),
+      canHalve: mayHalve,
       halvings: chunk.halvings,
     });
     usage = addUsage(usage, { ...NO_USAGE, calls: answer.calls });
@@ -81,7 +82,7 @@ export async function summarizeChunks(
       batches.push(toBatch(answer.text, { members: chunk.members, messages, lifeIndex: input.lifeIndex }));
       previousSummary = answer.text;
       input.onChunk?.(batches.length, batches.length + waiting.length);
-    } else if (answer.kind === 'smaller' && chunk.halvings < maxRetries && canHalve(messages, config)) {
+    } else if (answer.kind === 'smaller' && mayHalve) {
       const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
       const halvings = chunk.halvings + 1;
       waiting.unshift(

@@ -4,6 +4,7 @@ import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../port
 import { carriedFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { createLineageCheck } from './lineage-check.ts';
 import { locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { VerifyProblem, VerifyReport } from './reports.ts';
@@ -24,24 +25,23 @@ async function verifyStages(
 ): Promise<Result<VerifyReport, Failure>> {
   const newest = locateCompaction(deps, archive, first);
   if (newest === null) return notFound(first, name, archive.path);
-  const keptLines = newest.compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
-  const ownLines = newest.compaction.inserted.length;
+  const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
+  const ownLines = newest.inserted.length;
   const counts = {
     archived: 0,
     cycles: 0,
-    batches: newest.compaction.cycles.reduce((sum, { live }) => sum + live.length, 0),
+    batches: newest.cycles.reduce((sum, { live }) => sum + live.length, 0),
   };
-  let original = newest.compaction.source;
+  let original = newest.source;
   let problems: readonly VerifyProblem[] = [];
   let stage: Stage | null = first;
   const lineage = createLineageCheck(archive);
   while (stage !== null && problems.length === 0) {
-    const located = locateCompaction(deps, archive, stage);
-    if (located === null) {
-      problems = lineage.missing();
+    const compaction = locateCompaction(deps, archive, stage);
+    if (compaction === null) {
+      problems = lineage.orphans().map(describeOrphan);
       break;
     }
-    const { compaction } = located;
     lineage.add(compaction);
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
@@ -69,28 +69,9 @@ async function verifyStages(
   });
 }
 
-/** Every cycle that a later one continues was come by on the way back; else the way ends before the original. */
-function createLineageCheck(archive: Archive): {
-  readonly add: (compaction: StoredCompaction) => void;
-  readonly missing: () => readonly VerifyProblem[];
-} {
-  const parents = new Map<number, StoredCycle>();
-  const found = new Set<number>();
-  return {
-    add: ({ cycles }) => {
-      for (const cycle of cycles) {
-        if (cycle.parentCycleId !== null) parents.set(cycle.parentCycleId, cycle);
-        // Copies of one file may have written the same line more than once: each of them is that cycle.
-        for (const same of archive.findCycles(cycle.clipSha256)) found.add(same.id);
-      }
-    },
-    missing: () =>
-      [...parents].flatMap(([id, { conversationId, cycle }]): readonly VerifyProblem[] => {
-        if (found.has(id)) return [];
-        const message = `cycle ${cycle} of conversation ${conversationId} continues one that is not in the archive: what it was before cannot be had`;
-        return [{ kind: 'missing-batch', message }];
-      }),
-  };
+function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
+  const message = `cycle ${cycle} of conversation ${conversationId} continues one that is not in the archive: what it was before cannot be had`;
+  return { kind: 'missing-batch', message };
 }
 
 type StageBefore = {

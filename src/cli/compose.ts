@@ -3,10 +3,10 @@ import type { AppDeps, ArchiveMode, CompactDeps } from '../app/deps.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
-import type { Runtime } from '../ports/runtime.ts';
 import type { Composition, UseCases } from './use-cases.ts';
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
@@ -28,25 +28,21 @@ export function createUseCases(composition: Composition): UseCases {
       const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
       const { createBreaker } = await import('../app/breaker.ts');
       const { compactFile } = await import('../app/compact-file.ts');
-      const breaker = breakers[0] ?? createBreaker(request.policy.compaction.maxConsecutiveFailures ?? Infinity);
+      const breaker =
+        breakers[0] ??
+        createBreaker(
+          request.policy.compaction.maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures,
+        );
       if (breakers.length === 0) breakers.push(breaker);
       const compacting: CompactDeps = { ...writing, breaker, model: createExtractiveProvider() };
       return compactFile(compacting, request);
     },
-    scoreFile: async (request) => {
-      const { scoreFile } = await import('../app/score-file.ts');
-      return scoreFile({ ...deps, runtime: withoutFileHash(deps.runtime) }, request);
-    },
+    scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
     restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
-}
-
-/** Scores name no file by its hash, and hashing costs as much as reading. */
-function withoutFileHash(runtime: Runtime): Runtime {
-  return { ...runtime, createHash: () => ({ update: () => {}, digest: () => 'not computed' }) };
 }
 
 /** Opens the archive once; a missing one only when it is to be created. */

@@ -71,7 +71,7 @@ export type TranscriptPolicy = {
 /** Chunk sizes: models lose the thread in long requests, the extractive provider chooses better over many messages. */
 export const DEFAULT_CHUNK_SIZE = { model: 20, extractive: 100 } as const;
 
-export const DEFAULT_COMPACTION_CONFIG: CompactionConfig = {
+export const DEFAULT_COMPACTION_CONFIG = {
   chunkSize: DEFAULT_CHUNK_SIZE.model,
   keepRecent: 5,
   maxSummaryTokens: 1024,
@@ -82,4 +82,4 @@ export const DEFAULT_COMPACTION_CONFIG: CompactionConfig = {
   maxRetries: 2,
   maxConsecutiveFailures: 3,
   modelMaxTokens: 200_000,
-};
+} as const satisfies CompactionConfig;

@@ -92,7 +92,7 @@ export type CompactionDraft = {
   readonly cycles: readonly CycleDraft[];
   readonly inserted: readonly InsertedLine[];
   readonly carried: readonly CarriedLine[];
-  /** The lines that stay, as runs of source lines, in order; `sha256` is of the run's bytes. */
+  /** The lines that stay, as runs of source lines, in order. */
   readonly kept: readonly KeptRun[];
 };
 

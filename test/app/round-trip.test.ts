@@ -3,6 +3,7 @@ import { appendFileSync, copyFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { chatTranscript, chatTranscripts } from '../support/chat.ts';
+import { answer, scriptedModel } from '../support/models.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
 
 test('a compacted transcript begins with the clip-archive and ends with the kept lines, byte for byte', async (t) => {
@@ -123,6 +124,19 @@ test('L8: a copy under another name belongs to the same lineage, and two copies 
     false,
   );
   assert.equal((await bench.restore('fork.jsonl')).toString(), chatTranscript(30) + chatTranscript(20, 300));
+});
+
+test('two originals that are summarized in the same words are told apart, and each comes back as itself', async (t) => {
+  const bench = benchFor(t, { model: scriptedModel(() => answer('the same words')) });
+  const originals = [chatTranscript(30), chatTranscript(30).replaceAll('retry', 'renew')];
+  for (const [at, original] of originals.entries()) {
+    bench.write(`${at}.jsonl`, original);
+    reportOf(await bench.compact(`${at}.jsonl`, { compaction: { keepRecent: 0 } }));
+  }
+  for (const [at, original] of originals.entries()) {
+    assert.deepEqual((await bench.verify(`${at}.jsonl`)).problems, []);
+    assert.equal((await bench.restore(`${at}.jsonl`)).toString(), original);
+  }
 });
 
 test('L8: a summary whose archive is elsewhere is kept as a batch of its own', async (t) => {

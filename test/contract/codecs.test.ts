@@ -69,7 +69,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const located = locateCompaction(bench.deps, bench.archive(), stage.value);
     const { priorLine } = stage.value.session.readContext(stage.value.scan.entries);
     const clip = summariesOf(stage.value).find((entry) => entry.line === priorLine);
-    const clips = located?.compaction.cycles.map((cycle) => cycle.clipSha256) ?? [];
+    const clips = located?.cycles.map((cycle) => cycle.clipSha256) ?? [];
     assert.ok(
       clip === undefined ? clips.length > 1 : clips.includes(clip.sha256 ?? ''),
       'our reader finds our summary',

@@ -92,7 +92,7 @@ function renderSkip(report: CompactReport, theme: Theme): string {
 function tokensText(report: CompactReport): string {
   const tokens = sumTokens(report);
   const by = report.conversations[0]?.tokens.by;
-  const measure = by === undefined ? '' : `, estimated by ${safeText(by)}`;
+  const measure = by === undefined ? '' : `; estimate: ${safeText(by)}`;
   return `${formatChange(tokens)} (${formatSaving(tokens)}${measure})`;
 }
 

@@ -15,12 +15,19 @@ const WIDE_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const MAX_TOKEN_CHARS = 120;
 
-const wordSegmenter = new Intl.Segmenter('und', { granularity: 'word' });
+/** Made when the first text of such a script is met: that alone takes some ten milliseconds. */
+const segmenters: Intl.Segmenter[] = [];
+
+function wordSegmenter(): Intl.Segmenter {
+  const made = segmenters[0] ?? new Intl.Segmenter('und', { granularity: 'word' });
+  segmenters[0] = made;
+  return made;
+}
 
 /** Reads a run that is more than a plain word; one of a script that writes no spaces is parted by its dictionary. */
 export function readRun(raw: string): Run {
   if (WIDE_SCRIPT.test(raw)) {
-    const segments = Array.from(wordSegmenter.segment(raw));
+    const segments = Array.from(wordSegmenter().segment(raw));
     return { words: segments.flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : [])), tokens: [] };
   }
   const tokens = FLAG.test(raw) ? [raw] : [];

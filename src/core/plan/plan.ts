@@ -1,4 +1,4 @@
-import { chunkMessages, chunkMessagesByTokenBudget } from '../chunk.ts';
+import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../chunk.ts';
 import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
 import { findGroups } from '../tool-groups.ts';
@@ -98,7 +98,7 @@ function chunkIndices(
     settings.maxChunkTokens === null
       ? chunkMessages(ordered, settings.chunkSize)
       : chunkMessagesByTokenBudget(ordered, settings.maxChunkTokens, (index) => messages[index]?.tokens ?? 0);
-  return chunks.map((chunk) => [...chunk].sort((a, b) => a - b));
+  return chunks.map((chunk) => inTimeOrder(chunk, (index) => index));
 }
 
 function sumTokens(messages: readonly PlanMessage[]): number {

@@ -13,7 +13,7 @@ test('a compaction tells what it did, where things are, and how to undo it', () 
   assert.deepEqual(renderCompactReport(compactReport(), rendering()), [
     'talk.jsonl → talk.compact.jsonl',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → 750 (93 % saved, estimated by utf8-bytes/4)',
+    '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
     '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
     '  archive   /data/archive.db',
@@ -75,7 +75,7 @@ test('a plan tells what would be asked, and that nothing was written', () => {
   assert.deepEqual(renderCompactReport(planned, rendering()), [
     'talk.jsonl: the plan; nothing was written',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → 750 (93 % saved, estimated by utf8-bytes/4)',
+    '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  chunks    3',
     '  requests  4, up to 9,000 tokens in, 4,096 out',
     '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
