@@ -2,10 +2,13 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { toFailure } from './archive-failure.ts';
 import { reportConversation, skippedReport, totalTokens } from './compact-report.ts';
+import type { FileLock, FileStamp } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { deliver } from './deliver.ts';
+import { deliver, targetPath } from './deliver.ts';
+import { holdTarget } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
+import { isSameFile, isSameStamp } from './look-again.ts';
 import { planReport } from './plan-report.ts';
 import { prepareTranscript } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
@@ -16,6 +19,7 @@ import { reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
 import { openSettled, openUnsettled } from './settle.ts';
 import { storeCompaction } from './store-compaction.ts';
+import type { StoreInput } from './store-compaction.ts';
 import { attemptConversation } from './summarize-transcript.ts';
 import type { Attempted } from './summarize-transcript.ts';
 
@@ -43,11 +47,16 @@ export async function compactFile(
 
 async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
   const isDryRun = request.output.kind === 'none';
+  const before = await deps.files.stamp(request.input.path);
   const prepared = await prepareTranscript(deps, request.input, {
     policy: request.policy,
     archive: () => (isDryRun ? openUnsettled(deps) : openSettled(deps, 'existing')),
   });
-  if (!prepared.ok) return prepared;
+  if (!prepared.ok) {
+    // A line that is no JSON may be one that was being written.
+    const isUnsettled = prepared.error.kind === 'bad-line' && (await hasChanged(deps, request, before));
+    return isUnsettled ? err({ kind: 'source-changed', file: request.input.name }) : prepared;
+  }
   try {
     return await compactPrepared(deps, request, prepared.value);
   } finally {
@@ -64,7 +73,8 @@ async function compactPrepared(
   const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName });
   const settingsSha256 = deps.runtime.sha256(settings);
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
-    leaveAsIs(deps, { request, transcript, reason, notes });
+    holdTarget(deps, explicitPath(request), (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
+  deps.reached('read');
   const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
   const limit = policy.ifOverTokens;
   if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the limit is ${limit}`);
@@ -77,11 +87,23 @@ async function compactPrepared(
   const archive = await openSettled(deps, 'create');
   if (!archive.ok) return archive;
   if (archive.value === null) return err(archiveMissing(deps.archivePath));
-  const replaceable = await checkReplaceable(deps, { request, transcript, archive: archive.value });
+  const held = { request, transcript, settings, settingsSha256, archive: archive.value };
+  return holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
+}
+
+type Held = Omit<StoreInput, 'attempts'>;
+
+/** No other run writes the target now. */
+async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, settingsSha256, archive, lock } = held;
+  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
+    leaveAsIs(deps, { request, transcript, reason, notes, lock });
+  if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
+  const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
-  if (isOwnOutput(transcript, settingsSha256, archive.value)) return skip('nothing-new', NOTHING_NEW);
-  const same = archive.value.findSame(transcript.scan.sha256, settingsSha256);
-  if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive: archive.value });
+  if (isOwnOutput(transcript, settingsSha256, archive)) return skip('nothing-new', NOTHING_NEW);
+  const same = archive.findSame(transcript.scan.sha256, settingsSha256);
+  if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive, lock });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
   const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
   const attempts: Attempted[] = [];
@@ -97,7 +119,22 @@ async function compactPrepared(
   const skipped = attempts.find((one) => one.kind === 'skipped');
   if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined)
     return skip(skipped.reason, skipped.detail);
-  return storeCompaction(deps, { request, transcript, attempts, settings, settingsSha256, archive: archive.value });
+  return storeCompaction(deps, { ...held, attempts });
+}
+
+async function hasChanged(
+  { files }: CompactDeps,
+  { input }: CompactFileRequest,
+  before: Result<FileStamp, unknown>,
+): Promise<boolean> {
+  const now = await files.stamp(input.path);
+  return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
+}
+
+/** Another run may have put its result in the source's place between the reading and the lock. */
+async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise<boolean> {
+  const stamped = await files.stamp(source.path);
+  return !stamped.ok || !isSameFile(stamped.value, source.stamp);
 }
 
 function isOwnOutput(
@@ -118,6 +155,11 @@ function isOwnOutput(
   });
 }
 
+/** Where the input's bytes go when there is nothing to do; null: to no file. */
+function explicitPath({ output }: CompactFileRequest): string | null {
+  return output.kind === 'file' ? output.path : null;
+}
+
 /** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
 async function leaveAsIs(
   deps: CompactDeps,
@@ -126,9 +168,10 @@ async function leaveAsIs(
     readonly transcript: Prepared;
     readonly reason: SkipReason;
     readonly notes: readonly string[];
+    readonly lock: FileLock | null;
   },
 ): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, reason, notes } = input;
+  const { request, transcript, reason, notes, lock } = input;
   const { output } = request;
   const isExplicit = output.kind === 'file' || output.kind === 'stdout';
   if (isExplicit) {
@@ -136,7 +179,7 @@ async function leaveAsIs(
       const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
       if (!replaceable.ok) return replaceable;
     }
-    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript) });
+    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript), lock });
     if (!delivered.ok) return delivered;
   }
   const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;

@@ -1,11 +1,14 @@
 import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { CompactDeps } from './deps.ts';
+import type { FileLock } from '../ports/files.ts';
+import type { WritingDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { hashPrefix } from './hash-prefix.ts';
 import { isInterrupted } from './interruption.ts';
 import type { Prepared } from './prepare.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { writeOutput } from './write-output.ts';
+import type { Written } from './write-output.ts';
 
 /** The path that a request writes to; null: standard output. */
 export function targetPath({ output, input }: CompactFileRequest): string | null {
@@ -23,27 +26,68 @@ export function targetPath({ output, input }: CompactFileRequest): string | null
   }
 }
 
-/** Writes bytes to where the request wants them. A source that changed meanwhile is the failure `source-changed`. */
+export type Delivery = {
+  readonly request: CompactFileRequest;
+  readonly transcript: Prepared;
+  readonly pieces: Iterable<Uint8Array>;
+  /** Of the target; null: standard output. */
+  readonly lock: FileLock | null;
+};
+
+/** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
 export async function deliver(
-  deps: CompactDeps,
-  input: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly pieces: Iterable<Uint8Array> },
-): Promise<Result<void, Failure>> {
-  const { request, transcript, pieces } = input;
-  const path = targetPath(request);
-  if (path === null) {
+  deps: WritingDeps,
+  { request, transcript, pieces, lock }: Delivery,
+): Promise<Result<Written, Failure>> {
+  if (lock === null) {
     for (const piece of pieces) deps.stdout(piece);
-    return ok(undefined);
+    return ok({ carriedBytes: 0 });
   }
-  const source = { path: request.input.path, stamp: transcript.source.stamp };
-  const written = await writeOutput(deps.files, {
-    path,
+  const { source, scan } = transcript;
+  const written = await writeOutput(deps, {
+    lock,
     like: request.input.path,
     pieces,
     source,
+    known: { stamp: source.stamp, sizeBytes: source.stamp.sizeBytes, sha256: scan.sha256 },
+    replacesSource: request.output.kind === 'in-place',
     isInterrupted: () => isInterrupted(deps),
   });
   if (written.ok) return written;
   return err(
     written.error.kind === 'changed' ? { kind: 'source-changed', file: request.input.name } : written.error.failure,
   );
+}
+
+/** What a report says of the file that was written. */
+export type WrittenFile = {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly notes: readonly string[];
+};
+
+/** The file as planned, or with what was carried over at its end. */
+export async function describeWritten(
+  deps: WritingDeps,
+  {
+    request,
+    planned,
+    carriedBytes,
+  }: {
+    readonly request: CompactFileRequest;
+    readonly planned: { readonly sha256: string; readonly sizeBytes: number };
+    readonly carriedBytes: number;
+  },
+): Promise<WrittenFile> {
+  const path = targetPath(request);
+  if (path === null || carriedBytes === 0) return { ...planned, notes: [] };
+  const notes = [`${carriedBytes} bytes that were appended meanwhile were carried over`];
+  const sizeBytes = planned.sizeBytes + carriedBytes;
+  const opened = await deps.files.open(path);
+  if (!opened.ok) return { ...planned, notes };
+  try {
+    return { sha256: hashPrefix(deps.runtime, opened.value, sizeBytes) ?? planned.sha256, sizeBytes, notes };
+  } finally {
+    opened.value.close();
+  }
 }

@@ -5,6 +5,7 @@ import type { FormatRegistry } from '../ports/formats.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Breaker } from './breaker.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
+import type { StepListener } from '../ports/steps.ts';
 
 /** existing: a missing one is not made. */
 export type ArchiveMode = 'existing' | 'create';
@@ -21,9 +22,11 @@ export type AppDeps = {
   readonly archivePath: string;
 };
 
-/** What compacting needs beyond that. */
-export type CompactDeps = AppDeps & {
-  readonly model: ModelProvider;
-  readonly breaker: Breaker;
+/** What writing a transcript needs beyond that. */
+export type WritingDeps = AppDeps & {
   readonly stdout: (bytes: Uint8Array) => void;
+  readonly reached: StepListener;
 };
+
+/** And what compacting one does. */
+export type CompactDeps = WritingDeps & { readonly model: ModelProvider; readonly breaker: Breaker };

@@ -4,7 +4,7 @@ const READ_BYTES = 1024 * 1024;
 
 /** sha256 of a file's first bytes; null where it has fewer. */
 export function hashPrefix(
-  runtime: Runtime,
+  runtime: Pick<Runtime, 'createHash'>,
   source: {
     readonly stamp: { readonly sizeBytes: number };
     readonly read: (start: number, length: number) => Uint8Array;

@@ -1,10 +1,11 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
-import type { FileStamp } from '../ports/files.ts';
+import type { SourceFile } from '../ports/files.ts';
 import { UTF8_BOM } from './bom.ts';
-import type { AppDeps, CompactDeps } from './deps.ts';
+import type { AppDeps, WritingDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { holdFile } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { createLineageCheck } from './lineage-check.ts';
@@ -16,15 +17,17 @@ import { provenLines, restoredLines } from './restored-lines.ts';
 import type { LineStream } from './restored-lines.ts';
 import { withCompacted } from './with-compacted.ts';
 import { writeOutput } from './write-output.ts';
+import type { WriteInput, Written } from './write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
 export async function restoreFile(
-  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  deps: WritingDeps,
   request: RestoreFileRequest,
 ): Promise<Result<RestoreReport, Failure>> {
-  return withCompacted(deps, request.input, async ({ stage, archive, stamp }) => {
+  return withCompacted(deps, request.input, async ({ stage, archive, source }) => {
     const undone = await undo(deps, { stage, archive, request });
-    return undone.ok ? write(deps, request, { ...undone.value, stamp }) : undone;
+    const compacted = { file: source, sha256: stage.scan.sha256 };
+    return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
   });
 }
 
@@ -37,7 +40,7 @@ type Undone = {
 
 /** How to take back one compaction, or all of them. */
 async function undo(
-  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  deps: WritingDeps,
   {
     stage: first,
     archive,
@@ -71,9 +74,14 @@ async function undo(
 }
 
 async function write(
-  deps: Omit<CompactDeps, 'model' | 'breaker'>,
+  deps: WritingDeps,
   { input, output }: RestoreFileRequest,
-  { lines, source, cycles, stamp }: Undone & { readonly stamp: FileStamp },
+  {
+    lines,
+    source,
+    cycles,
+    compacted,
+  }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string } },
 ): Promise<Result<RestoreReport, Failure>> {
   let written = 0;
   const pieces = function* (): Generator<Uint8Array> {
@@ -95,15 +103,21 @@ async function write(
     if (output.kind === 'file' && (await isPrecious(deps, path, pieces())))
       return err({ kind: 'output-exists', file: input.name, output: path });
     written = 0;
-    const done = await writeOutput(deps.files, {
-      path,
-      like: input.path,
-      pieces: pieces(),
-      source: { path: input.path, stamp },
-      isInterrupted: () => isInterrupted(deps),
-    });
-    if (!done.ok)
-      return err(done.error.kind === 'changed' ? { kind: 'source-changed', file: input.name } : done.error.failure);
+    const { file, sha256 } = compacted;
+    const done = await holdFile(deps, path, (lock) =>
+      writeRestored(deps, {
+        lock,
+        like: input.path,
+        pieces: pieces(),
+        source: file,
+        known: { stamp: file.stamp, sizeBytes: file.stamp.sizeBytes, sha256 },
+        replacesSource: output.kind === 'in-place',
+        isInterrupted: () => isInterrupted(deps),
+        name: input.name,
+      }),
+    );
+    if (!done.ok) return done;
+    written += done.value.carriedBytes;
   }
   const target = output.kind === 'stdout' ? '-' : output.kind === 'in-place' ? input.name : output.path;
   return ok({
@@ -115,6 +129,15 @@ async function write(
     sha256: source.sha256,
     appendedBytes: Math.max(0, written - source.sizeBytes),
   });
+}
+
+async function writeRestored(
+  deps: WritingDeps,
+  { name, ...input }: WriteInput & { readonly name: string },
+): Promise<Result<Written, Failure>> {
+  const done = await writeOutput(deps, input);
+  if (done.ok) return done;
+  return err(done.error.kind === 'changed' ? { kind: 'source-changed', file: name } : done.error.failure);
 }
 
 /** A file that must not be written over: the archive, or one that holds what would be written, and more (the original, which has grown since). */

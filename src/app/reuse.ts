@@ -4,7 +4,8 @@ import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
 import { noteMissedTarget, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { outputBytes } from './compose-output.ts';
-import { deliver, targetPath } from './deliver.ts';
+import { deliver, describeWritten, targetPath } from './deliver.ts';
+import type { FileLock } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { trimEol } from './lineage.ts';
@@ -22,11 +23,13 @@ export async function reuseCompaction(
     readonly transcript: Prepared;
     readonly same: StoredCompaction;
     readonly archive: Archive;
+    readonly lock: FileLock | null;
   },
 ): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, same, archive } = input;
-  const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(same, transcript) });
+  const { request, transcript, same, archive, lock } = input;
+  const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(same, transcript), lock });
   if (!delivered.ok) return delivered;
+  const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
   const isKept = keptLineLookup(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);
   const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
@@ -42,10 +45,10 @@ export async function reuseCompaction(
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
-    notes: [...notesAgain(transcript, request, conversations), REUSED],
+    notes: [...notesAgain(transcript, request, conversations), REUSED, ...file.notes],
     output: targetPath(request) ?? '-',
-    sha256: { before: transcript.scan.sha256, after: same.output.sha256 },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: same.output.sizeBytes },
+    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
     conversations,
     ledger: storedLedger(archive, same),
     archive: archive.path,

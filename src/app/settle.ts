@@ -24,16 +24,19 @@ type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
 /**
  * Settles what a crash left `prepared`: applied where the output stands on disk as it was to be written (lines appended since do not
  * matter), discarded where the source still stands as it was read. Where neither is to be found (moved, on a disk that is not mounted)
- * it is applied: rows too many harm nobody, rows too few are an original that is gone. One whose process still runs is not discarded.
+ * it is applied: rows too many harm nobody, rows too few are an original that is gone. What a run is at work on is left to it.
  */
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
-  const { runtime } = deps;
-  for (const { id, processId, sourcePath, source, outputPath, output } of archive.listPrepared()) {
-    const isWritten = await isOutputThere(deps, { outputPath, output });
-    const isRunning = processId !== runtime.processId && runtime.isProcessAlive(processId);
-    if (!isWritten && isRunning) continue;
-    if (!isWritten && (await beginsWith(deps, sourcePath, source))) archive.discard(id);
-    else archive.markApplied(id);
+  for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
+    const lock = outputPath === null ? null : await deps.files.lock(outputPath);
+    try {
+      if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
+      else if (lock?.ok === false && lock.error.kind === 'held') continue;
+      else if (await beginsWith(deps, sourcePath, source)) archive.discard(id);
+      else archive.markApplied(id);
+    } finally {
+      if (lock?.ok === true) lock.value.release();
+    }
   }
 }
 

@@ -3,13 +3,14 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, CompactionDraft } from '../ports/archive.ts';
+import type { FileLock } from '../ports/files.ts';
 import { carriedFailure } from './archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
 import { countLedger, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { composeOutput, outputBytes } from './compose-output.ts';
 import type { ComposedOutput } from './compose-output.ts';
-import { deliver, targetPath } from './deliver.ts';
+import { deliver, describeWritten, targetPath } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { isInterrupted } from './interruption.ts';
@@ -21,6 +22,7 @@ import type { CompactFileRequest } from './requests.ts';
 import { isOutputThere } from './settle.ts';
 import type { Attempted } from './summarize-transcript.ts';
 import { addUsage, NO_USAGE } from './summarize.ts';
+import type { Written } from './write-output.ts';
 
 export type StoreInput = {
   readonly request: CompactFileRequest;
@@ -29,6 +31,8 @@ export type StoreInput = {
   readonly settings: string;
   readonly settingsSha256: string;
   readonly archive: Archive;
+  /** Of the target; null: standard output. */
+  readonly lock: FileLock | null;
 };
 
 /** Archive first (prepared), then the file, then applied: whatever stops it leaves the source as it was or a file whose archive is complete. */
@@ -51,18 +55,21 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const draft = draftCompaction(deps, input, { results, output });
   const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
   const prepared = store();
+  deps.reached('prepared');
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
-  if (draft.outputPath === null) archive.markApplied(prepared);
+  const early = draft.outputPath === null ? confirm(archive, prepared, store) : null;
   const delivered = await deliverOrDiscard(deps, input, { id: prepared, draft, output });
   if (!delivered.ok) return delivered;
-  const id = draft.outputPath === null ? prepared : confirm(archive, prepared, store);
+  const id = early ?? confirm(archive, prepared, store);
+  deps.reached('applied');
+  const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
-    notes: attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
+    notes: [...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])), ...file.notes],
     output: targetPath(request) ?? '-',
-    sha256: { before: transcript.scan.sha256, after: output.sha256 },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: output.sizeBytes },
+    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
     conversations: reportConversations(input, { outcomes, archive, id }),
     ledger: countLedger(outcomes),
     archive: archive.path,
@@ -71,8 +78,8 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
 }
 
 /**
- * Another run may have taken this one for dead (they share an archive, but not their process ids) and removed what it had prepared. The file
- * stands by now, and what left it can still be read in the open source: it is stored once more.
+ * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
+ * still be read in the open source: it is stored once more.
  */
 function confirm(archive: Archive, prepared: number, storeAgain: () => number): number {
   try {
@@ -89,15 +96,15 @@ function confirm(archive: Archive, prepared: number, storeAgain: () => number): 
 /** What was prepared goes only where the output is not there: an error may come after the rename. */
 async function deliverOrDiscard(
   deps: CompactDeps,
-  { request, transcript, archive }: StoreInput,
+  { request, transcript, archive, lock }: StoreInput,
   { id, draft, output }: { readonly id: number; readonly draft: CompactionDraft; readonly output: ComposedOutput },
-): Promise<Result<void, Failure>> {
+): Promise<Result<Written, Failure>> {
   const settle = async (): Promise<void> => {
     if (await isOutputThere(deps, draft)) archive.markApplied(id);
     else archive.discard(id);
   };
   try {
-    const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(output, transcript) });
+    const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(output, transcript), lock });
     if (!delivered.ok) await settle();
     return delivered;
   } catch (error) {

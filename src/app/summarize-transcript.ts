@@ -32,6 +32,7 @@ export async function attemptConversation(
   const { policy } = input.request;
   const first = planPrepared(input.transcript, prepared, { policy, batchTokens: policy.compaction.maxSummaryTokens });
   if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
+  deps.reached('planned');
   const done = await summarizePlan(deps, { ...input, prepared, plan: first });
   if (!done.ok) return done;
   if (policy.targetTokens === null) return ok(judge(done.value, policy.targetTokens));
@@ -59,7 +60,10 @@ async function summarizePlan(
     originKey: input.originKey,
     config: request.policy.compaction,
     modelName: request.modelName,
-    onChunk: (done, total) => deps.progress.update(`summarizing ${name}`, done, total),
+    onChunk: (done, total) => {
+      deps.reached('summarized');
+      deps.progress.update('summarizing', done, total);
+    },
   });
   if (!compacted.ok) return err(noSummary(name, compacted.error));
   return ok({ result: compacted.value, report: reportOf(transcript, compacted.value) });

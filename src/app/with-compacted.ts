@@ -1,7 +1,7 @@
 import { err } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
-import type { FileStamp } from '../ports/files.ts';
+import type { SourceFile } from '../ports/files.ts';
 import { toFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
@@ -12,7 +12,7 @@ import type { TranscriptInput } from './requests.ts';
 import { RestoreError } from './restored-lines.ts';
 import { openSettled } from './settle.ts';
 
-export type OpenCompacted = { readonly stage: Stage; readonly archive: Archive; readonly stamp: FileStamp };
+export type OpenCompacted = { readonly stage: Stage; readonly archive: Archive; readonly source: SourceFile };
 
 /** Opens a file that may have been compacted, reads it through, and works on it with the archive beside it. */
 export async function withCompacted<T>(
@@ -33,7 +33,7 @@ export async function withCompacted<T>(
       const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
       if (!stage.ok) return stage;
       if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
-      return await work({ stage: stage.value, archive: archive.value, stamp: source.stamp });
+      return await work({ stage: stage.value, archive: archive.value, source });
     } finally {
       source.close();
     }

@@ -21,7 +21,7 @@ export function createUseCases(composition: Composition): UseCases {
     openArchive: archive.open,
     archivePath: composition.archivePath,
   };
-  const writing = { ...deps, stdout: composition.stdout };
+  const writing = { ...deps, stdout: composition.stdout, reached: composition.reached ?? (() => undefined) };
   const breakers: Breaker[] = [];
   return {
     compactFile: async (request) => {

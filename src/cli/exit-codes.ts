@@ -6,8 +6,15 @@ export const EXIT_CODES = {
   failed: 1,
   /** The command line or the configuration is wrong; nothing was begun. */
   usage: 2,
-  /** By SIGINT or SIGTERM. */
+  /** By SIGINT. */
   interrupted: 130,
+  /** By SIGTERM. */
+  terminated: 143,
 } as const;
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
+
+/** The code of a run that a signal has ended: 128 and the signal's number, as shells have it. */
+export function interruptionCode({ reason }: AbortSignal): ExitCode {
+  return reason === EXIT_CODES.terminated ? EXIT_CODES.terminated : EXIT_CODES.interrupted;
+}

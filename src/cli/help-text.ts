@@ -21,5 +21,5 @@ export const HELP_AFTER = `Examples:
   compact restore session.compact.jsonl -o original.jsonl
 
 Exit codes: 0 done or nothing to do, 1 a transcript failed, 2 wrong usage or
-configuration, 69 wrong Node version, 130 interrupted.
+configuration, 69 wrong Node version, 130 or 143 interrupted.
 `;

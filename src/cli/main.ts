@@ -1,4 +1,4 @@
-import { EXIT_CODES } from './exit-codes.ts';
+import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import { run } from './run.ts';
 import { createTerminal } from './terminal.ts';
 
@@ -11,7 +11,7 @@ export async function main(): Promise<void> {
   } catch (error) {
     if (terminal.signal.aborted) {
       // What an interruption tears down may complain; it was asked for.
-      terminal.setExitCode(EXIT_CODES.interrupted);
+      terminal.setExitCode(interruptionCode(terminal.signal));
     } else {
       const { renderBug } = await import('./render/bug.ts');
       terminal.stderr.write(renderBug(error));

@@ -1,5 +1,5 @@
 import { assertNever } from '../core/result.ts';
-import { EXIT_CODES } from './exit-codes.ts';
+import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
 import { parseArguments } from './program.ts';
@@ -22,7 +22,7 @@ export async function run(stage: Stage): Promise<ExitCode> {
     terminal.stderr.write(`standard output: the system cannot write it (${failure}). Check where it goes.\n`);
     return EXIT_CODES.failed;
   }
-  return terminal.signal.aborted ? EXIT_CODES.interrupted : code;
+  return terminal.signal.aborted ? interruptionCode(terminal.signal) : code;
 }
 
 /** Each command is loaded only when it was asked for. */

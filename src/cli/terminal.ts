@@ -24,7 +24,7 @@ export type Terminal = {
   readonly stdin: { readonly isTerminal: boolean; readonly open: () => Readable };
   readonly stdout: Channel;
   readonly stderr: Channel;
-  /** Aborted by the first SIGINT or SIGTERM; the second one ends the process. */
+  /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
   /** Removes a path when the process ends, however it ends. Gives a function that removes it now. */
   readonly removeAtExit: (path: string) => () => void;
@@ -45,14 +45,16 @@ export function createTerminal(): OwnedTerminal {
   const clean = (): void => {
     for (const path of leftovers) rmSync(path, { recursive: true, force: true });
   };
-  const interrupt = (): void => {
-    if (!interruption.signal.aborted) return interruption.abort();
+  const interruptWith = (code: ExitCode) => (): void => {
+    if (!interruption.signal.aborted) return interruption.abort(code);
     // Not process.kill: 'exit' listeners remove what is left of temp files.
-    process.exit(EXIT_CODES.interrupted);
+    process.exit(code);
   };
+  const interrupt = interruptWith(EXIT_CODES.interrupted);
+  const terminate = interruptWith(EXIT_CODES.terminated);
   process.on('exit', clean);
   process.on('SIGINT', interrupt);
-  process.on('SIGTERM', interrupt);
+  process.on('SIGTERM', terminate);
   return {
     argv: process.argv.slice(2),
     surroundings: { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir() },
@@ -77,7 +79,7 @@ export function createTerminal(): OwnedTerminal {
     },
     close: () => {
       process.off('SIGINT', interrupt);
-      process.off('SIGTERM', interrupt);
+      process.off('SIGTERM', terminate);
     },
   };
 }

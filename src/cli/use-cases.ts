@@ -4,6 +4,7 @@ import type { CompactFileRequest, RestoreFileRequest, ScoreFileRequest, VerifyFi
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress } from '../ports/runtime.ts';
+import type { StepListener } from '../ports/steps.ts';
 
 /** What the commands can ask for. Nothing is opened before it is needed. */
 export type UseCases = {
@@ -22,6 +23,8 @@ export type Composition = {
   readonly stdout: (bytes: Uint8Array) => void;
   /** Has a file removed when the process ends; gives a function that forgets it. */
   readonly removeAtExit: (path: string) => () => void;
+  /** Told of each step of a run. */
+  readonly reached?: StepListener;
 };
 
 export type CreateUseCases = (composition: Composition) => UseCases;

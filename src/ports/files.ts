@@ -17,6 +17,8 @@ export type FileStamp = {
   readonly mtimeNs: bigint;
   readonly inode: bigint;
   readonly device: bigint;
+  /** Names that the file has (hard links). */
+  readonly linkCount: number;
 };
 
 export type FileFailure =
@@ -24,9 +26,11 @@ export type FileFailure =
   | { readonly kind: 'not-a-file'; readonly path: string; readonly is: string }
   | { readonly kind: 'denied'; readonly path: string; readonly what: 'read' | 'write' }
   | { readonly kind: 'no-space'; readonly path: string }
+  /** Another run is about to write it. */
+  | { readonly kind: 'held'; readonly path: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string };
 
-/** A file open for reading; ranges are bytes. Reading throws only what the system does (an I/O error). */
+/** A file open for reading, as it was when it was opened; ranges are bytes. Reading throws only what the system does (an I/O error). */
 export type SourceFile = {
   readonly path: string;
   readonly stamp: FileStamp;
@@ -35,18 +39,31 @@ export type SourceFile = {
   /** Every line in order, split at LF only. The BOM belongs to no line. */
   readonly lines: (from?: number) => IterableIterator<RawLine>;
   readonly read: (start: number, length: number) => Uint8Array;
+  /** The bytes from an offset to the end that the file has now, even if its name leads to another one by now. */
+  readonly tail: (from: number) => IterableIterator<Uint8Array>;
   readonly close: () => void;
 };
 
-/** A new file that appears whole or not at all. */
+/** A new file that appears whole or not at all, in these steps. */
 export type PendingFile = {
   readonly write: (bytes: Uint8Array) => Result<void, FileFailure>;
-  /** Puts the data on disk, still under a temporary name. */
-  readonly flush: () => Promise<Result<void, FileFailure>>;
-  /** Gives it its name and puts that on disk too: after it resolves the file is there. */
-  readonly commit: () => Promise<Result<void, FileFailure>>;
-  /** Removes what was written so far. */
-  readonly discard: () => void;
+  /** Hands everything to the system, still under a temporary name. */
+  readonly drain: () => Result<void, FileFailure>;
+  /** Puts the data on disk. */
+  readonly sync: () => Result<void, FileFailure>;
+  /** Gives it its name; more may be written to its end after that. */
+  readonly rename: () => Promise<Result<void, FileFailure>>;
+  /** Puts the name on disk: after it resolves the file is there. */
+  readonly syncFolder: () => Promise<Result<void, FileFailure>>;
+  /** Closes it; what has not got its name is removed. */
+  readonly close: () => void;
+};
+
+/** The right to write a file, which one run has at a time; it ends with the process, however that ends. */
+export type FileLock = {
+  /** Begins a file that will replace or create the path; `like` gives mode and owner. */
+  readonly begin: (like?: string) => Promise<Result<PendingFile, FileFailure>>;
+  readonly release: () => void;
 };
 
 export type FileStore = {
@@ -54,6 +71,6 @@ export type FileStore = {
   readonly absolute: (path: string) => string;
   readonly open: (path: string) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
-  /** Begins a file that will replace or create `path`; `like` gives mode and owner. */
-  readonly create: (path: string, like?: string) => Promise<Result<PendingFile, FileFailure>>;
+  /** `held` where another run has it. What a run that was killed left beside the file is removed. */
+  readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;
 };

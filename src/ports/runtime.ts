@@ -8,7 +8,6 @@ export type Runtime = {
   /** Lets signals and the terminal have their turn. */
   readonly yieldToEvents: () => Promise<void>;
   readonly processId: number;
-  readonly isProcessAlive: (processId: number) => boolean;
 };
 
 /** `digest` gives lower-case hex and may be called once. */

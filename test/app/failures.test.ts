@@ -1,27 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, statSync, symlinkSync, lstatSync, chmodSync } from 'node:fs';
 import { test } from 'node:test';
-import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { ModelError } from '../../src/core/model-error.ts';
 import { err } from '../../src/core/result.ts';
-import type { FileStore, PendingFile } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { storeWith } from '../support/files.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 import { benchFor, reportOf, rerun } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
-
-/** The real file store, with something happening at a step of writing. */
-function storeWith(change: (pending: PendingFile, path: string) => Partial<PendingFile>): FileStore {
-  const real = createFileStore();
-  return {
-    ...real,
-    create: async (path, like) => {
-      const created = await real.create(path, like);
-      return created.ok ? { ok: true, value: { ...created.value, ...change(created.value, path) } } : created;
-    },
-  };
-}
 
 const onlyFiles = (folder: string): readonly string[] =>
   readdirSync(folder).filter((name) => !name.startsWith('archive.db'));
@@ -73,7 +60,7 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
 });
 
 test('killed after the archive was prepared and before the rename: the next run forgets it and compacts', async (t) => {
-  const bench = benchFor(t, { files: storeWith(() => ({ commit: () => Promise.reject(new Error('killed')) })) });
+  const bench = benchFor(t, { files: storeWith(() => ({ rename: () => Promise.reject(new Error('killed')) })) });
   bench.write('talk.jsonl', original);
   await assert.rejects(bench.compact('talk.jsonl'), /killed/);
   assert.equal(bench.read('talk.jsonl').toString(), original);
@@ -98,41 +85,6 @@ test('killed after the rename and before the archive was told: restore and verif
   appendFileSync(bench.path('talk.jsonl'), '{"role":"user","content":"still there?"}\n');
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
   assert.equal((await bench.restore('talk.jsonl')).toString(), `${original}{"role":"user","content":"still there?"}\n`);
-});
-
-test('a source that changes before the rename is read again, and what was appended is in the result', async (t) => {
-  let appended = 0;
-  const files = storeWith((pending, path) => ({
-    flush: async () => {
-      if (appended === 0) appendFileSync(path, '{"role":"user","content":"meanwhile"}\n');
-      appended += 1;
-      return pending.flush();
-    },
-  }));
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl', original);
-  assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
-  assert.equal(appended, 2);
-  assert.match(bench.read('talk.jsonl').toString(), /"meanwhile"}\n$/);
-  assert.equal((await bench.restore('talk.jsonl')).toString(), `${original}{"role":"user","content":"meanwhile"}\n`);
-});
-
-test('a source that never rests is given up after three tries, untouched', async (t) => {
-  let tries = 0;
-  const files = storeWith((pending, path) => ({
-    flush: async () => {
-      tries += 1;
-      appendFileSync(path, '\n');
-      return pending.flush();
-    },
-  }));
-  const bench = benchFor(t, { files });
-  bench.write('talk.jsonl', original);
-  const done = await bench.compact('talk.jsonl');
-  assert.equal(done.ok ? '' : done.error.kind, 'source-changed');
-  assert.equal(tries, 3);
-  assert.equal(bench.read('talk.jsonl').toString(), `${original}\n\n\n`);
-  assert.deepEqual(bench.archive().listPrepared(), []);
 });
 
 test('an output that holds something else is not replaced', async (t) => {
@@ -204,7 +156,7 @@ test('in place, a symbolic link stays one, and mode stays', async (t) => {
 });
 
 test('interrupted while it summarizes, while it stores, or while it writes: the file stays, the archive forgets, no temp file stays', async (t) => {
-  for (const step of ['summarize', 'store', 'flush'] as const) {
+  for (const step of ['summarize', 'store', 'sync'] as const) {
     const abort = new AbortController();
     const setup = benchFor(t);
     const archive = setup.archive();
@@ -228,9 +180,9 @@ test('interrupted while it summarizes, while it stores, or while it writes: the 
         },
       }),
       files: storeWith((pending) => ({
-        flush: () => {
-          if (step === 'flush') abort.abort();
-          return pending.flush();
+        sync: () => {
+          if (step === 'sync') abort.abort();
+          return pending.sync();
         },
       })),
     });

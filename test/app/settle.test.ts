@@ -2,26 +2,14 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { test } from 'node:test';
-import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { compactFile } from '../../src/app/compact-file.ts';
-import type { FileStore, PendingFile } from '../../src/ports/files.ts';
+import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { storeWith } from '../support/files.ts';
 import { benchFor, createWorkbench, policyOf, reportOf, rerun } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
-
-/** The real file store; `change` is told of each file that is begun. */
-function storeWith(change: (pending: PendingFile) => Partial<PendingFile>): FileStore {
-  const real = createFileStore();
-  return {
-    ...real,
-    create: async (path, like) => {
-      const created = await real.create(path, like);
-      return created.ok ? { ok: true, value: { ...created.value, ...change(created.value) } } : created;
-    },
-  };
-}
 
 /** Compacts a file in place and dies between the rename and the word to the archive. */
 async function dieAfterRename(bench: Workbench, name: string): Promise<void> {
@@ -48,12 +36,35 @@ test('killed after the rename: a run that does not find the file forgets nothing
   assert.equal((await bench.restore('moved.jsonl')).toString(), original);
 });
 
-test('killed after the rename: a file that stands as it was to be written counts, even if its process id is taken again', async (t) => {
+test('killed after the rename: a file that stands as it was to be written counts, even while another run is at work on it', async (t) => {
   const bench = benchFor(t);
   await dieAfterRename(bench, 'talk.jsonl');
-  const { runtime } = bench.deps;
-  const later = rerun(t, bench, { runtime: { ...runtime, processId: -1, isProcessAlive: () => true } });
-  assert.deepEqual((await later.verify('talk.jsonl')).problems, []);
+  const lock = await bench.deps.files.lock(bench.path('talk.jsonl'));
+  assert.ok(lock.ok);
+  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+  lock.value.release();
+});
+
+test('what a run is at work on is left to it by other runs', async (t) => {
+  const bench = benchFor(t);
+  const other = rerun(t, bench);
+  const seen: number[] = [];
+  const files = storeWith((pending) => ({
+    sync: () => {
+      seen.push(other.archive().listPrepared().length);
+      return pending.sync();
+    },
+    rename: async () => {
+      reportOf(await other.compact('other.jsonl'));
+      seen.push(other.archive().listPrepared().length);
+      return pending.rename();
+    },
+  }));
+  bench.write('other.jsonl', chatTranscript(30, 500));
+  bench.write('talk.jsonl', original);
+  reportOf(await rerun(t, bench, { files }).compact('talk.jsonl'));
+  assert.deepEqual(seen, [1, 1]);
+  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
 });
 
 test('paths are stored from the root, so that a run in another folder finds the files', async (t) => {
@@ -68,8 +79,8 @@ test('paths are stored from the root, so that a run in another folder finds the 
 
 test('an error that comes after the rename does not cost the file its archive', async (t) => {
   const files = storeWith((pending) => ({
-    commit: async () => {
-      await pending.commit();
+    syncFolder: async () => {
+      await pending.syncFolder();
       return { ok: false, error: { kind: 'io', path: 'the folder', code: 'EIO' } };
     },
   }));
@@ -83,13 +94,19 @@ test('an error that comes after the rename does not cost the file its archive', 
 
 test('a run whose prepared rows another run took for a dead one’s stores them once more', async (t) => {
   const bench = benchFor(t);
-  const other = rerun(t, bench);
+  const { files: real } = bench.deps;
+  // A file system without locks: what this run prepared looks like what a dead one left.
+  const other = rerun(t, bench, {
+    files: {
+      ...real,
+      lock: async (path) => (path.endsWith('talk.jsonl') ? err({ kind: 'io', path, code: 'ENOLCK' }) : real.lock(path)),
+    },
+  });
   const files = storeWith((pending) => ({
-    flush: async () => {
-      // The same process id: what this run prepared looks like what a dead one left.
+    rename: async () => {
       reportOf(await other.compact('other.jsonl'));
       assert.deepEqual(other.archive().listPrepared(), []);
-      return pending.flush();
+      return pending.rename();
     },
   }));
   const running = rerun(t, bench, { files });

@@ -86,6 +86,7 @@ export function createWorkbench(
     model: createExtractiveProvider(),
     breaker: createBreaker(3),
     stdout: (bytes) => written.push(Uint8Array.from(bytes)),
+    reached: () => undefined,
     ...overrides,
   };
   const path = (name: string): string => join(folder, name);

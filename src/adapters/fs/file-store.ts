@@ -1,3 +1,4 @@
+import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { FileStore } from '../../ports/files.ts';
@@ -6,12 +7,12 @@ import { describeNonFile } from './kind-of-file.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
 
 export type FileStoreOptions = {
-  /** Has a file removed when the process ends, however it ends; gives a function that forgets it (and removes it if it is there). */
+  /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
   readonly removeAtExit?: (path: string) => () => void;
 };
 
 /** Files of the local disk. A new file replaces what a path leads to, through links; a read-only file is not replaced. */
-export function createFileStore({ removeAtExit = () => () => undefined }: FileStoreOptions = {}): FileStore {
+export function createFileStore({ removeAtExit = removeNow }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),
     open: async (path) => openSourceFile(path),
@@ -25,10 +26,14 @@ export function createFileStore({ removeAtExit = () => () => undefined }: FileSt
         return err(toFileFailure(error, { path, what: 'read' }));
       }
     },
-    create: async (path, like) => {
+    lock: async (path) => {
       // Loaded here, because most commands only read.
-      const { beginFile } = await import('./new-file.ts');
-      return beginFile({ path, like, removeAtExit });
+      const { lockFile } = await import('./file-lock.ts');
+      return lockFile({ path, removeAtExit });
     },
   };
+}
+
+function removeNow(path: string): () => void {
+  return () => rmSync(path, { force: true });
 }

@@ -15,8 +15,8 @@ export type PendingPlace = {
   readonly temporary: string;
   /** `temporary`, open for writing. */
   readonly fd: number;
-  /** It need not be removed at the process's end any more. */
-  readonly forget: () => void;
+  /** Removes `temporary` if it is there. */
+  readonly remove: () => void;
 };
 
 /** Lines are small: written one by one they would cost a system call each. */
@@ -25,13 +25,18 @@ const BUFFER_BYTES = 256 * 1024;
 /** What some file systems answer where a folder cannot be synced; the rename stands all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
-export function createPendingFile({ path, target, temporary, fd, forget }: PendingPlace): PendingFile {
+export function createPendingFile({ path, target, temporary, fd, remove }: PendingPlace): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
-  let buffered = 0;
-  let isOpen = true;
-  let isThere = true;
+  const state = { buffered: 0, isOpen: true, hasName: false };
 
-  const attempt = async (action: () => void | Promise<void>): Promise<Result<void, FileFailure>> => {
+  const attempt = (action: () => void): Result<void, FileFailure> => {
+    try {
+      return ok(action());
+    } catch (error) {
+      return err(toFileFailure(error, { path, what: 'write' }));
+    }
+  };
+  const attemptLater = async (action: () => Promise<void>): Promise<Result<void, FileFailure>> => {
     try {
       return ok(await action());
     } catch (error) {
@@ -39,55 +44,40 @@ export function createPendingFile({ path, target, temporary, fd, forget }: Pendi
     }
   };
   const drain = (): void => {
-    writeAll(fd, buffer.subarray(0, buffered));
-    buffered = 0;
-  };
-  const close = (): void => {
-    if (!isOpen) return;
-    isOpen = false;
-    closeSync(fd);
+    writeAll(fd, buffer.subarray(0, state.buffered));
+    state.buffered = 0;
   };
   return {
-    write: (bytes) => {
-      try {
-        if (buffered + bytes.length > buffer.length) drain();
-        if (bytes.length > buffer.length) writeAll(fd, bytes);
-        else {
-          buffer.set(bytes, buffered);
-          buffered += bytes.length;
-        }
-        return ok(undefined);
-      } catch (error) {
-        return err(toFileFailure(error, { path, what: 'write' }));
-      }
-    },
-    flush: () =>
+    write: (bytes) =>
+      attempt(() => {
+        if (state.buffered + bytes.length > buffer.length) drain();
+        if (bytes.length > buffer.length) return writeAll(fd, bytes);
+        buffer.set(bytes, state.buffered);
+        state.buffered += bytes.length;
+      }),
+    drain: () => attempt(drain),
+    sync: () =>
       attempt(() => {
         drain();
         fsyncSync(fd);
       }),
-    commit: () =>
-      attempt(async () => {
-        if (buffered > 0) {
-          drain();
-          fsyncSync(fd);
-        }
-        close();
+    rename: () =>
+      attemptLater(async () => {
+        drain();
         await rename(temporary, target);
-        isThere = false;
-        forget();
-        await syncFolder(dirname(target));
+        state.hasName = true;
+        remove(); // nothing is there any more: it need not be removed when the process ends
       }),
-    discard: () => {
+    syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
+    close: () => {
+      if (!state.isOpen) return;
+      state.isOpen = false;
       try {
-        close();
+        closeSync(fd);
       } catch {
-        // It is given up: whether its last bytes were written no longer matters.
+        // All that matters was synced before; and a file that is given up may lack its last bytes.
       }
-      if (!isThere) return;
-      isThere = false;
-      removeTemporary(temporary);
-      forget();
+      if (!state.hasName) remove();
     },
   };
 }

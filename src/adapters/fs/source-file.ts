@@ -28,6 +28,7 @@ export function openSourceFile(path: string): Result<SourceFile, FileFailure> {
       bomLength,
       lines: (from = bomLength) => readLines(file, { from }),
       read: file.read,
+      tail: (from) => readTail(fd, path, from),
       close: createCloser(fd),
     });
   } catch (error) {
@@ -37,7 +38,39 @@ export function openSourceFile(path: string): Result<SourceFile, FileFailure> {
 }
 
 export function stampOf(stats: BigIntStats): FileStamp {
-  return { sizeBytes: Number(stats.size), mtimeNs: stats.mtimeNs, inode: stats.ino, device: stats.dev };
+  return {
+    sizeBytes: Number(stats.size),
+    mtimeNs: stats.mtimeNs,
+    inode: stats.ino,
+    device: stats.dev,
+    linkCount: Number(stats.nlink),
+  };
+}
+
+const TAIL_BYTES = 256 * 1024;
+
+/** The pieces are views into one buffer. */
+function* readTail(fd: number, path: string, from: number): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafe(TAIL_BYTES);
+  for (let position = from; ;) {
+    const count = readAt(fd, path, { into: buffer, position });
+    if (count === 0) return;
+    yield buffer.subarray(0, count);
+    position += count;
+  }
+}
+
+function readAt(
+  fd: number,
+  path: string,
+  { into, position }: { readonly into: Uint8Array; readonly position: number },
+): number {
+  try {
+    return readSync(fd, into, 0, into.length, position);
+  } catch (error) {
+    const failure = toFileFailure(error, { path, what: 'read' });
+    throw fileError(`${path}: the system cannot read it (${errorCode(error)})`, failure);
+  }
 }
 
 function openRegularFile(path: string): Result<{ readonly fd: number; readonly stamp: FileStamp }, FileFailure> {
@@ -62,15 +95,10 @@ function createReader(fd: number, path: string, sizeBytes: number): LineSource &
   const fill = (into: Uint8Array, position: number): number => {
     const wanted = Math.min(into.length, Math.max(0, sizeBytes - position));
     let got = 0;
-    try {
-      while (got < wanted) {
-        const count = readSync(fd, into, got, wanted - got, position + got);
-        if (count === 0) break;
-        got += count;
-      }
-    } catch (error) {
-      const failure = toFileFailure(error, { path, what: 'read' });
-      throw fileError(`${path}: the system cannot read it (${errorCode(error)})`, failure);
+    while (got < wanted) {
+      const count = readAt(fd, path, { into: into.subarray(got, wanted), position: position + got });
+      if (count === 0) break;
+      got += count;
     }
     return got;
   };

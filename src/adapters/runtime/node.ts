@@ -1,6 +1,6 @@
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** The clock, hashes and processes of this machine. An aborted sleep ends at once, without an error. */
+/** The clock and hashes of this machine. An aborted sleep ends at once, without an error. */
 export function createNodeRuntime(): Runtime {
   return {
     now: () => new Date(),
@@ -17,7 +17,6 @@ export function createNodeRuntime(): Runtime {
     sleep,
     yieldToEvents: () => new Promise((resolve) => setImmediate(resolve)),
     processId: process.pid,
-    isProcessAlive,
   };
 }
 
@@ -37,16 +36,4 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal?.addEventListener('abort', end, { once: true });
   });
-}
-
-function isProcessAlive(processId: number): boolean {
-  // 0 and below mean groups of processes.
-  if (!Number.isSafeInteger(processId) || processId <= 0) return false;
-  try {
-    process.kill(processId, 0);
-    return true;
-  } catch (error) {
-    // Somebody else's process may not be signalled, but it is there.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM';
-  }
 }

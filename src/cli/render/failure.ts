@@ -71,6 +71,8 @@ function fileFailure(failure: FileFailure): string {
       return at(failure.path, `you may not ${failure.what} it.`, 'Check the permissions of the file and its folder.');
     case 'no-space':
       return at(failure.path, 'no space is left there.', 'Free some, or give another place with -o.');
+    case 'held':
+      return at(failure.path, 'another run of compact is at work on it.', 'Try again when that one is done.');
     case 'io':
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
     default:

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   lstatSync,
@@ -14,22 +15,45 @@ import { dirname, join } from 'node:path';
 import { getegid, geteuid, getgroups } from 'node:process';
 import { suite, test } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
-import type { PendingFile } from '../../../src/ports/files.ts';
+import type { FileLock, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const store = createFileStore();
 
-async function begun(path: string, like?: string): Promise<PendingFile> {
-  const result = await store.create(path, like);
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
+async function locked(path: string): Promise<FileLock> {
+  const lock = await store.lock(path);
+  assert.ok(lock.ok, JSON.stringify(lock));
+  return lock.value;
 }
 
+/** Works on a file that is begun; it and its lock are given back in the end. */
+async function begun<T>(path: string, work: (pending: PendingFile) => Promise<T>, like?: string): Promise<T> {
+  const lock = await locked(path);
+  const pending = await lock.begin(like);
+  assert.ok(pending.ok, JSON.stringify(pending));
+  try {
+    return await work(pending.value);
+  } finally {
+    pending.value.close();
+    lock.release();
+  }
+}
+
+const DONE = { ok: true, value: undefined };
+
 async function written(path: string, text: string, like?: string): Promise<void> {
-  const pending = await begun(path, like);
-  assert.deepEqual(pending.write(Buffer.from(text)), { ok: true, value: undefined });
-  assert.deepEqual(await pending.flush(), { ok: true, value: undefined });
-  assert.deepEqual(await pending.commit(), { ok: true, value: undefined });
+  const steps = await begun(
+    path,
+    async (pending) => [
+      pending.write(Buffer.from(text)),
+      pending.drain(),
+      pending.sync(),
+      await pending.rename(),
+      await pending.syncFolder(),
+    ],
+    like,
+  );
+  assert.deepEqual(steps, [DONE, DONE, DONE, DONE, DONE]);
 }
 
 /** An owner that files may be given to: root's to choose, and for others one of their groups. */
@@ -42,58 +66,60 @@ function ownerToGive(): { readonly uid: number; readonly gid: number } {
 const modeOf = (path: string): number => statSync(path).mode & 0o777;
 
 suite('a file that is begun', () => {
-  test('appears whole when it is committed, and not before', async (context) => {
+  test('appears whole when it gets its name, and not before', async (context) => {
     const path = join(folderWith(context, { 'out.jsonl': 'old' }), 'out.jsonl');
-    const pending = await begun(path);
-    pending.write(Buffer.from('new '));
-    pending.write(Buffer.from('text'));
-    await pending.flush();
-    assert.equal(readFileSync(path, 'utf8'), 'old');
-    await pending.commit();
-    assert.equal(readFileSync(path, 'utf8'), 'new text');
+    await begun(path, async (pending) => {
+      pending.write(Buffer.from('new '));
+      pending.write(Buffer.from('text'));
+      pending.sync();
+      assert.equal(readFileSync(path, 'utf8'), 'old');
+      await pending.rename();
+      assert.equal(readFileSync(path, 'utf8'), 'new text');
+    });
     assert.deepEqual(readdirSync(dirname(path)), ['out.jsonl']);
   });
 
   test('stands under a hidden name meanwhile, in the same folder', async (context) => {
     const folder = folderWith(context, {});
-    const pending = await begun(join(folder, 'out.jsonl'));
-    const names = readdirSync(folder);
-    pending.discard();
-    assert.equal(names.length, 1);
-    assert.match(names[0] ?? '', new RegExp(`^\\.compact-${process.pid}-[0-9a-f]{12}\\.tmp$`));
+    const names = await begun(join(folder, 'out.jsonl'), async () => readdirSync(folder).toSorted());
+    assert.match(names.join(' '), /^\.compact-([0-9a-f]{12})-[0-9a-f]{8}\.tmp \.compact-\1\.lock$/);
   });
 
-  test('leaves nothing behind when it is discarded, once or twice', async (context) => {
+  test('leaves nothing behind when it is closed without a name, once or twice', async (context) => {
     const folder = folderWith(context, { 'out.jsonl': 'old' });
-    const pending = await begun(join(folder, 'out.jsonl'));
-    pending.write(Buffer.alloc(1_000_000, 'x'));
-    pending.discard();
-    pending.discard();
+    await begun(join(folder, 'out.jsonl'), async (pending) => {
+      pending.write(Buffer.alloc(1_000_000, 'x'));
+      pending.close();
+    });
     assert.deepEqual(readdirSync(folder), ['out.jsonl']);
     assert.equal(readFileSync(join(folder, 'out.jsonl'), 'utf8'), 'old');
   });
 
-  test('is not taken back by a discard after its commit', async (context) => {
+  test('takes more at its end after it has its name, behind what its producer wrote there meanwhile', async (context) => {
     const path = join(folderWith(context, {}), 'out.jsonl');
-    const pending = await begun(path);
-    pending.write(Buffer.from('x'));
-    await pending.commit();
-    pending.discard();
-    assert.equal(readFileSync(path, 'utf8'), 'x');
+    await begun(path, async (pending) => {
+      pending.write(Buffer.from('a'));
+      await pending.rename();
+      appendFileSync(path, 'b');
+      pending.write(Buffer.from('c'));
+      pending.sync();
+    });
+    assert.equal(readFileSync(path, 'utf8'), 'abc');
   });
 
   test('holds what was given, in pieces small and large, from buffers that are used again', async (context) => {
     const path = join(folderWith(context, {}), 'out.jsonl');
-    const pending = await begun(path);
     const reused = Buffer.alloc(1000);
     const expected: Buffer[] = [];
-    for (let round = 0; round < 700; round += 1) {
-      reused.fill(round % 251);
-      const piece = round === 350 ? Buffer.alloc(600_000, 7) : reused.subarray(0, 1 + ((round * 37) % 1000));
-      expected.push(Buffer.from(piece));
-      pending.write(piece);
-    }
-    await pending.commit();
+    await begun(path, async (pending) => {
+      for (let round = 0; round < 700; round += 1) {
+        reused.fill(round % 251);
+        const piece = round === 350 ? Buffer.alloc(600_000, 7) : reused.subarray(0, 1 + ((round * 37) % 1000));
+        expected.push(Buffer.from(piece));
+        pending.write(piece);
+      }
+      await pending.rename();
+    });
     assert.ok(readFileSync(path).equals(Buffer.concat(expected)));
   });
 
@@ -150,36 +176,36 @@ suite('links', () => {
     const folder = folderWith(context, {});
     const path = join(folder, 'a');
     symlinkSync('a', path);
-    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
+    assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
   });
 });
 
 suite('what cannot be written', () => {
   test('a folder that is not there is what is missing', async (context) => {
     const folder = join(folderWith(context, {}), 'none');
-    const result = await store.create(join(folder, 'out.jsonl'));
+    const result = await store.lock(join(folder, 'out.jsonl'));
     assert.deepEqual(result, { ok: false, error: { kind: 'not-found', path: folder } });
   });
 
   test('a folder in the place of the file', async (context) => {
     const path = join(folderWith(context, {}), 'out.jsonl');
     mkdirSync(path);
-    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
+    assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
   });
 
   test('a device is never replaced by a file', async () => {
     const path = '/dev/null';
-    assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a device' } });
+    assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a device' } });
   });
 
-  test('a target that became a folder meanwhile leaves no temporary file after the discard', async (context) => {
+  test('a target that became a folder meanwhile leaves no temporary file', async (context) => {
     const folder = folderWith(context, {});
     const path = join(folder, 'out.jsonl');
-    const pending = await begun(path);
-    pending.write(Buffer.from('x'));
-    mkdirSync(path);
-    const result = await pending.commit();
-    pending.discard();
+    const result = await begun(path, async (pending) => {
+      pending.write(Buffer.from('x'));
+      mkdirSync(path);
+      return pending.rename();
+    });
     assert.deepEqual(result, { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
     assert.deepEqual(readdirSync(folder), ['out.jsonl']);
   });

@@ -7,6 +7,9 @@ import { openSourceFile } from '../../../src/adapters/fs/source-file.ts';
 import { folderWith } from '../../support/folders.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 
+// Loaded before: nobody may be able to read them afterwards.
+await import('../../../src/adapters/fs/file-lock.ts');
+await import('better-sqlite3');
 becomeOrdinaryUser();
 const store = createFileStore();
 
@@ -20,14 +23,14 @@ test('a read-only file is not replaced', async (context) => {
   const folder = folderWith(context, { 'out.jsonl': 'old' });
   const path = join(folder, 'out.jsonl');
   chmodSync(path, 0o444);
-  assert.deepEqual(await store.create(path), { ok: false, error: { kind: 'denied', path, what: 'write' } });
+  assert.deepEqual(await store.lock(path), { ok: false, error: { kind: 'denied', path, what: 'write' } });
   assert.deepEqual([readdirSync(folder), readFileSync(path, 'utf8')], [['out.jsonl'], 'old']);
 });
 
 test('a folder that may not be written is what is denied', async (context) => {
   const folder = folderWith(context, {});
   chmodSync(folder, 0o555);
-  const result = await store.create(join(folder, 'out.jsonl'));
+  const result = await store.lock(join(folder, 'out.jsonl'));
   chmodSync(folder, 0o755);
   assert.deepEqual(result, { ok: false, error: { kind: 'denied', path: folder, what: 'write' } });
 });

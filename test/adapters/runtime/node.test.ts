@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import { suite, test } from 'node:test';
 import { createNodeRuntime } from '../../../src/adapters/runtime/node.ts';
@@ -38,15 +37,5 @@ suite('the runtime', () => {
     await runtime.sleep(0);
     order.push('slept');
     assert.deepEqual(order, ['waiting', 'slept']);
-  });
-
-  test('a process is alive while it runs and not after it', () => {
-    const child = spawnSync(process.execPath, ['-e', '0']);
-    assert.equal(runtime.isProcessAlive(runtime.processId), true);
-    assert.equal(runtime.isProcessAlive(child.pid), false);
-  });
-
-  test('what is no process id is no process', () => {
-    assert.deepEqual([0, -1, 1.5, NaN].map(runtime.isProcessAlive), [false, false, false, false]);
   });
 });

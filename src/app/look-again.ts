@@ -1,0 +1,56 @@
+import type { FileStamp, FileStore, SourceFile } from '../ports/files.ts';
+import type { Runtime } from '../ports/runtime.ts';
+import { hashPrefix } from './hash-prefix.ts';
+
+/** What was read of a file, and how it stood then. */
+export type KnownContent = { readonly stamp: FileStamp; readonly sizeBytes: number; readonly sha256: string };
+
+export type Look =
+  | { readonly kind: 'same' }
+  /** Other bytes, fewer of them, or another file. */
+  | { readonly kind: 'changed' }
+  /** `pieces` are what was appended since; `known` is the whole as it is now. To be closed. */
+  | {
+      readonly kind: 'grown';
+      readonly known: KnownContent;
+      readonly pieces: () => Iterable<Uint8Array>;
+      readonly close: () => void;
+    };
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** What became of a file since it was read. */
+export async function lookAgain(
+  { files, runtime }: { readonly files: FileStore; readonly runtime: Pick<Runtime, 'createHash'> },
+  { path }: Pick<SourceFile, 'path'>,
+  known: KnownContent,
+): Promise<Look> {
+  const stamped = await files.stamp(path);
+  if (!stamped.ok || !isSameFile(stamped.value, known.stamp)) return { kind: 'changed' };
+  if (isSameStamp(stamped.value, known.stamp)) return { kind: 'same' };
+  const opened = await files.open(path);
+  if (!opened.ok) return { kind: 'changed' };
+  const file = opened.value;
+  const { stamp } = file;
+  const close = (): void => file.close();
+  if (!isSameFile(stamp, known.stamp) || hashPrefix(runtime, file, known.sizeBytes) !== known.sha256) {
+    close();
+    return { kind: 'changed' };
+  }
+  const sha256 = hashPrefix(runtime, file, stamp.sizeBytes) ?? '';
+  const pieces = function* (): Generator<Uint8Array> {
+    for (let start = known.sizeBytes; start < stamp.sizeBytes; start += PIECE_BYTES)
+      yield file.read(start, Math.min(PIECE_BYTES, stamp.sizeBytes - start));
+  };
+  return { kind: 'grown', known: { stamp, sizeBytes: stamp.sizeBytes, sha256 }, pieces, close };
+}
+
+/** The same file, whatever is in it. */
+export function isSameFile(a: FileStamp, b: FileStamp): boolean {
+  return a.inode === b.inode && a.device === b.device;
+}
+
+/** Nothing was written to it between the two. */
+export function isSameStamp(a: FileStamp, b: FileStamp): boolean {
+  return isSameFile(a, b) && a.sizeBytes === b.sizeBytes && a.mtimeNs === b.mtimeNs;
+}

@@ -1,0 +1,25 @@
+import { createFileStore } from '../../src/adapters/fs/file-store.ts';
+import type { FileStore, PendingFile } from '../../src/ports/files.ts';
+
+/** The real file store; `change` is told of each file that is begun, and may have its steps do something else. */
+export function storeWith(change: (pending: PendingFile, path: string) => Partial<PendingFile>): FileStore {
+  const real = createFileStore();
+  return {
+    ...real,
+    lock: async (path) => {
+      const locked = await real.lock(path);
+      if (!locked.ok) return locked;
+      const { begin, release } = locked.value;
+      return {
+        ok: true,
+        value: {
+          release,
+          begin: async (like) => {
+            const begun = await begin(like);
+            return begun.ok ? { ok: true, value: { ...begun.value, ...change(begun.value, path) } } : begun;
+          },
+        },
+      };
+    },
+  };
+}
