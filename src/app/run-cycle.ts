@@ -10,15 +10,16 @@ import type { AskDeps } from './ask.ts';
 import { closeCycle } from './close-cycle.ts';
 import type { LiveBatch } from './close-cycle.ts';
 import type { Prior } from './lineage.ts';
-import { addUsage, summarizeChunks } from './summarize.ts';
-import type { Usage } from './summarize.ts';
+import { summarizeChunks } from './summarize.ts';
+import { addUsage } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 /**
  * The last line of a clip-archive: what a reader can do about what is not shown. The key makes it the line of one original: two that differ
  * could be summarized in the same words, and the line's hash is what leads back to the archive.
  */
 function archiveLine(originKey: string): string {
-  return `[Archive: ${originKey.slice(0, 12)}, every original line is kept; \`compact restore\` gives them back]`;
+  return `[Archive: ${originKey.slice(0, 12)} holds every original line; \`compact search WORDS\` finds them, \`compact show LABEL\` shows them]`;
 }
 
 export type CycleInput = {

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createRunner, fastestMs } from './child.ts';
 import type { Run, Runner } from './child.ts';
 import { writeChat, writeClaudeCode, writeShortChat } from './input.ts';
+import { searchP95Ms } from './search.ts';
 import { renderTable } from './table.ts';
 import type { Figure } from './table.ts';
 
@@ -81,7 +82,21 @@ function measureFile(folder: string, run: Runner, input: string): readonly Figur
   return figures;
 }
 
-function main(): void {
+/** About 20,000 messages. */
+const SEARCHED_MB = 10;
+
+async function measureSearch(folder: string, run: Runner): Promise<Figure> {
+  const input = join(folder, 'input.jsonl');
+  const output = join(folder, 'output.jsonl');
+  const archive = join(folder, 'archive.db');
+  writeChat(input, SEARCHED_MB * MB);
+  run([COMPACT, '-q', input, '-o', output, '--archive', archive]);
+  const measured = await searchP95Ms(archive);
+  for (const path of [input, output, archive]) rmSync(path);
+  return { name: 'p95 at 20,000 messages', measured, unit: 'ms', goal: 50, note: '' };
+}
+
+async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       mb: { type: 'string', default: '100' },
@@ -99,6 +114,7 @@ function main(): void {
     const perMillion = Number(plain([script('summarizer.ts')]).stdout);
     const unit = 's per million tokens';
     print('summarizer', [{ name: 'extractive', measured: perMillion, unit, goal: 0.5, note: '' }]);
+    print('search', [await measureSearch(folder, plain)]);
     const input = join(folder, 'input.jsonl');
     for (const [kind, sizes, write] of [
       ['Claude Code', values.mb, writeClaudeCode],
@@ -114,4 +130,4 @@ function main(): void {
   }
 }
 
-main();
+await main();

@@ -48,7 +48,7 @@ export function createCycleReader(db: Database.Database): CycleReader {
   };
 }
 
-function toBatch(row: Row): StoredBatch {
+export function toBatch(row: Row): StoredBatch {
   const firstIndex = readOptionalInteger(row, 'first_index');
   const lastIndex = readOptionalInteger(row, 'last_index');
   return {

@@ -10,6 +10,8 @@ export type Theme = {
   readonly good: Paint;
   readonly warning: Paint;
   readonly bad: Paint;
+  /** A word that was looked for. */
+  readonly match: Paint;
   /** For the factors of a score, by turns. */
   readonly series: readonly [Paint, Paint, Paint, Paint, Paint];
 };
@@ -22,6 +24,7 @@ export const PLAIN_THEME: Theme = {
   good: asIs,
   warning: asIs,
   bad: asIs,
+  match: asIs,
   series: [asIs, asIs, asIs, asIs, asIs],
 };
 
@@ -57,6 +60,7 @@ export async function loadTheme(hasColor: boolean): Promise<Theme> {
     good: (text) => paint.green(text),
     warning: (text) => paint.yellow(text),
     bad: (text) => paint.red(text),
+    match: (text) => paint.bold.red(text),
     series: [
       (text) => paint.blue(text),
       (text) => paint.magenta(text),

@@ -1,0 +1,112 @@
+import type Database from 'better-sqlite3';
+import type { ArchivedBatch, ArchiveLookup, CompactionSummary } from '../../ports/archive-lookup.ts';
+import { textColumn } from './columns.ts';
+import { guard } from './failure.ts';
+import {
+  BATCH_COLUMNS,
+  BATCH_JOINS,
+  IS_LIVE,
+  LINE_COLUMNS,
+  LINE_JOINS,
+  toArchivedBatch,
+  toArchivedLine,
+  toOrigin,
+} from './lookup-rows.ts';
+import { readHash, readInteger, readOptionalText, readText } from './rows.ts';
+import type { Row } from './rows.ts';
+
+const SELECT_BATCHES = `SELECT ${BATCH_COLUMNS}, ${IS_LIVE} AS is_live FROM batches AS b ${BATCH_JOINS} WHERE c.status = 'applied'`;
+const BATCH_BY_ID = `${SELECT_BATCHES} AND b.id = :id LIMIT :limit`;
+const BATCH_BY_LABEL = `${SELECT_BATCHES} AND b.label = :label LIMIT :limit`;
+const BATCHES_BY_PREFIX = `${SELECT_BATCHES} AND b.label >= :prefix AND b.label < :prefix || char(0x10ffff) ORDER BY b.label LIMIT :limit`;
+const SOURCES_OF = `${SELECT_BATCHES} AND b.id IN (SELECT source_id FROM batch_sources WHERE batch_id = :id) ORDER BY b.id`;
+const REPLACEMENTS_OF = `${SELECT_BATCHES} AND b.id IN (SELECT batch_id FROM batch_sources WHERE source_id = :id) ORDER BY b.id`;
+
+const SELECT_LINES = `SELECT ${LINE_COLUMNS} FROM lines AS l ${LINE_JOINS} WHERE c.status = 'applied'`;
+const LINE_BY_ID = `${SELECT_LINES} AND l.id = :id`;
+/** Looks at every line: what it costs (a tenth of a second in a million) is paid only by who asks for a message by its own id. */
+const LINES_BY_MESSAGE = `${SELECT_LINES} AND l.message_id = :messageId ORDER BY l.id`;
+const LINES_BY_PLACE = `${SELECT_LINES} AND l.line = :line AND l.message_id IS NULL AND l.role IS NOT NULL ORDER BY l.id`;
+
+const SELECT_LABELS = `SELECT b.label FROM batches AS b ${BATCH_JOINS} WHERE c.status = 'applied'`;
+/** The labels next to a text in their order: those that begin most like it are among them. */
+const LABELS_BEFORE = `${SELECT_LABELS} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`;
+const LABELS_AFTER = `${SELECT_LABELS} AND b.label >= :text ORDER BY b.label LIMIT :limit`;
+
+const LIST_COMPACTIONS = `
+SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, c.source_size_bytes, c.output_size_bytes,
+  c.source_line_count, c.source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS archived_count
+FROM compactions AS c WHERE c.status = 'applied' ORDER BY c.id DESC`;
+const LIST_CONVERSATIONS = `
+SELECT y.compaction_id, y.conversation_id, y.cycle FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
+WHERE c.status = 'applied' ORDER BY y.compaction_id, y.position`;
+
+type Catalog = Pick<
+  ArchiveLookup,
+  'findBatches' | 'findLines' | 'nearLabels' | 'loadSources' | 'loadReplacements' | 'listCompactions'
+>;
+
+/** Finds by name, and lists. Statements are made when they are needed: a run needs few of them, and once. */
+export function createCatalog(db: Database.Database, path: string): Catalog {
+  const list = (sql: string, values: object = {}): readonly Row[] =>
+    guard(path, () => db.prepare<[object], Row>(sql).all(values));
+  const listBatches = (sql: string, values: object): readonly ArchivedBatch[] =>
+    list(sql, values).map((row) => guard(path, () => toArchivedBatch(row)));
+
+  const listCompactions = (): readonly CompactionSummary[] => {
+    const conversations = Map.groupBy(list(LIST_CONVERSATIONS), (row) => readInteger(row, 'compaction_id'));
+    return list(LIST_COMPACTIONS).map((row) =>
+      toSummary(row, conversations.get(readInteger(row, 'compaction_id')) ?? []),
+    );
+  };
+
+  return {
+    findBatches: (name, limit) => {
+      if (name.kind === 'id') return listBatches(BATCH_BY_ID, { id: name.id, limit });
+      if (name.kind === 'label') return listBatches(BATCH_BY_LABEL, { label: name.label, limit });
+      return listBatches(BATCHES_BY_PREFIX, { prefix: name.prefix, limit });
+    },
+    findLines: (name, limit) => {
+      const rows = name.kind === 'id' ? list(LINE_BY_ID, { id: name.id }) : list(...selectByMessage(name.messageId));
+      const found = rows.map((row) => guard(path, () => toArchivedLine(row)));
+      const first = new Map(found.toReversed().map((line) => [`${line.sha256} ${line.conversationId}`, line.lineId]));
+      return found.filter((line) => first.get(`${line.sha256} ${line.conversationId}`) === line.lineId).slice(0, limit);
+    },
+    nearLabels: (text, limit) => {
+      const around = [...list(LABELS_BEFORE, { text, limit }), ...list(LABELS_AFTER, { text, limit })];
+      const labels = around.map((row) => guard(path, () => readText(row, 'label')));
+      return labels.toSorted((a, b) => sharedLength(b, text) - sharedLength(a, text)).slice(0, limit);
+    },
+    loadSources: (id) => listBatches(SOURCES_OF, { id }),
+    loadReplacements: (id) => listBatches(REPLACEMENTS_OF, { id }),
+    listCompactions: () => guard(path, db.transaction(listCompactions)),
+  };
+}
+
+/** An id of the form `line:N` is stored as the place that it is. */
+function selectByMessage(messageId: string): [sql: string, values: object] {
+  const place = /^line:(\d{1,15})$/.exec(messageId)?.[1];
+  return place === undefined
+    ? [LINES_BY_MESSAGE, { messageId: textColumn(messageId) }]
+    : [LINES_BY_PLACE, { line: Number(place) }];
+}
+
+function toSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
+  return {
+    ...toOrigin(row),
+    outputPath: readOptionalText(row, 'output_path'),
+    sourceSha256: readHash(row, 'source_sha256'),
+    sizeBytes: { before: readInteger(row, 'source_size_bytes'), after: readInteger(row, 'output_size_bytes') },
+    lines: { archived: readInteger(row, 'archived_count'), total: readInteger(row, 'source_line_count') },
+    conversations: conversations.map((one) => ({
+      id: readText(one, 'conversation_id'),
+      cycle: readInteger(one, 'cycle'),
+    })),
+  };
+}
+
+function sharedLength(label: string, text: string): number {
+  let length = 0;
+  while (length < label.length && label[length] === text[length]) length += 1;
+  return length;
+}

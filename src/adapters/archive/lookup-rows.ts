@@ -1,0 +1,86 @@
+import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../ports/archive-lookup.ts';
+import { ROLES } from './columns.ts';
+import { DamageError } from './failure.ts';
+import { toBatch } from './load-cycle.ts';
+import { readFate, readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime } from './rows.ts';
+import type { Row } from './rows.ts';
+
+const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
+
+/** A line kept word for word in a clip-archive has no batch of its own until a later cycle summarizes it. */
+const BATCH_OF_LINE = `CASE WHEN l.fate <> 2 THEN l.batch_id ELSE (
+  SELECT d.batch_id FROM carried_lines AS d JOIN cycles AS dy ON dy.id = d.cycle_id JOIN compactions AS dc ON dc.id = dy.compaction_id
+  WHERE d.line_id = l.id AND dc.status = 'applied' ORDER BY d.cycle_id DESC LIMIT 1) END`;
+
+/** To be selected from lines AS l and `LINE_JOINS`. */
+export const LINE_COLUMNS = `
+l.id, l.line, l.size_bytes, l.fate, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
+(SELECT label FROM batches WHERE id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
+
+/** In this order: what is looked for leads to the rest, never the other way round. */
+export const LINE_JOINS = `
+CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id = k.compaction_id
+LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`;
+
+/** The latest cycles of lineages, t, that speak of batch b. */
+const TIPS = `
+SELECT 1 FROM live_batches AS v JOIN cycles AS t ON t.id = v.cycle_id JOIN compactions AS tc ON tc.id = t.compaction_id
+WHERE v.batch_id = b.id AND tc.status = 'applied' AND NOT EXISTS (
+  SELECT 1 FROM cycles AS n JOIN compactions AS nc ON nc.id = n.compaction_id WHERE n.parent_cycle_id = t.id AND nc.status = 'applied')`;
+
+export const IS_LIVE = `EXISTS (${TIPS})`;
+/** Made for a conversation, or spoken of in it now (a fork of the one that it was made for). */
+export const IS_LIVE_IN = `EXISTS (${TIPS} AND (y.conversation_id = :conversation OR t.conversation_id = :conversation))`;
+
+/** To be selected from batches AS b and `BATCH_JOINS`. */
+export const BATCH_COLUMNS = `b.*, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
+export const BATCH_JOINS = `
+CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`;
+
+export function toArchivedLine(row: Row): ArchivedLine {
+  const line = readInteger(row, 'line');
+  return {
+    ...toOrigin(row),
+    lineId: readInteger(row, 'id'),
+    line,
+    sizeBytes: readInteger(row, 'size_bytes'),
+    sha256: readHash(row, 'sha256'),
+    fate: readFate(row, 'fate'),
+    conversationId: readOptionalText(row, 'conversation_id'),
+    batchLabel: readOptionalText(row, 'batch_label'),
+    message: row['role'] === null ? null : toMessage(row, line),
+  };
+}
+
+function toMessage(row: Row, line: number): ArchivedMessage {
+  const role = ROLES[readInteger(row, 'role')];
+  if (role === undefined) throw new DamageError("a row's role is not what was stored");
+  const index = readOptionalInteger(row, 'message_index');
+  return {
+    id: readOptionalText(row, 'message_id') ?? `line:${line}`,
+    role,
+    name: readOptionalText(row, 'name'),
+    at: readTime(row, 'at_ms'),
+    index: index === 0 ? null : index,
+  };
+}
+
+/** `is_live`: 0 or 1. */
+export function toArchivedBatch(row: Row): ArchivedBatch {
+  return {
+    ...toBatch(row),
+    ...toOrigin(row),
+    conversationId: readText(row, 'conversation_id'),
+    cycle: readInteger(row, 'cycle'),
+    isLive: readInteger(row, 'is_live') === 1,
+  };
+}
+
+export function toOrigin(row: Row): ArchiveOrigin {
+  return {
+    compactionId: readInteger(row, 'compaction_id'),
+    format: readText(row, 'format'),
+    sourcePath: readText(row, 'source_path'),
+    archivedAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+  };
+}

@@ -1,0 +1,78 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Archive } from '../ports/archive.ts';
+import type { ArchivedBatch, ArchivedLine } from '../ports/archive-lookup.ts';
+import type { LookupFailure } from './failure.ts';
+
+export type FoundArchived =
+  | { readonly kind: 'batch'; readonly batch: ArchivedBatch }
+  | { readonly kind: 'line'; readonly line: ArchivedLine };
+
+/** So many are named where a name fits several, or none. */
+const MAX_NAMED = 5;
+const LABEL_START = 'compaction-batch-';
+
+/** What a name names: a label, `batch:N`, `message:N`, a message's own id, or the beginning of just one label. */
+export function findArchived(archive: Archive, name: string): Result<FoundArchived, LookupFailure> {
+  return (
+    findByLabel(archive, name) ??
+    findByNumber(archive, name) ??
+    findByMessageId(archive, name) ??
+    findByPrefix(archive, name) ??
+    err({ kind: 'not-archived', name, near: nearNames(archive, name), archive: archive.path })
+  );
+}
+
+type Outcome = Result<FoundArchived, LookupFailure> | null;
+
+function findByLabel(archive: Archive, name: string): Outcome {
+  const [batch] = archive.findBatches({ kind: 'label', label: name }, 1);
+  return batch === undefined ? null : ok({ kind: 'batch', batch });
+}
+
+function findByNumber(archive: Archive, name: string): Outcome {
+  const [, kind, digits] = /^(batch|message):(\d{1,15})$/.exec(name) ?? [];
+  if (digits === undefined) return null;
+  const id = Number(digits);
+  if (kind === 'batch') {
+    const [batch] = archive.findBatches({ kind: 'id', id }, 1);
+    return batch === undefined ? null : ok({ kind: 'batch', batch });
+  }
+  const [line] = archive.findLines({ kind: 'id', id }, 1);
+  return line === undefined ? null : ok({ kind: 'line', line });
+}
+
+function findByMessageId(archive: Archive, name: string): Outcome {
+  if (name === '') return null;
+  const lines = archive.findLines({ kind: 'message', messageId: name }, MAX_NAMED + 1);
+  const [line, second] = lines;
+  if (line === undefined) return null;
+  if (second === undefined) return ok({ kind: 'line', line });
+  return ambiguous(
+    name,
+    lines.map((one) => ({ name: `message:${one.lineId}`, about: `line ${one.line} of ${one.sourcePath}` })),
+  );
+}
+
+function findByPrefix(archive: Archive, name: string): Outcome {
+  if (name === '') return null;
+  for (const prefix of [name, LABEL_START + name]) {
+    const batches = archive.findBatches({ kind: 'prefix', prefix }, MAX_NAMED + 1);
+    const [batch, second] = batches;
+    if (batch === undefined) continue;
+    if (second === undefined) return ok({ kind: 'batch', batch });
+    return ambiguous(
+      name,
+      batches.map(({ id, label }) => ({ name: label, about: `batch:${id}` })),
+    );
+  }
+  return null;
+}
+
+function ambiguous(name: string, found: readonly { readonly name: string; readonly about: string }[]): Outcome {
+  return err({ kind: 'ambiguous', name, candidates: found.slice(0, MAX_NAMED), hasMore: found.length > MAX_NAMED });
+}
+
+function nearNames(archive: Archive, name: string): readonly string[] {
+  return archive.nearLabels(name.startsWith(LABEL_START) ? name : LABEL_START + name, MAX_NAMED);
+}

@@ -1,0 +1,135 @@
+import { formatTime } from '../core/batch.ts';
+import type { SummaryBatch } from '../core/batch.ts';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { Archive } from '../ports/archive.ts';
+import type { ArchivedBatch, ArchivedLine } from '../ports/archive-lookup.ts';
+import type { FormatRegistry } from '../ports/formats.ts';
+import { toFailure } from './archive-failure.ts';
+import type { BatchShown, MessageShown, ShowReport } from './archive-reports.ts';
+import { readArchivedText } from './archived-text.ts';
+import { reportBatch } from './compact-report.ts';
+import type { AppDeps } from './deps.ts';
+import type { LookupFailure } from './failure.ts';
+import { findArchived } from './find-archived.ts';
+import type { FoundArchived } from './find-archived.ts';
+import type { ShowRequest } from './requests.ts';
+import { openUnsettled } from './settle.ts';
+
+type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'signal'>;
+
+/** One original line, its ending included, and what is known of it; the report is only made when it is asked for. */
+export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
+
+/** What a label or id names. */
+export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
+  return withFound(deps, name, (archive, found) =>
+    found.kind === 'batch'
+      ? reportShownBatch(archive, found.batch)
+      : reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId)),
+  );
+}
+
+/** Hands over the lines behind what a label or id names, in order, until `onLine` says false or it is interrupted; gives their number. */
+export async function showOriginals(
+  deps: ShowDeps,
+  { name }: ShowRequest,
+  onLine: (line: ShownOriginal) => boolean,
+): Promise<Result<number, LookupFailure>> {
+  return withFound(deps, name, (archive, found) => {
+    const lines =
+      found.kind === 'batch'
+        ? archive.readOriginals(found.batch.id)
+        : [{ ...found.line, bytes: archive.readLine(found.line.lineId) }];
+    let count = 0;
+    for (const line of lines) {
+      if (deps.signal.aborted) break;
+      count += 1;
+      if (!onLine({ bytes: line.bytes, report: () => reportMessage(deps.formats, line, line.bytes) })) break;
+    }
+    return count;
+  });
+}
+
+async function withFound<T>(
+  deps: ShowDeps,
+  name: string,
+  work: (archive: Archive, found: FoundArchived) => T,
+): Promise<Result<T, LookupFailure>> {
+  const opened = await openUnsettled(deps);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
+  if (archive === null) return err({ kind: 'not-archived', name, near: [], archive: deps.archivePath });
+  try {
+    const found = findArchived(archive, name);
+    return found.ok ? ok(work(archive, found.value)) : found;
+  } catch (error) {
+    return err(toFailure(error, deps.archivePath));
+  }
+}
+
+function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
+  return {
+    schema: 'compact/show@1',
+    kind: 'batch',
+    show: `batch:${batch.id}`,
+    ...reportBatch(batch),
+    conversation: batch.conversationId,
+    cycle: batch.cycle,
+    indices: readIndices(batch),
+    file: batch.sourcePath,
+    format: batch.format,
+    archivedAt: formatTime(batch.archivedAt) ?? '',
+    isLive: batch.isLive,
+    sources: archive.loadSources(batch.id).map(reportBatch),
+    replacedBy: archive.loadReplacements(batch.id).map(({ label }) => label),
+    sha256: batch.contentSha256,
+    text: batch.content,
+  };
+}
+
+function readIndices({ firstIndex, lastIndex }: SummaryBatch): BatchShown['indices'] {
+  return firstIndex === undefined || lastIndex === undefined ? null : { first: firstIndex, last: lastIndex };
+}
+
+function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): MessageShown {
+  const { message, format } = line;
+  return {
+    schema: 'compact/show@1',
+    kind: 'message',
+    show: `message:${line.lineId}`,
+    id: message?.id ?? null,
+    label: line.batchLabel,
+    conversation: line.conversationId,
+    role: message?.role ?? null,
+    name: message?.name ?? null,
+    at: formatTime(message?.at ?? null),
+    index: message?.index ?? null,
+    file: line.sourcePath,
+    format,
+    line: line.line,
+    archivedAt: formatTime(line.archivedAt) ?? '',
+    sha256: line.sha256,
+    text: readArchivedText(formats, { format, line: line.line, bytes }),
+    original: encodeOriginal(bytes),
+  };
+}
+
+function encodeOriginal(bytes: Uint8Array): MessageShown['original'] {
+  try {
+    return { encoding: 'utf-8', data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { encoding: 'base64', data: encodeBase64(bytes) };
+  }
+}
+
+const BINARY_PIECE = 8192;
+
+function encodeBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += BINARY_PIECE) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + BINARY_PIECE));
+  }
+  return btoa(binary);
+}

@@ -1,0 +1,51 @@
+import type { ShowReport } from '../../app/archive-reports.ts';
+import type { ShownOriginal } from '../../app/show-archived.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { ShowInvocation } from '../invocation.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { renderShown } from '../render/show.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+export async function runShow(stage: Stage, invocation: ShowInvocation): Promise<ExitCode> {
+  const request = { ...invocation, format: null, command: 'compact show', endsWithStdout: true };
+  return inSession(stage, request, (session) =>
+    invocation.originals ? showOriginals(session, invocation) : show(session, invocation),
+  );
+}
+
+async function show({ voice, useCases }: Session, { name, manner }: ShowInvocation): Promise<ExitCode> {
+  const shown = await useCases.showArchived({ name });
+  if (!shown.ok) {
+    voice.error(renderFailure(shown.error));
+    return EXIT_CODES.failed;
+  }
+  const report: ShowReport = shown.value;
+  if (manner.json) voice.answerPiece(reportJson(report));
+  else voice.answer(renderShown(report, voice.answerTheme));
+  return EXIT_CODES.done;
+}
+
+const LF = 0x0a;
+
+/** Nothing but the lines goes to stdout: as bytes, or as one report a line. */
+async function showOriginals(
+  { voice, useCases, terminal }: Session,
+  { name, manner }: ShowInvocation,
+): Promise<ExitCode> {
+  const tell = ({ bytes, report }: ShownOriginal): boolean => {
+    voice.answerPiece(manner.json ? reportJson(report()) : bytes);
+    if (!manner.json && bytes.at(-1) !== LF) voice.answerPiece('\n');
+    return !terminal.stdout.isClosed();
+  };
+  const shown = await useCases.showOriginals({ name }, tell);
+  if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+  if (!shown.ok) {
+    voice.error(renderFailure(shown.error));
+    return EXIT_CODES.failed;
+  }
+  if (shown.value === 0) voice.report(['No lines are behind it: it is a summary that was found in the transcript.']);
+  return EXIT_CODES.done;
+}

@@ -1,0 +1,76 @@
+import type { BatchShown, MessageShown, ShowReport } from '../../app/archive-reports.ts';
+import type { BatchReport } from '../../app/reports.ts';
+import { formatBatch } from '../../core/batch.ts';
+import { countOf } from './quantities.ts';
+import { safeText } from './safe-text.ts';
+import type { Theme } from './theme.ts';
+
+/** What it is and where it comes from; after an empty line what it says, a batch as one text (`formatBatch`). */
+export function renderShown(report: ShowReport, theme: Theme): readonly string[] {
+  return report.kind === 'batch' ? renderBatch(report, theme) : renderMessage(report, theme);
+}
+
+function renderBatch(batch: BatchShown, theme: Theme): readonly string[] {
+  const { label, show, conversation, cycle, depth, start, end, count, text } = batch;
+  const whole = formatBatch({
+    content: text,
+    depth,
+    startTime: toDate(start),
+    endTime: toDate(end),
+    messageCount: count,
+  });
+  return [
+    theme.strong(safeText(label)),
+    `  ${show}, made by cycle ${cycle} of conversation ${safeText(conversation)}`,
+    `  from ${safeText(batch.file)} (${safeText(batch.format)}), archived ${safeText(batch.archivedAt)}`,
+    ...sourceLines(batch),
+    ...fateLines(batch, theme),
+    '',
+    ...textLines(whole),
+  ];
+}
+
+function sourceLines({ sources, count, indices }: BatchShown): readonly string[] {
+  if (sources.length > 0) return ['  made from', ...sources.map((source) => `    ${describeBatch(source)}`)];
+  const range = indices === null ? '' : ` (${indices.first} to ${indices.last} of the conversation)`;
+  return [`  made from ${countOf(count, 'message')}${range}`];
+}
+
+function describeBatch({ label, depth, count }: BatchReport): string {
+  return `${safeText(label)} (depth ${depth}, ${countOf(count, 'message')})`;
+}
+
+function fateLines({ replacedBy, isLive }: BatchShown, theme: Theme): readonly string[] {
+  const replaced = replacedBy.map((label) => `  replaced by ${safeText(label)}`);
+  return isLive || replaced.length > 0 ? replaced : [`  ${theme.faint('no clip-archive speaks of it any more')}`];
+}
+
+function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
+  const { show, role, name, at, index, conversation, line, label } = message;
+  const speaker = [role ?? 'no message', ...(name === null ? [] : [name])].map(safeText).join(' ');
+  const facts = [
+    speaker,
+    ...(at === null ? [] : [safeText(at)]),
+    ...(index === null ? [] : [`message ${index}`]),
+    ...(conversation === null ? [] : [`conversation ${safeText(conversation)}`]),
+  ];
+  return [
+    `${theme.strong(show)}${message.id === null ? '' : `  ${safeText(message.id)}`}`,
+    `  ${facts.join(', ')}`,
+    `  from line ${line} of ${safeText(message.file)} (${safeText(message.format)}), archived ${safeText(message.archivedAt)}`,
+    ...(label === null ? [] : [`  summarized in ${safeText(label)}`]),
+    '',
+    ...(message.text === ''
+      ? [theme.faint('(no text in it; --messages gives the line as it is)')]
+      : textLines(message.text)),
+  ];
+}
+
+/** Its own line ends stay, and a tab is some room; all else that a terminal would obey is shown as an escape. */
+function textLines(text: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
+}
+
+function toDate(iso: string | null): Date | null {
+  return iso === null ? null : new Date(iso);
+}

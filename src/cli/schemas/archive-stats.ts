@@ -1,0 +1,24 @@
+import { z } from 'zod';
+import type { ArchiveStatsReport } from '../../app/archive-reports.ts';
+import { count, time } from './parts.ts';
+
+/** What `compact archive stats --json` prints. */
+export const archiveStatsReportSchema = z.strictObject({
+  schema: z.literal('compact/archive-stats@1'),
+  archive: z.string().nullable().describe('null: there is none'),
+  compactions: count,
+  prepared: count.describe('begun, and neither confirmed nor taken back yet; not counted elsewhere'),
+  conversations: count,
+  batches: count,
+  lines: count,
+  messages: count,
+  bytes: z.strictObject({
+    original: count,
+    packed: count,
+    file: count,
+    share: z.number().nonnegative().nullable().describe('of the file in the original'),
+  }),
+  oldest: time,
+  newest: time,
+  formats: z.array(z.strictObject({ format: z.string(), compactions: count, lines: count, bytes: count })),
+}) satisfies z.ZodType<ArchiveStatsReport>;

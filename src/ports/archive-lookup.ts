@@ -1,0 +1,127 @@
+import type { Role } from '../core/message.ts';
+import type { LineFate, StoredBatch } from './archive.ts';
+
+/** What is looked for in an archive. */
+export type ArchiveQuery = {
+  /** Words, or words that stand together, parted by one space; what is found has one of them at the least. */
+  readonly terms: readonly string[];
+  /** Null: any. */
+  readonly conversationId: string | null;
+  /** newest: what was archived last comes first. */
+  readonly order: 'best' | 'newest';
+  readonly limit: number;
+};
+
+/** The compaction that something was archived by. */
+export type ArchiveOrigin = {
+  readonly compactionId: number;
+  readonly format: string;
+  readonly sourcePath: string;
+  readonly archivedAt: Date;
+};
+
+/** An archived line, without its bytes. */
+export type ArchivedLine = ArchiveOrigin & {
+  readonly lineId: number;
+  /** In the source, from 1. */
+  readonly line: number;
+  readonly sizeBytes: number;
+  /** hex */
+  readonly sha256: string;
+  readonly fate: LineFate;
+  readonly conversationId: string | null;
+  /** The batch that it was summarized in. */
+  readonly batchLabel: string | null;
+  readonly message: ArchivedMessage | null;
+};
+
+/** A line that is a message. */
+export type FoundMessage = ArchivedLine & { readonly message: ArchivedMessage };
+
+export type ArchivedMessage = {
+  /** Its own in the transcript, else `line:N`. */
+  readonly id: string;
+  readonly role: Role;
+  readonly name: string | null;
+  readonly at: Date | null;
+  /** 1-based over the conversation's life; null: it has no place there. */
+  readonly index: number | null;
+};
+
+export type ArchivedBatch = StoredBatch &
+  ArchiveOrigin & {
+    readonly conversationId: string;
+    readonly cycle: number;
+    /** The clip-archive of some lineage's latest cycle speaks of it. */
+    readonly isLive: boolean;
+  };
+
+/** `score`: the higher the better, comparable among those of one search; null where the order is not by score. */
+export type Scored<T> = T & { readonly score: number | null };
+
+export type BatchName =
+  | { readonly kind: 'id'; readonly id: number }
+  | { readonly kind: 'label'; readonly label: string }
+  | { readonly kind: 'prefix'; readonly prefix: string };
+
+export type LineName =
+  | { readonly kind: 'id'; readonly id: number }
+  /** As in `ArchivedMessage`. */
+  | { readonly kind: 'message'; readonly messageId: string };
+
+export type CompactionSummary = ArchiveOrigin & {
+  readonly outputPath: string | null;
+  readonly sourceSha256: string;
+  readonly sizeBytes: { readonly before: number; readonly after: number };
+  readonly lines: { readonly archived: number; readonly total: number };
+  readonly conversations: readonly { readonly id: string; readonly cycle: number }[];
+};
+
+export type ArchiveFigures = {
+  readonly compactions: number;
+  readonly conversations: number;
+  readonly batches: number;
+  readonly lines: number;
+  readonly messages: number;
+  /** Of the archived lines, as they stood in their transcripts and as they are stored. */
+  readonly originalBytes: number;
+  readonly packedBytes: number;
+  /** Of the archive and the logs beside it. */
+  readonly fileBytes: number;
+  readonly oldest: Date | null;
+  readonly newest: Date | null;
+  /** Compactions that were begun and neither confirmed nor taken back yet; the other figures leave them out. */
+  readonly prepared: number;
+  readonly formats: readonly {
+    readonly format: string;
+    readonly compactions: number;
+    readonly lines: number;
+    readonly originalBytes: number;
+  }[];
+};
+
+/** Finding things again. Only what belongs to an applied compaction is found, listed and counted. */
+export type ArchiveLookup = {
+  /** A line that was archived more than once for one conversation comes once. */
+  readonly searchMessages: (query: ArchiveQuery) => readonly Scored<FoundMessage>[];
+  /** Live ones only; equal texts of one conversation come once. */
+  readonly searchBatches: (query: ArchiveQuery) => readonly Scored<ArchivedBatch>[];
+  /** By name, ordered by label. */
+  readonly findBatches: (name: BatchName, limit: number) => readonly ArchivedBatch[];
+  /** Oldest first; a line that was archived more than once for one conversation comes once. */
+  readonly findLines: (name: LineName, limit: number) => readonly ArchivedLine[];
+  /** The labels that begin most like a text. */
+  readonly nearLabels: (text: string, limit: number) => readonly string[];
+  /** What a re-summarized batch was made from, and the batches that replaced one. */
+  readonly loadSources: (batchId: number) => readonly ArchivedBatch[];
+  readonly loadReplacements: (batchId: number) => readonly ArchivedBatch[];
+  /** The lines behind a batch, those of its sources too: each once, in the order in which they stood. Checked against their hashes. */
+  readonly readOriginals: (batchId: number) => IterableIterator<ArchivedLine & { readonly bytes: Uint8Array }>;
+  /** The bytes of a line, checked against its hash. */
+  readonly readLine: (lineId: number) => Uint8Array;
+  /** The first bytes of lines, `maxBytes` of each at the most; each block is unpacked once, and nothing is checked. */
+  readonly readHeads: (lineIds: readonly number[], maxBytes: number) => ReadonlyMap<number, Uint8Array>;
+  /** Newest first. */
+  readonly listCompactions: () => readonly CompactionSummary[];
+  readonly measure: () => ArchiveFigures;
+};

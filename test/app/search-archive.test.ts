@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { BatchHit, MessageHit, SearchReport } from '../../src/app/archive-reports.ts';
+import { searchArchive } from '../../src/app/search-archive.ts';
+import type { SearchRequest } from '../../src/app/requests.ts';
+import { chatLine, chatTranscript } from '../support/chat.ts';
+import { oddTexts } from '../support/messages.ts';
+import { benchFor, reportOf } from '../support/workbench.ts';
+import type { Workbench } from '../support/workbench.ts';
+
+async function search(bench: Workbench, query: string, changes: Partial<SearchRequest> = {}): Promise<SearchReport> {
+  const request: SearchRequest = { query, conversation: null, kinds: 'all', order: 'best', limit: 10, ...changes };
+  const found = await searchArchive(bench.deps, request);
+  assert.ok(found.ok, JSON.stringify(found));
+  return found.value;
+}
+
+/** A talk in which one early message says more than the others. */
+async function compacted(
+  bench: Workbench,
+  said: Readonly<Record<string, unknown>>,
+  name = 'talk.jsonl',
+): Promise<void> {
+  bench.write(name, `${chatLine(said)}\n${chatTranscript(30)}`);
+  reportOf(await bench.compact(name));
+}
+
+const BOAT = {
+  role: 'user',
+  id: 'boat',
+  name: 'ada',
+  timestamp: '2026-03-02T09:00:00Z',
+  content: 'Paint the  wooden\nboat green',
+};
+
+test('A5: an archived message is found by its words, with where it stood and what it said', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages' });
+  assert.deepEqual(report, { schema: 'compact/search@1', query: 'painted boats', archive: bench.archivePath });
+  const [hit] = hits;
+  const conversation = reportOf(await bench.compact('talk.jsonl')).conversations[0];
+  assert.ok(hit !== undefined && conversation !== undefined);
+  const label = conversation.batches.map((one) => one.label).find((one) => one === hit.label) ?? 'none of its batches';
+  assert.deepEqual(hits, [
+    {
+      kind: 'message',
+      show: 'message:1',
+      id: 'boat',
+      label,
+      conversation: conversation.id,
+      role: 'user',
+      name: 'ada',
+      at: '2026-03-02T09:00:00.000Z',
+      index: 1,
+      line: 1,
+      file: bench.path('talk.jsonl'),
+      score: hit.score,
+      text: 'Paint the wooden boat green',
+      marks: [
+        { start: 0, end: 5 },
+        { start: 17, end: 21 },
+      ],
+    },
+  ] satisfies readonly MessageHit[]);
+});
+
+test('A5: a batch is found by its words', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const { hits } = await search(bench, 'wooden', { kinds: 'batches' });
+  assert.equal(hits.length, 1);
+  const [hit] = hits;
+  assert.ok(hit?.kind === 'batch');
+  assert.match(hit.text, /wooden/);
+  assert.deepEqual(
+    hit.marks.map(({ start, end }) => hit.text.slice(start, end)),
+    ['wooden'],
+  );
+  const { show, id, label, depth, file } = hit;
+  assert.deepEqual({ show, id, depth, file }, {
+    show: 'batch:1',
+    id: label,
+    depth: 0,
+    file: bench.path('talk.jsonl'),
+  } satisfies Partial<BatchHit>);
+});
+
+test('batches and messages stand in one order, the best of each in front', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const { hits } = await search(bench, 'wooden parser build', { limit: 40 });
+  assert.deepEqual(
+    hits
+      .slice(0, 2)
+      .map(({ kind }) => kind)
+      .toSorted(),
+    ['batch', 'message'],
+  );
+  assert.equal(hits[0]?.score, hits[1]?.score);
+  const scores = hits.map(({ score }) => score ?? 0);
+  assert.deepEqual(
+    scores,
+    scores.toSorted((a, b) => b - a),
+  );
+  assert.equal((await search(bench, 'wooden parser build', { limit: 3 })).hits.length, 3);
+});
+
+test('the newest come first on demand', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  appendFileSync(
+    bench.path('talk.jsonl'),
+    `${chatLine({ role: 'user', content: 'a boat for the parser' })}\n${chatTranscript(30, 100)}`,
+  );
+  reportOf(await bench.compact('talk.jsonl'));
+  const { hits } = await search(bench, 'boat', { kinds: 'messages', order: 'newest' });
+  assert.deepEqual(
+    hits.map(({ text, score }) => [text, score]),
+    [
+      ['a boat for the parser', null],
+      ['Paint the wooden boat green', null],
+    ],
+  );
+});
+
+test('only one conversation is looked through on demand', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', `${chatLine(BOAT)}\n${chatTranscript(30)}`);
+  reportOf(await bench.compact('talk.jsonl', { conversation: 'harbor' }));
+  const count = async (conversation: string): Promise<number> =>
+    (await search(bench, 'boat', { conversation, kinds: 'messages' })).hits.length;
+  assert.deepEqual([await count('harbor'), await count('sea')], [1, 0]);
+});
+
+test('a line that its format cannot read any more is shown as it is', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const formats = { ...bench.deps.formats, find: () => null };
+  const request = { query: 'wooden', conversation: null, kinds: 'messages', order: 'best', limit: 1 } as const;
+  const found = await searchArchive({ ...bench.deps, formats }, request);
+  assert.equal(found.ok && found.value.hits[0]?.text, 'Paint the wooden boat green');
+  const broken = { ...formats, parseLine: () => ({ ok: false, column: 1, problem: 'cut off' }) as const };
+  const raw = await searchArchive({ ...bench.deps, formats: broken }, request);
+  assert.match((raw.ok && raw.value.hits[0]?.text) || '', /^\{"role":"user","id":"boat".*wooden/);
+});
+
+test('the excerpt of a line of many megabytes is one of its beginning', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, { ...BOAT, content: `The wooden boat. ${'green '.repeat(1_000_000)}` });
+  const { hits } = await search(bench, 'wooden', { kinds: 'messages' });
+  assert.match(hits[0]?.text ?? '', /wooden boat\. green/);
+});
+
+test('any text is a legal query', async (t) => {
+  const bench = benchFor(t);
+  await compacted(bench, BOAT);
+  const odd = fc.oneof(
+    oddTexts,
+    fc.constantFrom('NEAR(a b, 5)', '"', "can't-do", '*', 'a AND NOT', ':', '(((', '\0', '-x'),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(odd, { maxLength: 6 }), async (parts) => {
+      const query = parts.join(' ');
+      assert.equal((await search(bench, query)).query, query);
+    }),
+    { numRuns: 60 },
+  );
+  assert.deepEqual((await search(bench, '"-:*()')).hits, []);
+  assert.equal((await search(bench, 'wooden boat '.repeat(9000), { limit: 1 })).hits.length, 1);
+});
+
+test('without an archive there is an answer with nothing in it', async (t) => {
+  const bench = benchFor(t, { openArchive: () => Promise.resolve({ ok: true, value: null }) });
+  assert.deepEqual(await search(bench, 'boat'), { schema: 'compact/search@1', query: 'boat', hits: [], archive: null });
+});

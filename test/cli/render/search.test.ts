@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { renderSearchReport } from '../../../src/cli/render/search.ts';
+import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { textWidth } from '../../../src/cli/render/width.ts';
+import { oddTexts } from '../../support/messages.ts';
+import { batchHit, messageHit, searchReport } from '../archive-reports.ts';
+
+const theme = { ...PLAIN_THEME, match: (text: string) => `<${text}>` };
+const plain = { theme, widthColumns: 60, isVerbose: false };
+
+test('a hit tells what show takes, who said it and when, where it stands, and the words found', () => {
+  assert.deepEqual(renderSearchReport(searchReport(), plain), [
+    'message:7  user ada, 2026-03-02 09:14',
+    '  /logs/talk.jsonl, message 6',
+    '  the green <boat>',
+    '',
+    'batch:2  summary of 57 messages, depth 1, 2026-03-02 10:00',
+    '  /logs/talk.jsonl',
+    '  They chose the <boat>.',
+  ]);
+});
+
+test('label, conversation and id are told on demand, each once', () => {
+  const report = searchReport({ hits: [messageHit(), batchHit()] });
+  const lines = renderSearchReport(report, { ...plain, isVerbose: true });
+  assert.deepEqual(
+    lines.filter((line) => /^ {2}(c1|m-7|compaction-)/.test(line)),
+    ['  compaction-batch-c1-x', '  c1', '  m-7', '  compaction-batch-c1-x', '  c1'],
+  );
+});
+
+test('a message without a time, a name and a place is told without them', () => {
+  const hit = messageHit({ name: null, at: null, index: null, text: '', marks: [] });
+  assert.deepEqual(renderSearchReport(searchReport({ hits: [hit] }), plain), ['message:7  user', '  /logs/talk.jsonl']);
+});
+
+test('of a long path the end is shown, and a long word is broken', () => {
+  const hit = messageHit({
+    file: `/logs/${'deep/'.repeat(20)}talk.jsonl`,
+    text: 'x'.repeat(70),
+    marks: [{ start: 0, end: 70 }],
+  });
+  const lines = renderSearchReport(searchReport({ hits: [hit] }), plain);
+  assert.match(lines[1] ?? '', /^ {2}….*deep\/talk\.jsonl, message 6$/);
+  assert.deepEqual(lines.slice(2), [`  <${'x'.repeat(58)}>`, `  <${'x'.repeat(12)}>`]);
+});
+
+test('whatever a transcript says, lines are no wider than the screen and nothing is obeyed', () => {
+  const hit = fc
+    .record({ text: oddTexts, name: oddTexts, file: oddTexts, cut: fc.nat(12) })
+    .map(({ text, name, file, cut }) =>
+      messageHit({ text, name, file, marks: cut < text.length ? [{ start: cut, end: text.length }] : [] }),
+    );
+  fc.assert(
+    fc.property(fc.array(hit), fc.integer({ min: 40, max: 100 }), (hits, widthColumns) => {
+      for (const line of renderSearchReport(searchReport({ hits }), {
+        theme: PLAIN_THEME,
+        widthColumns,
+        isVerbose: false,
+      })) {
+        assert.ok(textWidth(line) <= widthColumns, line);
+        assert.doesNotMatch(line, /[\p{Cc}\p{Cs}]/u);
+      }
+    }),
+  );
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { chatLine, chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+
+// Needs `dist`: `npm test` builds first.
+const BIN = join(import.meta.dirname, '../../bin/compact.js');
+
+type Place = {
+  readonly run: (...args: readonly string[]) => string;
+  readonly ask: () => ChildProcessWithoutNullStreams;
+};
+
+/** The program in a folder of its own; a run that fails is an error. */
+function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
+  const folder = folderWith(t, files);
+  const env = { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, CI: '1' };
+  return {
+    run: (...args) => {
+      const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { cwd: folder, env });
+      assert.equal(status, 0, stderr.toString());
+      return stdout.toString();
+    },
+    ask: () => {
+      const child = spawn(process.execPath, [BIN, 'search', '-', '--messages', '-q'], { cwd: folder, env });
+      t.after(() => child.kill('SIGKILL'));
+      return child;
+    },
+  };
+}
+
+const BOAT = chatLine({ role: 'user', id: 'boat', content: 'the wooden boat' });
+
+test('what a search finds can be shown, and what a batch was made from comes back byte for byte', (t) => {
+  const { run } = placeWith(t, { 'talk.jsonl': `${BOAT}\r\n${chatTranscript(30)}` });
+  run('-i', 'talk.jsonl');
+  const [hit] = JSON.parse(run('search', 'wooden', '--messages', '--json')).hits;
+  assert.deepEqual([hit.id, hit.text], ['boat', 'the wooden boat']);
+  assert.equal(run('show', hit.show, '--messages'), `${BOAT}\r\n`);
+  assert.ok(run('show', hit.label, '--messages').startsWith(`${BOAT}\r\n{"role":"user"`));
+  assert.match(run('show', hit.label), /^\[depth:0\|start:\|end:\|count:\d+\]$/m);
+  assert.match(run('archive', 'list'), /talk\.jsonl/);
+  assert.match(run('archive', 'stats'), /compactions {2}1,/);
+  assert.match(run('archive', 'check'), /sound/);
+});
+
+test('a child that answers lines does so at once, and finds what others archive meanwhile', async (t) => {
+  const { run, ask } = placeWith(t, {
+    'talk.jsonl': `${BOAT}\n${chatTranscript(30)}`,
+    'other.jsonl': `${BOAT}\n${chatTranscript(40)}`,
+  });
+  const child = ask();
+  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const find = async (query: string): Promise<readonly string[]> => {
+    child.stdin.write(`${query}\n`);
+    const { value } = await answers.next();
+    return JSON.parse(value ?? '').hits.map(({ file }: { readonly file: string }) =>
+      file.slice(file.lastIndexOf('/') + 1),
+    );
+  };
+  assert.deepEqual(await find('wooden'), []);
+  run('-i', 'talk.jsonl');
+  assert.deepEqual(await find('wooden'), ['talk.jsonl']);
+  assert.deepEqual(await find(''), []);
+  run('-i', '--conversation', 'other', 'other.jsonl');
+  assert.deepEqual(await find('wooden boat'), ['talk.jsonl', 'other.jsonl']);
+  child.stdin.end('wooden');
+  assert.equal(JSON.parse((await answers.next()).value ?? '').hits.length, 2);
+  const [code] = await once(child, 'close');
+  assert.equal(code, 0);
+});
+
+test('an interruption ends a child that waits for a line', async (t) => {
+  const child = placeWith(t, {}).ask();
+  child.stdin.write('one\n');
+  await once(child.stdout, 'data');
+  child.kill('SIGINT');
+  const [code] = await once(child, 'close');
+  assert.equal(code, 130);
+});
+
+test('an asker that goes away ends the child without a word', async (t) => {
+  const child = placeWith(t, {}).ask();
+  let errors = '';
+  child.stderr.on('data', (chunk) => {
+    errors += String(chunk);
+  });
+  child.stdout.destroy();
+  child.stdin.write('one\ntwo\n');
+  const [code] = await once(child, 'close');
+  assert.deepEqual([code, errors], [0, '']);
+});
