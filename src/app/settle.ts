@@ -6,16 +6,21 @@ import type { Failure } from './failure.ts';
 import { hashPrefix } from './hash-prefix.ts';
 
 /** The archive as it is, for what only looks; null: there is none. */
-export async function openUnsettled(deps: AppDeps): Promise<Result<Archive | null, Failure>> {
+export async function openUnsettled(deps: Pick<AppDeps, 'openArchive'>): Promise<Result<Archive | null, Failure>> {
   const archive = await deps.openArchive('existing');
   return archive.ok ? archive : err({ kind: 'archive', failure: archive.error });
 }
 
-/** The archive, with what a crash left in it settled; null: there is none. */
+/** The archive, with what a crash left in it settled (one that is read-only stays as it is, and is no place to create in); null: there is none. */
 export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Result<Archive | null, Failure>> {
   const archive = await deps.openArchive(mode);
   if (!archive.ok) return err({ kind: 'archive', failure: archive.error });
-  if (archive.value !== null) await settlePrepared(archive.value, deps);
+  const isReadOnly = archive.value?.isReadOnly === true;
+  if (isReadOnly && mode === 'create') {
+    const reason = 'it or its folder is read-only, so nothing can be stored in it';
+    return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  }
+  if (archive.value !== null && !isReadOnly) await settlePrepared(archive.value, deps);
   return ok(archive.value);
 }
 
@@ -30,6 +35,8 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
     const lock = outputPath === null ? null : await deps.files.lock(outputPath);
     try {
+      // The run that was at work on it may have ended since the list was made.
+      if (!archive.listPrepared().some((one) => one.id === id)) continue;
       if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
       else if (lock?.ok === false && lock.error.kind === 'held') continue;
       else if (await beginsWith(deps, sourcePath, source)) archive.discard(id);

@@ -1,5 +1,7 @@
 import type { SummaryBatch } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
+import type { ArchiveCheckStep } from './archive-check.ts';
+import type { ArchiveLookup } from './archive-lookup.ts';
 
 /** A batch as stored. */
 export type StoredBatch = SummaryBatch & {
@@ -151,8 +153,10 @@ export type ArchiveError = Error & { readonly failure: ArchiveFailure };
  * Where everything that leaves a transcript is kept. Synchronous: a transaction never waits. Methods throw an `ArchiveError` for
  * what a database can do to its user.
  */
-export type Archive = {
+export type Archive = ArchiveLookup & {
   readonly path: string;
+  /** The file or its folder may not be written: what is stored can be read, and nothing can be stored or settled. */
+  readonly isReadOnly: boolean;
   /** Applied cycles that wrote this clip-archive line, newest first. */
   readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
   readonly loadCompaction: (id: number) => StoredCompaction | null;
@@ -171,5 +175,9 @@ export type Archive = {
   readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
   /** The lines whose text stands in a cycle's clip-archive word for word. */
   readonly readSurvivors: (cycleId: number) => readonly StoredLine[];
+  /**
+   * Looks at everything that is stored, in one state of the archive and in bounded memory, and changes nothing. May be left between two steps.
+   */
+  readonly check: () => IterableIterator<ArchiveCheckStep>;
   readonly close: () => void;
 };

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import Database from 'better-sqlite3';
 import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 
-/** Thrown where a stored row cannot be what was written; `translate` turns it into an `ArchiveError`. */
+/** Thrown where a stored row cannot be what was written; `guard` turns it into an `ArchiveError`. */
 export class DamageError extends Error {
   override readonly name = 'DamageError';
 }
@@ -27,6 +27,17 @@ export function toArchiveFailure(error: unknown, path: string): ArchiveFailure |
   if (code.startsWith('SQLITE_IOERR') && isDiskFull(path)) return { kind: 'no-space', path };
   if (/^SQLITE_(IOERR|CANTOPEN|READONLY|PERM)/.test(code)) return { kind: 'cannot-open', path, reason };
   return null;
+}
+
+/**
+ * What is wrong with a part of an archive that could not be read, though others may be: a row that cannot be, a page that is none, a disk that
+ * does not give it back. Null: an error of another kind.
+ */
+export function describeDamage(error: unknown): string | null {
+  if (error instanceof DamageError) return error.message;
+  if (!(error instanceof Database.SqliteError)) return null;
+  const isDamage = /^SQLITE_(CORRUPT|IOERR_(READ|SHORT_READ|CORRUPTFS|DATA))/.test(error.code);
+  return isDamage ? `it cannot be read: ${error.message} (${error.code})` : null;
 }
 
 /** Runs one method of the archive; what a database can do to its user is thrown as an `ArchiveError`, the rest as it is. */

@@ -1,15 +1,23 @@
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 
+/** A file that SQLite may open. */
+export type ArchiveFile = {
+  /** Absolute. */
+  readonly path: string;
+  /** Whether SQLite could write into it and beside it. */
+  readonly isWritable: boolean;
+};
+
 /**
- * The absolute path of a file that SQLite may open: one that is there, or a new empty one (0600, its folders 0700). An existing file is
- * not opened here: closing it again would drop the locks that SQLite holds on it for other connections of this process.
+ * An archive's file: one that is there, or a new empty one (0600, its folders 0700). An existing file is not opened here: closing it again
+ * would drop the locks that SQLite holds on it for other connections of this process.
  */
-export function prepareFile(path: string, create: boolean): Result<string, ArchiveFailure> {
-  const cannotOpen = (reason: string): Result<string, ArchiveFailure> => err({ kind: 'cannot-open', path, reason });
+export function prepareFile(path: string, create: boolean): Result<ArchiveFile, ArchiveFailure> {
+  const cannotOpen = (reason: string): Result<never, ArchiveFailure> => err({ kind: 'cannot-open', path, reason });
   const file = resolve(path);
   // better-sqlite3 trims the name, and would open another file.
   if (file !== file.trim()) return cannotOpen('its name ends in white space');
@@ -19,23 +27,45 @@ export function prepareFile(path: string, create: boolean): Result<string, Archi
       if (!create) return cannotOpen('it does not exist');
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
       closeSync(openSync(file, 'a', 0o600));
-    } else if (!stats.isFile()) {
-      return cannotOpen(stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
-    } else {
-      accessSync(file, constants.R_OK);
-      if (create && stats.size === 0) chmodSync(file, 0o600);
+      return ok({ path: file, isWritable: true });
     }
-    return ok(file);
+    if (!stats.isFile()) return cannotOpen(stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+    accessSync(file, constants.R_OK);
+    const isWritable = mayWrite(file) && mayWrite(dirname(realpathSync(file)));
+    if (create && !isWritable) return cannotOpen('it or its folder is read-only, so nothing can be stored in it');
+    if (create && stats.size === 0) chmodSync(file, 0o600);
+    return ok({ path: file, isWritable });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    const code = systemCode(error);
     if (code === null) throw error;
     return code === 'ENOSPC' ? err({ kind: 'no-space', path }) : cannotOpen(describe(code));
   }
 }
 
-/** Whether there is anything to open; an empty file is an archive yet to be made. */
+/** Whether there is anything to open; an empty file is an archive yet to be made. What may not be looked at is for opening to tell of. */
 export function archiveExists(path: string): boolean {
-  return (statSync(resolve(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  try {
+    return (statSync(resolve(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return true;
+  }
+}
+
+/** Permissions, and a file system that is mounted for reading only. */
+export function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return false;
+  }
+}
+
+/** The code of an error of the system; null: it is another error. */
+export function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
 }
 
 function describe(code: string): string {

@@ -18,10 +18,22 @@ export function buildLabel({ conversationId, cycle, position, batch }: LabelInpu
   return `${stem}-messages-${batch.firstIndex}-${batch.lastIndex}`;
 }
 
-/** The label itself, or with `-2`, `-3`, … the first that is free. */
+/**
+ * The label itself, or with `-2`, `-3`, … one that is free: the first, unless one before it was given up. Thousands of copies of one
+ * conversation may share a label, so it is looked for by doubling and halving.
+ */
 export function makeUnique(label: string, isTaken: (label: string) => boolean): string {
   if (!isTaken(label)) return label;
-  let suffix = 2;
-  while (isTaken(`${label}-${suffix}`)) suffix += 1;
-  return `${label}-${suffix}`;
+  let taken = 1;
+  let free = 2;
+  while (isTaken(`${label}-${free}`)) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (isTaken(`${label}-${middle}`)) taken = middle;
+    else free = middle;
+  }
+  return `${label}-${free}`;
 }

@@ -148,8 +148,11 @@ CREATE VIRTUAL TABLE batch_search
   USING fts5 (content, content = '', contentless_delete = 1, detail = full, tokenize = 'porter unicode61');
 `;
 
-/** Step n leads from schema version n to n + 1. Steps that were released are never changed. */
-const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
+/**
+ * Step n leads from schema version n to n + 1. Steps that were released are never changed; of each version there is an archive as it was written
+ * then in fixtures/archives.
+ */
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -157,16 +160,16 @@ export function readSchemaVersion(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Brings the schema up to date; each step and its number are one transaction, so that a step is never taken twice. */
-export function migrate(db: Database.Database): void {
+/** Brings the schema up to date; each step and its number are one transaction, so that a step is taken whole, and never twice. */
+export function migrate(db: Database.Database, migrations: readonly string[] = MIGRATIONS): void {
   const step = db.transaction((): boolean => {
     const version = readSchemaVersion(db);
-    const sql = MIGRATIONS[version];
+    const sql = migrations[version];
     if (sql === undefined) return false;
     db.exec(sql);
     db.pragma(`user_version = ${version + 1}`);
     return true;
   });
-  if (readSchemaVersion(db) >= SCHEMA_VERSION) return;
+  if (readSchemaVersion(db) >= migrations.length) return;
   while (step.immediate()) continue;
 }

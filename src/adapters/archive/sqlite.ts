@@ -1,12 +1,19 @@
+import { realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
-import { toArchiveFailure } from './failure.ts';
+import { createCatalog } from './catalog.ts';
+import { createCheck } from './check/check.ts';
+import { createMeasure } from './figures.ts';
 import { prepareFile } from './file.ts';
+import { refuse, toOpenFailure } from './identity.ts';
 import { createLineReader } from './lines.ts';
 import { createCompactionReader } from './load.ts';
-import { APPLICATION_ID, migrate, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
+import { migrate, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
+import { createOriginals } from './originals.ts';
+import { openInPlace, openReadOnly } from './read-only.ts';
+import { createArchiveSearch } from './search.ts';
 import { createSettling } from './settle.ts';
 import { createStore } from './store.ts';
 
@@ -23,7 +30,10 @@ const DEFAULT_BUSY_TIMEOUT_MS = 60_000;
 /** The write-ahead log of one big compaction is not kept at its size. */
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
-/** Opens an archive, or creates it with its folders (0700) and file (0600). A file that is no archive of ours is never changed. */
+/**
+ * Opens an archive, or creates it with its folders (0700) and file (0600). A file that is no archive of ours is never changed; one that may not be
+ * written is opened for reading alone.
+ */
 export function openArchive({
   path,
   create = true,
@@ -31,46 +41,88 @@ export function openArchive({
 }: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
   const file = prepareFile(path, create);
   if (!file.ok) return file;
-  let db: Database.Database | null = null;
+  const { path: filePath, isWritable } = file.value;
   try {
-    db = new Database(file.value, { fileMustExist: true, timeout: busyTimeoutMs });
-    const refusal = refuse(db, path, create);
-    if (refusal !== null) {
-      db.close();
-      return err(refusal);
-    }
-    configure(db, busyTimeoutMs);
-    migrate(db);
-    return ok(createArchive(db, path));
+    return isWritable
+      ? openForWriting(filePath, { path, create, busyTimeoutMs })
+      : openForReading(filePath, { path, busyTimeoutMs });
   } catch (error) {
-    db?.close();
-    const failure = toOpenFailure(error, path);
+    const failure = toOpenFailure(error, { file: filePath, path });
     if (failure === null) throw error;
     return err(failure);
   }
 }
 
-/** Why a database is not to be used; null: it is an archive, or an empty one that may become an archive. */
-function refuse(db: Database.Database, path: string, create: boolean): ArchiveFailure | null {
-  const { applicationId, version, isEmpty } = identify(db);
-  if (applicationId === APPLICATION_ID) {
-    return version > SCHEMA_VERSION ? { kind: 'newer', path, version, supported: SCHEMA_VERSION } : null;
-  }
-  const isBlank = isEmpty && applicationId === 0 && version === 0;
-  if (!isBlank) return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
-  return create ? null : { kind: 'not-ours', path, reason: 'it is empty' };
+function openForWriting(
+  file: string,
+  { path, create, busyTimeoutMs }: Required<OpenArchiveOptions>,
+): Result<Archive, ArchiveFailure> {
+  const refusal = hasLog(file) ? refuseUntouched(file, { path, create, busyTimeoutMs }) : null;
+  if (refusal !== null) return err(refusal);
+  const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
+  const close = (): void => {
+    db.close();
+  };
+  return orClose(close, () => {
+    const refusal = refuse(db, { path, create });
+    if (refusal !== null) return err(refusal);
+    // First, because changing the kind of journal writes to the file: whoever opens it in between would find a database of nothing.
+    migrate(db);
+    configure(db, busyTimeoutMs);
+    return ok(createArchive(db, { path, isReadOnly: false, close }));
+  });
 }
 
-type Identity = { readonly applicationId: number; readonly version: number; readonly isEmpty: boolean };
-
-/** In one transaction: another process may be making the archive at this moment. */
-function identify(db: Database.Database): Identity {
-  const read = db.transaction((): Identity => {
-    const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
-    const applicationId = Number(db.pragma('application_id', { simple: true }));
-    return { applicationId, version: readSchemaVersion(db), isEmpty };
+function openForReading(
+  file: string,
+  { path, busyTimeoutMs }: Omit<Required<OpenArchiveOptions>, 'create'>,
+): Result<Archive, ArchiveFailure> {
+  const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
+  const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
+  return orClose(close, () => {
+    const refusal = refuse(db, { path, create: false });
+    if (refusal !== null) return err(refusal);
+    const version = readSchemaVersion(db);
+    if (version < SCHEMA_VERSION && !isCopy) {
+      const reason = `it is of version ${version}, and read-only, so that it cannot be brought to version ${SCHEMA_VERSION}; copy it to where it can`;
+      return err({ kind: 'cannot-open', path, reason });
+    }
+    distrust(db);
+    migrate(db);
+    seal();
+    return ok(createArchive(db, { path, isReadOnly: true, close }));
   });
-  return read();
+}
+
+/** Closes again what is not to be used. */
+function orClose(close: () => void, open: () => Result<Archive, ArchiveFailure>): Result<Archive, ArchiveFailure> {
+  let isOpen = false;
+  try {
+    const opened = open();
+    isOpen = opened.ok;
+    return opened;
+  } finally {
+    if (!isOpen) close();
+  }
+}
+
+/** Whether a writer is at work, or was killed at it. */
+function hasLog(file: string): boolean {
+  return (statSync(`${realpathSync(file)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+/** As `refuse`, without taking in the log that its writer left: who closes a database last does, and that may be somebody else's. */
+function refuseUntouched(
+  file: string,
+  { path, create, busyTimeoutMs }: Required<OpenArchiveOptions>,
+): ArchiveFailure | null {
+  const opened = openInPlace(file, busyTimeoutMs);
+  if (opened === null) return null; // its writer is just about to close it
+  try {
+    return refuse(opened.db, { path, create });
+  } finally {
+    opened.close();
+  }
 }
 
 function configure(db: Database.Database, busyTimeoutMs: number): void {
@@ -79,7 +131,11 @@ function configure(db: Database.Database, busyTimeoutMs: number): void {
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-  // The file may come from elsewhere: its schema calls no functions, its cells are checked before they are used.
+  distrust(db);
+}
+
+/** The file may come from elsewhere: its schema calls no functions, its cells are checked before they are used. */
+function distrust(db: Database.Database): void {
   db.pragma('trusted_schema = OFF');
   db.pragma('cell_size_check = ON');
 }
@@ -100,24 +156,21 @@ function useWriteAheadLog(db: Database.Database, busyTimeoutMs: number): void {
   }
 }
 
-function toOpenFailure(error: unknown, path: string): ArchiveFailure | null {
-  if (error instanceof Database.SqliteError) {
-    if (error.code === 'SQLITE_NOTADB') return { kind: 'not-ours', path, reason: 'it is not an SQLite database' };
-    // A statement that cannot be prepared: a table or column of ours is not there.
-    if (error.code === 'SQLITE_ERROR') return { kind: 'damaged', path, reason: error.message };
-  }
-  return toArchiveFailure(error, path);
-}
+type Opened = { readonly path: string; readonly isReadOnly: boolean; readonly close: () => void };
 
-function createArchive(db: Database.Database, path: string): Archive {
+function createArchive(db: Database.Database, { path, isReadOnly, close }: Opened): Archive {
   return {
     path,
+    isReadOnly,
     ...createCompactionReader(db, path),
     ...createLineReader(db, path),
     ...createSettling(db, path),
+    ...createArchiveSearch(db, path),
+    ...createCatalog(db, path),
+    ...createOriginals(db, path),
+    measure: createMeasure(db, path),
     store: createStore(db, path),
-    close: () => {
-      db.close();
-    },
+    check: createCheck(db, path),
+    close,
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildLabel } from '../../../src/adapters/archive/labels.ts';
+import { buildLabel, makeUnique } from '../../../src/adapters/archive/labels.ts';
 import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, tempArchive } from './drafts.ts';
 
 const PLACE = { conversationId: 'harbor', cycle: 2, position: 0 };
@@ -38,4 +38,14 @@ test('labels that would collide are numbered, within a compaction and across the
     ids.flatMap((id) => archive.loadCompaction(id)?.cycles[0]?.made.map(({ label }) => label)),
     [stem, `${stem}-2`, `${stem}-3`, `${stem}-4`],
   );
+});
+
+test('a label that thousands share is numbered without asking for each of them', () => {
+  const asked: string[] = [];
+  const isTaken = (label: string): boolean => {
+    asked.push(label);
+    return label === 'x' || Number(label.slice(2)) <= 5000;
+  };
+  assert.equal(makeUnique('x', isTaken), 'x-5001');
+  assert.ok(asked.length < 30, `asked ${asked.length} times`);
 });

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, openAt, tempArchive, tempFolder, thrownFailure } from './drafts.ts';
@@ -155,7 +156,7 @@ test('an archive of a newer schema is refused and stays as it is', (t) => {
   db.pragma('user_version = 99');
   db.close();
   const before = readFileSync(path);
-  assert.deepEqual(refusal({ path }), { kind: 'newer', path, version: 99, supported: 1 });
+  assert.deepEqual(refusal({ path }), { kind: 'newer', path, version: 99, supported: SCHEMA_VERSION });
   assert.deepEqual(readFileSync(path), before);
 });
 

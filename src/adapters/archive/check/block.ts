@@ -1,0 +1,112 @@
+import { hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { unpackBlock } from '../blocks.ts';
+import { DamageError } from '../failure.ts';
+import { readBytes, readFate, readHash, readInteger, readOptionalInteger } from '../rows.ts';
+import type { Row } from '../rows.ts';
+import { finding } from './finding.ts';
+import type { Finding, Place } from './finding.ts';
+
+const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
+const LIST_LINES = `
+SELECT id, line, offset, size_bytes, fate, cycle_id, batch_id, role, sha256 FROM lines WHERE block_id = ? ORDER BY line`;
+
+/** A line of a block as it stands; `bytes` is null where the block cannot be unpacked. */
+export type CheckedLine = {
+  readonly id: number;
+  readonly line: number;
+  readonly sizeBytes: number;
+  readonly bytes: Uint8Array | null;
+  readonly isSummarized: boolean;
+  readonly cycleId: number | null;
+  readonly batchId: number | null;
+  readonly isMessage: boolean;
+};
+
+export type CheckedBlock = {
+  readonly lines: readonly CheckedLine[];
+  readonly originalBytes: number;
+  readonly packedBytes: number;
+  readonly findings: readonly Finding[];
+};
+
+/** Unpacks a block, and proves that its lines fill it and are what was stored. Throws where its rows cannot be read. */
+export function createBlockCheck(db: Database.Database): (blockId: number, place: Place) => CheckedBlock {
+  const getBlock = db.prepare<[number], Row>(GET_BLOCK);
+  const listLines = db.prepare<[number], Row>(LIST_LINES);
+  return (blockId, place) => {
+    const row = getBlock.get(blockId);
+    if (row === undefined) throw new DamageError(`block ${blockId} is not where its index says`);
+    const firstLine = readInteger(row, 'first_line');
+    const rawSizeBytes = readInteger(row, 'raw_size_bytes');
+    const data = readBytes(row, 'data');
+    const rows = listLines.all(blockId);
+    const unpacked = tryUnpack(data, { rawSizeBytes, firstLine });
+    const raw = unpacked instanceof Uint8Array ? unpacked : null;
+    const isFilled = isFilledBy(rows, rawSizeBytes) && rows[0]?.['line'] === firstLine;
+    const name = `the block of archived lines that begins with source line ${firstLine}`;
+    return {
+      lines: rows.map((line) => toLine(line, raw)),
+      originalBytes: rawSizeBytes,
+      packedBytes: data.length,
+      findings: [
+        ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
+        ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
+        ...(raw === null ? [] : checkHashes(rows, raw, place)),
+      ],
+    };
+  };
+}
+
+/** The block's bytes, or what is wrong with it. */
+function tryUnpack(
+  data: Uint8Array,
+  of: { readonly rawSizeBytes: number; readonly firstLine: number },
+): Uint8Array | string {
+  try {
+    return unpackBlock(data, of);
+  } catch (error) {
+    if (error instanceof DamageError) return error.message;
+    throw error;
+  }
+}
+
+function isFilledBy(rows: readonly Row[], rawSizeBytes: number): boolean {
+  let offset = 0;
+  for (const row of rows) {
+    if (readInteger(row, 'offset') !== offset) return false;
+    offset += readInteger(row, 'size_bytes');
+  }
+  return offset === rawSizeBytes && rows.length > 0;
+}
+
+function bytesOf(row: Row, raw: Uint8Array): Uint8Array {
+  const offset = readInteger(row, 'offset');
+  return raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
+}
+
+function toLine(row: Row, raw: Uint8Array | null): CheckedLine {
+  return {
+    id: readInteger(row, 'id'),
+    line: readInteger(row, 'line'),
+    sizeBytes: readInteger(row, 'size_bytes'),
+    bytes: raw === null ? null : bytesOf(row, raw),
+    isSummarized: readFate(row, 'fate') === 'summarized',
+    cycleId: readOptionalInteger(row, 'cycle_id'),
+    batchId: readOptionalInteger(row, 'batch_id'),
+    isMessage: readOptionalInteger(row, 'role') !== null,
+  };
+}
+
+function checkHashes(rows: readonly Row[], raw: Uint8Array, place: Place): readonly Finding[] {
+  const wrong = rows.filter((row) => hash('sha256', bytesOf(row, raw)) !== readHash(row, 'sha256'));
+  const lines = nameLines(wrong.map((row) => readInteger(row, 'line')));
+  return lines === null ? [] : [finding('wrong-hash', place, `${lines} not what was stored (by sha256)`)];
+}
+
+/** 'source line 7 is', '3 lines from source line 7 on are'; null for none. */
+export function nameLines(lines: readonly number[]): string | null {
+  const [first] = lines;
+  if (first === undefined) return null;
+  return lines.length === 1 ? `source line ${first} is` : `${lines.length} lines from source line ${first} on are`;
+}

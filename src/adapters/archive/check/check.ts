@@ -1,0 +1,126 @@
+import type Database from 'better-sqlite3';
+import type { Archive } from '../../../ports/archive.ts';
+import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
+import { guard } from '../failure.ts';
+import type { Row } from '../rows.ts';
+import { createCycleCheck } from './cycles.ts';
+import { attempt, tryRead } from './finding.ts';
+import type { Finding } from './finding.ts';
+import { checkSettings, placeOf, readHead } from './head.ts';
+import type { Head } from './head.ts';
+import { createLineCheck } from './lines.ts';
+import { createOwnLineCheck } from './own-lines.ts';
+import { checkReferences } from './references.ts';
+import { checkLeftovers } from './search.ts';
+import { checkStructure } from './structure.ts';
+import { createFileFinder } from './touched.ts';
+
+/** Ids are never used twice: one that is not there was taken back. Asked one by one, so that a page that is gone hides no other. */
+const LAST_COMPACTIONS = [
+  "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'compactions'",
+  'SELECT coalesce(max(id), 0) FROM compactions',
+];
+const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
+const FILE_BYTES = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
+
+/** Looks at everything that is stored, in one state of the archive, whatever other processes do meanwhile. */
+export function createCheck(db: Database.Database, path: string): Archive['check'] {
+  return function* check() {
+    const isOwnTransaction = !db.inTransaction;
+    if (isOwnTransaction) guard(path, () => db.exec('BEGIN'));
+    try {
+      yield* guarded(path, steps(db));
+    } finally {
+      if (isOwnTransaction && db.inTransaction) db.exec('ROLLBACK');
+    }
+  };
+}
+
+/** Each step may fail as any method of an archive may. */
+function* guarded<T>(path: string, values: Iterator<T>): Generator<T> {
+  for (let next = guard(path, () => values.next()); next.done !== true; next = guard(path, () => values.next()))
+    yield next.value;
+}
+
+function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
+  const filesOf = createFileFinder(db);
+  const checkOne = createCompactionCheck(db);
+  const totals = { compactions: 0, batches: 0, lines: 0, blocks: 0, original: 0, packed: 0 };
+
+  // One page that is none is in the way of many rows: said once.
+  const told = { message: '' };
+  function* tell({ kind, message, compactionIds }: Finding): Generator<ArchiveCheckStep> {
+    if (message !== told.message) yield { kind: 'damage', damage: { kind, message, files: filesOf(compactionIds) } };
+    told.message = message;
+  }
+  const progress = (stage: string, done: number, total: number): ArchiveCheckStep => ({
+    kind: 'progress',
+    stage,
+    done,
+    total,
+  });
+
+  const lasts = LAST_COMPACTIONS.map((sql) =>
+    tryRead({ name: 'the list of compactions', compactionIds: [] }, () => db.prepare<[], number>(sql).pluck().get()),
+  );
+  const last = Math.max(...lasts.map(({ value }) => value ?? 0));
+
+  for (const found of lasts.flatMap(({ findings }) => findings)) yield* tell(found);
+  yield progress('checking the file', 0, 2);
+  for (const found of checkStructure(db)) yield* tell(found);
+  yield progress('checking the file', 1, 2);
+  for (const found of checkReferences(db)) yield* tell(found);
+  for (let id = 1; id <= last; id += 1) {
+    yield progress('checking what is stored', id - 1, last);
+    for (const found of checkOne(id, totals)) {
+      if (found === null) yield progress('checking what is stored', id - 1, last);
+      else if ('isPrepared' in found) {
+        if (found.isPrepared) yield { kind: 'prepared', files: filesOf([id]) };
+      } else yield* tell(found);
+    }
+  }
+  for (const found of checkLeftovers(db)) {
+    if (found === null) yield progress('checking the search index', 0, 1);
+    else yield* tell(found);
+  }
+  const { original, packed, ...counts } = totals;
+  const file = db.prepare<[], number>(FILE_BYTES).pluck().get() ?? 0;
+  yield { kind: 'counted', counts: { ...counts, bytes: { original, packed, file } } };
+}
+
+type Totals = { compactions: number; batches: number; lines: number; blocks: number; original: number; packed: number };
+
+/** One compaction: its head, what is wrong, and null now and then, for others to have their turn. */
+function createCompactionCheck(
+  db: Database.Database,
+): (id: number, totals: Totals) => Generator<Finding | Head | null> {
+  const getCompaction = db.prepare<[number], Row>(GET_COMPACTION);
+  const checkLines = createLineCheck(db);
+  const checkOwnLines = createOwnLineCheck(db);
+  const checkCycles = createCycleCheck(db);
+
+  return function* checkCompaction(id, totals) {
+    const heads: Head[] = [];
+    yield* attempt(placeOf(id), function* () {
+      const row = getCompaction.get(id);
+      if (row === undefined) return;
+      const head = readHead(row);
+      heads.push(head);
+      yield* checkSettings(row, head);
+    });
+    for (const head of heads) {
+      totals.compactions += 1;
+      yield head;
+      const lines = yield* checkLines(head, (block) => {
+        totals.blocks += 1;
+        totals.lines += block.lines.length;
+        totals.original += block.originalBytes;
+        totals.packed += block.packedBytes;
+      });
+      yield* checkOwnLines(head, lines);
+      yield* checkCycles(head, lines, () => {
+        totals.batches += 1;
+      });
+    }
+  };
+}

@@ -1,0 +1,129 @@
+import { hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { FATES } from '../columns.ts';
+import { readHash, readInteger, readOptionalInteger, readText } from '../rows.ts';
+import type { Row } from '../rows.ts';
+import { attempt, finding } from './finding.ts';
+import type { Finding, Place } from './finding.ts';
+import type { Head } from './head.ts';
+import type { LineFacts } from './lines.ts';
+
+const LIST_CYCLES = `
+SELECT c.id, c.position, c.conversation_id, c.cycle, c.parent_cycle_id, c.messages_compressed, c.made_count, c.live_count, p.cycle AS parent_cycle,
+  (SELECT count(*) FROM live_batches WHERE cycle_id = c.id) AS live_found,
+  (SELECT count(*) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id AND b.cycle_id > c.id) AS live_newer,
+  (SELECT coalesce(sum(b.message_count), 0) FROM live_batches AS v JOIN batches AS b ON b.id = v.batch_id WHERE v.cycle_id = c.id) AS live_messages,
+  (SELECT count(*) FROM carried_lines AS d JOIN lines AS l ON l.id = d.line_id
+    WHERE d.cycle_id = c.id AND l.fate <> ${FATES.indexOf('survived')}) AS wrongly_carried
+FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compaction_id = ? ORDER BY c.position`;
+const LIST_BATCHES = 'SELECT id FROM batches WHERE cycle_id = ? ORDER BY position';
+const GET_BATCH = `
+SELECT b.label, b.content, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count, count(s.source_id) AS source_count,
+  coalesce(sum(o.message_count), 0) AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
+  NOT EXISTS (SELECT 1 FROM batch_search_docsize AS d WHERE d.id = b.id) AS is_unfindable
+FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id WHERE b.id = ? GROUP BY b.id`;
+
+export type CycleCheck = (head: Head, lines: LineFacts, onBatch: () => void) => Iterable<Finding>;
+
+/** A compaction's cycles and their batches: all are there, say what they said, count what they stand for, and come after what they were made from. */
+export function createCycleCheck(db: Database.Database): CycleCheck {
+  const listCycles = db.prepare<[number], Row>(LIST_CYCLES);
+  const listBatches = db.prepare<[number], number>(LIST_BATCHES).pluck();
+  const getBatch = db.prepare<[number], Row>(GET_BATCH);
+
+  function* checkCycle(
+    row: Row,
+    of: { readonly place: Place; readonly lines: LineFacts; readonly onBatch: () => void },
+  ): Generator<Finding> {
+    const { place, lines, onBatch } = of;
+    const batchIds = listBatches.all(readInteger(row, 'id'));
+    yield* checkCounts(row, batchIds.length, place);
+    for (const batchId of batchIds) {
+      onBatch();
+      const batch = getBatch.get(batchId);
+      if (batch !== undefined)
+        yield* checkBatch(batch, {
+          batchId,
+          place,
+          lineCount: lines.isWhole ? (lines.linesOf.get(batchId) ?? 0) : null,
+        });
+    }
+  }
+
+  return (head, lines, onBatch) =>
+    attempt({ ...head.place, name: `${head.place.name}, conversations` }, function* () {
+      const rows = listCycles.all(head.id);
+      if (rows.some((row, at) => readInteger(row, 'position') !== at) || rows.length === 0)
+        yield finding('reference', head.place, 'a conversation of it is gone');
+      for (const row of rows) {
+        const name = `${head.place.name}, conversation ${readText(row, 'conversation_id')}`;
+        const place = { name, compactionIds: head.place.compactionIds };
+        yield* attempt(place, () => checkCycle(row, { place, lines, onBatch }));
+      }
+    });
+}
+
+function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
+  const [madeCount, liveCount, live] = [
+    readInteger(row, 'made_count'),
+    readInteger(row, 'live_count'),
+    readInteger(row, 'live_found'),
+  ];
+  if (made !== madeCount)
+    yield finding('wrong-count', place, `${made} batches are there of ${madeCount} that were made`);
+  if (live !== liveCount)
+    yield finding('wrong-count', place, `its clip-archive speaks of ${liveCount} batches, ${live} are known`);
+  const [compressed, messages] = [readInteger(row, 'messages_compressed'), readInteger(row, 'live_messages')];
+  if (compressed !== messages)
+    yield finding('wrong-count', place, `its batches stand for ${messages} messages, ${compressed} were compressed`);
+  if (readInteger(row, 'live_newer') > 0)
+    yield finding('order', place, 'its clip-archive speaks of batches that are newer than it');
+  if (readInteger(row, 'wrongly_carried') > 0)
+    yield finding('reference', place, 'lines count as carried along that were not kept word for word');
+  yield* checkParent(row, place);
+}
+
+function* checkParent(row: Row, place: Place): Generator<Finding> {
+  const parentId = readOptionalInteger(row, 'parent_cycle_id');
+  const parentCycle = readOptionalInteger(row, 'parent_cycle');
+  // One that is gone is SQLite's to notice.
+  if (parentId === null || parentCycle === null) return;
+  const cycle = readInteger(row, 'cycle');
+  if (parentId >= readInteger(row, 'id') || parentCycle !== cycle - 1)
+    yield finding('order', place, `its cycle ${cycle} continues what is not the cycle before it`);
+}
+
+function* checkBatch(
+  row: Row,
+  { batchId, place, lineCount }: { readonly batchId: number; readonly place: Place; readonly lineCount: number | null },
+): Generator<Finding> {
+  const label = readText(row, 'label');
+  const messageCount = readInteger(row, 'message_count');
+  if (hash('sha256', readText(row, 'content')) !== readHash(row, 'content_sha256'))
+    yield finding('wrong-hash', place, `batch ${label} is not what was stored (by sha256)`);
+  if (readInteger(row, 'is_unfindable') === 1)
+    yield finding('search', place, `batch ${label} is not in the search index, so that search does not find it`);
+  const depth = readInteger(row, 'depth');
+  if (readInteger(row, 'source_count') === 0) {
+    if (depth !== 0)
+      yield finding(
+        'wrong-count',
+        place,
+        `batch ${label} is of depth ${depth}, but the batches that it was made from are gone`,
+      );
+    // Without any line it is the summary that was found in the transcript.
+    const lines = lineCount === null ? 0 : lineCount + readInteger(row, 'carried_count');
+    if (lines > 0 && lines !== messageCount)
+      yield finding('wrong-count', place, `batch ${label} counts ${messageCount} messages, ${lines} belong to it`);
+    return;
+  }
+  const sourceMessages = readInteger(row, 'source_messages');
+  if (sourceMessages !== messageCount || readOptionalInteger(row, 'source_depth') !== depth - 1)
+    yield finding(
+      'wrong-count',
+      place,
+      `batch ${label} stands for ${messageCount} messages at depth ${depth}, what it was made from does not`,
+    );
+  if (readInteger(row, 'newest_source') >= batchId)
+    yield finding('order', place, `batch ${label} was made from batches that are newer than it`);
+}

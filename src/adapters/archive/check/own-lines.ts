@@ -1,0 +1,82 @@
+import { createHash, hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { readBytes, readHash, readInteger, readText } from '../rows.ts';
+import type { Row } from '../rows.ts';
+import { attempt, finding } from './finding.ts';
+import type { Finding } from './finding.ts';
+import type { Head } from './head.ts';
+import type { LineFacts } from './lines.ts';
+
+const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
+const GET_INSERTED = 'SELECT before_line, bytes FROM inserted_lines WHERE id = ?';
+const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
+
+export type OwnLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
+
+/** The lines that a compaction put into its output: each cycle's clip-archive is among them, and with the kept lines they are the output. */
+export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
+  const listInserted = db.prepare<[number], number>(LIST_INSERTED).pluck();
+  const getInserted = db.prepare<[number], Row>(GET_INSERTED);
+  const listClips = db.prepare<[number], Row>(LIST_CLIPS);
+
+  return ({ id, place, source, output }, lines) =>
+    attempt({ ...place, name: `${place.name}, lines of its output` }, function* () {
+      const hashes = new Set<string>();
+      const digest = createHash('sha256');
+      let sizeBytes = lines.keptBytes;
+      for (const lineId of listInserted.all(id)) {
+        const row = getInserted.get(lineId);
+        if (row === undefined) continue; // the size tells
+        const bytes = readBytes(row, 'bytes');
+        const beforeLine = readInteger(row, 'before_line');
+        if (beforeLine < 1 || beforeLine > source.lineCount + 1)
+          yield finding(
+            'order',
+            place,
+            `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`,
+          );
+        for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
+        digest.update(bytes);
+        sizeBytes += bytes.length;
+      }
+      for (const row of listClips.all(id)) {
+        if (!hashes.has(readHash(row, 'clip_sha256')))
+          yield finding(
+            'wrong-hash',
+            place,
+            `the clip-archive of conversation ${readText(row, 'conversation_id')} differs from its hash`,
+          );
+      }
+      if (!lines.isWhole) return;
+      if (sizeBytes !== output.sizeBytes)
+        yield finding(
+          'wrong-count',
+          place,
+          `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`,
+        );
+      else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
+        yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
+    });
+}
+
+/** What a cycle knows its clip-archive by: its line, or (of a history without a file) the text of its message. */
+function* clipHashes(bytes: Uint8Array): Generator<string> {
+  yield hash('sha256', bytes.subarray(0, bytes.length - lengthOfEol(bytes)));
+  const content = readContent(bytes);
+  if (content !== null) yield hash('sha256', content);
+}
+
+function lengthOfEol(bytes: Uint8Array): number {
+  if (bytes.at(-1) !== 0x0a) return 0;
+  return bytes.at(-2) === 0x0d ? 2 : 1;
+}
+
+function readContent(bytes: Uint8Array): string | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const content: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'content') : null;
+    return typeof content === 'string' ? content : null;
+  } catch {
+    return null; // damaged: then no hash fits either
+  }
+}

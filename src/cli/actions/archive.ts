@@ -1,0 +1,73 @@
+import type { ArchiveListReport, ArchiveStatsReport } from '../../app/archive-reports.ts';
+import type { Failure } from '../../app/failure.ts';
+import type { Result } from '../../core/result.ts';
+import { assertNever } from '../../core/result.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { ArchiveInvocation } from '../invocation.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { noArchive } from '../render/no-archive.ts';
+import type { Theme } from '../render/theme.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+export async function runArchive(stage: Stage, invocation: ArchiveInvocation): Promise<ExitCode> {
+  const request = { ...invocation, format: null, command: 'compact archive', endsWithStdout: true };
+  return inSession(stage, request, async (session) => {
+    const { useCases } = session;
+    switch (invocation.action) {
+      case 'list': {
+        const { renderArchiveList } = await import('../render/archive-list.ts');
+        return answer(session, invocation, { result: await useCases.listArchive(), render: renderArchiveList });
+      }
+      case 'stats': {
+        const { renderArchiveStats } = await import('../render/archive-stats.ts');
+        return answer(session, invocation, { result: await useCases.measureArchive(), render: renderArchiveStats });
+      }
+      case 'check':
+        return check(session, invocation);
+      default:
+        return assertNever(invocation.action);
+    }
+  });
+}
+
+type Answer<T> = {
+  readonly result: Result<T, Failure>;
+  readonly render: (report: T, place: { readonly theme: Theme; readonly widthColumns: number }) => readonly string[];
+};
+
+function answer<T extends ArchiveListReport | ArchiveStatsReport>(
+  { voice, settings }: Session,
+  { manner }: ArchiveInvocation,
+  { result, render }: Answer<T>,
+): ExitCode {
+  if (!result.ok) {
+    voice.error(renderFailure(result.error));
+    return EXIT_CODES.failed;
+  }
+  if (manner.json) voice.answerPiece(reportJson(result.value));
+  else if (result.value.archive !== null) {
+    voice.answer(render(result.value, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns }));
+  }
+  if (result.value.archive === null) voice.report([noArchive(settings.archive.path)]);
+  return EXIT_CODES.done;
+}
+
+/** Exit code 1 where anything is wrong, so that a script need not read the report. */
+async function check({ voice, useCases, settings }: Session, { manner }: ArchiveInvocation): Promise<ExitCode> {
+  voice.progress.name(settings.archive.path);
+  const checked = await useCases.checkArchive();
+  if (!checked.ok) {
+    if (checked.error.kind !== 'interrupted') voice.error(renderFailure(checked.error));
+    return EXIT_CODES.failed;
+  }
+  const isSound = checked.value.result === 'sound';
+  if (manner.json) voice.answerPiece(reportJson(checked.value));
+  else if (!isSound || manner.verbosity !== 'quiet') {
+    const { renderArchiveCheck } = await import('../render/archive-check.ts');
+    voice.answer(renderArchiveCheck(checked.value, voice.answerTheme));
+  }
+  return isSound ? EXIT_CODES.done : EXIT_CODES.failed;
+}

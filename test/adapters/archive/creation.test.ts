@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { archiveExists } from '../../../src/adapters/archive/file.ts';
+import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { tempFolder } from './drafts.ts';
+
+const WRITER = join(import.meta.dirname, 'writer-process.ts');
+const ARCHIVES = 60;
+
+test('who opens an archive while another process makes it finds it whole or not at all', async (t) => {
+  const folder = tempFolder(t);
+  const maker = spawn(process.execPath, [WRITER, folder, 'make', `${ARCHIVES}`], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(maker, 'exit');
+  const refused: unknown[] = [];
+  let opened = 0;
+  for (let at = 0; at < ARCHIVES; at += 1) {
+    const path = join(folder, `${at}.db`);
+    while (!archiveExists(path)) {
+      assert.equal(maker.exitCode, null, `archive ${at} was never made`);
+      await new Promise(setImmediate);
+    }
+    const archive = openArchive({ path, create: false });
+    if (archive.ok) archive.value.close();
+    else refused.push(archive.error);
+    opened += 1;
+  }
+  const [code] = await exited;
+  assert.deepEqual([code, opened, refused], [0, ARCHIVES, []]);
+});

@@ -1,0 +1,232 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import Database from 'better-sqlite3';
+import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';
+import { sha256 } from '../adapters/archive/drafts.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { change } from '../support/full-archive.ts';
+
+// Needs `dist`: `npm test` builds first.
+const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
+
+type Ended = { readonly status: unknown; readonly stdout: string; readonly stderr: string };
+
+async function ran(folder: string, ...argv: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, [program, ...argv], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: tmpdir() },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const texts = { stdout: '', stderr: '' };
+  child.stdout.on('data', (data) => (texts.stdout += String(data)));
+  child.stderr.on('data', (data) => (texts.stderr += String(data)));
+  const [status] = await once(child, 'close');
+  return { status, ...texts };
+}
+
+const made = { folder: '' };
+
+/** Two transcripts, one compacted in place (twice), the other not, and their archive. */
+before(async () => {
+  made.folder = mkdtempSync(join(tmpdir(), 'compact-archives-'));
+  writeFileSync(join(made.folder, 'new.jsonl'), chatTranscript(12, 900));
+  const flags = ['-i', '-q', '--archive', 'archive.db', '--chunk-size', '6', '--keep-recent', '4'];
+  for (const turns of [chatTranscript(30), chatTranscript(20, 100)]) {
+    writeFileSync(join(made.folder, 'old.jsonl'), turns, { flag: 'a' });
+    assert.deepEqual(await ran(made.folder, ...flags, 'old.jsonl'), { status: 0, stdout: '', stderr: '' });
+  }
+});
+after(() => rmSync(made.folder, { recursive: true, force: true }));
+
+function copyFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'compact-archives-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  cpSync(made.folder, folder, { recursive: true });
+  return folder;
+}
+
+/** Every file of a folder by the sha256 of its bytes; a folder without. A log's index is the shared memory of its readers, and no part of what is stored. */
+function contents(folder: string): ReadonlyMap<string, string | null> {
+  return new Map(
+    readdirSync(folder)
+      .filter((name) => !name.endsWith('-shm'))
+      .map((name) => {
+        const path = join(folder, name);
+        return [name, statSync(path).isFile() ? sha256(readFileSync(path)) : null];
+      }),
+  );
+}
+
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  compact: ['-i', 'new.jsonl'],
+  restore: ['restore', 'old.jsonl'],
+  verify: ['verify', 'old.jsonl'],
+  search: ['search', 'parser'],
+  show: ['show', 'batch:1'],
+  list: ['archive', 'list'],
+  stats: ['archive', 'stats'],
+  check: ['archive', 'check'],
+};
+
+const bytesOf = (folder: string): Buffer => readFileSync(join(folder, 'archive.db'));
+const write = (folder: string, bytes: Uint8Array | string): void => writeFileSync(join(folder, 'archive.db'), bytes);
+
+for (const { what, spoil, says } of [
+  {
+    what: 'an archive of a newer version',
+    spoil: (folder: string): void => change(join(folder, 'archive.db'), 'PRAGMA user_version = 99'),
+    says: `an archive of version 99, and this program knows ${SCHEMA_VERSION}. Update compact.`,
+  },
+  {
+    what: 'a newer archive whose writer was killed',
+    spoil: (folder: string): void => {
+      const path = join(folder, 'archive.db');
+      const holder = new Database(path);
+      holder.pragma('user_version = 99');
+      const parts = ['', '-wal', '-shm'].map((part) => [path + part, readFileSync(path + part)] as const);
+      holder.close();
+      for (const [part, bytes] of parts) writeFileSync(part, bytes);
+    },
+    says: `an archive of version 99, and this program knows ${SCHEMA_VERSION}. Update compact.`,
+  },
+  {
+    what: 'a file that is not SQLite',
+    spoil: (folder: string): void => write(folder, 'these are my notes\n'.repeat(500)),
+    says: 'not an archive of compact: it is not an SQLite database. Name another archive with --archive.',
+  },
+  {
+    what: "another program's database",
+    spoil: (folder: string): void => {
+      rmSync(join(folder, 'archive.db'));
+      change(join(folder, 'archive.db'), 'CREATE TABLE notes (text); PRAGMA user_version = 3');
+    },
+    says: "not an archive of compact: it is another program's SQLite database. Name another archive with --archive.",
+  },
+  {
+    what: 'a folder',
+    spoil: (folder: string): void => {
+      rmSync(join(folder, 'archive.db'));
+      mkdirSync(join(folder, 'archive.db'));
+    },
+    says: 'the archive cannot be opened: it is a folder. Name another archive with --archive.',
+  },
+  {
+    what: 'an archive whose first page was overwritten',
+    spoil: (folder: string): void => write(folder, bytesOf(folder).fill(0xa5, 100, 4096)),
+    says: 'the archive is damaged: database disk image is malformed (SQLITE_CORRUPT). Put a backup in its place.',
+  },
+  {
+    what: 'an archive that was cut off',
+    spoil: (folder: string): void => truncateSync(join(folder, 'archive.db'), 40_960),
+    says: /^the archive is damaged: it was cut off: 40960 of its \d+ bytes are there\. Put a backup in its place\.$/,
+  },
+]) {
+  test(`${what}: every command says so in one line, exits with 1, and changes nothing`, async (t) => {
+    const folder = copyFor(t);
+    spoil(folder);
+    const before = contents(folder);
+    const ended = await Promise.all(
+      Object.entries(COMMANDS).map(async ([name, argv]) => {
+        const { status, stdout, stderr } = await ran(folder, ...argv, '--archive', 'archive.db');
+        const [line = '', ...rest] = stderr.split('\n');
+        const told = line.replace(/^.*archive\.db: /, '');
+        const isAsExpected = typeof says === 'string' ? told === says : says.test(told);
+        return [name, isAsExpected ? 'as expected' : stderr, status, stdout, rest];
+      }),
+    );
+    assert.deepEqual(
+      ended,
+      Object.keys(COMMANDS).map((name) => [name, 'as expected', 1, '', ['']]),
+    );
+    assert.deepEqual(contents(folder), before);
+  });
+}
+
+test('an archive with a damaged page inside: check names the transcripts, verify fails, and nothing is changed', async (t) => {
+  const folder = copyFor(t);
+  const path = join(folder, 'archive.db');
+  const db = new Database(path, { readonly: true });
+  const page =
+    db.prepare<[], number>("SELECT max(pageno) FROM dbstat WHERE name = 'lines' AND pagetype = 'leaf'").pluck().get() ??
+    0;
+  db.close();
+  for (const part of ['-wal', '-shm']) rmSync(path + part, { force: true });
+  write(folder, bytesOf(folder).fill(0xa5, (page - 1) * 4096, page * 4096));
+  const before = contents(folder);
+  const check = await ran(folder, 'archive', 'check', '--archive', 'archive.db');
+  assert.deepEqual([check.status, check.stderr], [1, '']);
+  assert.match(check.stdout, /: damaged, \d+ problems\n/);
+  assert.ok(check.stdout.includes(`      ${join(made.folder, 'old.jsonl')}\n`), check.stdout);
+  assert.ok(
+    check.stdout.split('\n').every((line) => line.length <= 60 || !line.trim().includes(' ')),
+    check.stdout,
+  );
+  const json = await ran(folder, 'archive', 'check', '--json', '--archive', 'archive.db');
+  assert.deepEqual([json.status, JSON.parse(json.stdout).result], [1, 'damaged']);
+  const verify = await ran(folder, 'verify', '--archive', 'archive.db', 'old.jsonl');
+  assert.deepEqual([verify.status, verify.stdout.split('\n')[0]], [1, 'old.jsonl: failed, 1 problem']);
+  const restore = await ran(folder, 'restore', '--archive', 'archive.db', 'old.jsonl', '-o', 'back.jsonl');
+  assert.deepEqual([restore.status, restore.stdout, restore.stderr.trimEnd().split('\n').length], [1, '', 1]);
+  assert.deepEqual(contents(folder), before);
+});
+
+test('an empty file is an archive yet to be made: compacting makes it, all others leave it', async (t) => {
+  const folder = copyFor(t);
+  write(folder, '');
+  const before = contents(folder);
+  const { compact = [], ...others } = COMMANDS;
+  const statuses = await Promise.all(
+    Object.entries(others).map(async ([name, argv]) => {
+      const { status, stderr } = await ran(folder, ...argv, '--archive', 'archive.db');
+      return [name, status, stderr.trimEnd().split('\n').length];
+    }),
+  );
+  assert.deepEqual(statuses, [
+    ['restore', 1, 1],
+    ['verify', 1, 1],
+    ['search', 0, 1],
+    ['show', 1, 1],
+    ['list', 0, 1],
+    ['stats', 0, 1],
+    ['check', 1, 1],
+  ]);
+  assert.deepEqual(contents(folder), before);
+  const { status } = await ran(folder, ...compact, '-q', '--archive', 'archive.db');
+  assert.deepEqual([status, bytesOf(folder).length > 0], [0, true]);
+});
+
+test('what a writer that was killed left in the log is there for every command', async (t) => {
+  const folder = copyFor(t);
+  const path = join(folder, 'archive.db');
+  const holder = new Database(path);
+  holder.prepare('SELECT 1 FROM sqlite_schema').get();
+  assert.equal((await ran(folder, '-i', '-q', '--archive', 'archive.db', '--keep-recent', '4', 'new.jsonl')).status, 0);
+  const parts = ['', '-wal', '-shm'].map((part) => [path + part, readFileSync(path + part)] as const);
+  holder.close();
+  for (const [part, bytes] of parts) writeFileSync(part, bytes);
+  assert.ok(existsSync(`${path}-wal`));
+  const check = await ran(folder, 'archive', 'check', '--json', '--archive', 'archive.db');
+  assert.deepEqual(
+    [check.status, JSON.parse(check.stdout).result, JSON.parse(check.stdout).compactions],
+    [0, 'sound', 3],
+  );
+  assert.equal((await ran(folder, 'verify', '-q', '--archive', 'archive.db', 'new.jsonl', 'old.jsonl')).status, 0);
+});

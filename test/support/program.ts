@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { TestContext } from 'node:test';
+import { run } from '../../src/cli/run.ts';
+import type { Step } from '../../src/ports/steps.ts';
+import { createFakeTerminal } from '../cli/fakes.ts';
+import { folderWith } from './folders.ts';
+import type { ChildScript } from './steps-child.ts';
+
+export type Ended = {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+};
+
+export type ProcessOptions = {
+  readonly script?: ChildScript;
+  /** A command that runs the command after it: `setpriv`, `nsenter`. */
+  readonly wrapper?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly stdio?: StdioOptions;
+};
+
+const CHILD = join(import.meta.dirname, 'steps-child.ts');
+
+/** Begins the program in a process of its own, straight from the sources; its home is a folder that is not there. */
+export function startProcess(args: readonly string[], options: ProcessOptions = {}): ChildProcess {
+  const { script = {}, wrapper = [], environment = {}, stdio = ['ignore', 'pipe', 'pipe'] } = options;
+  const command = [...wrapper, process.execPath, CHILD, ...args];
+  return spawn(command[0] ?? '', command.slice(1), {
+    stdio,
+    env: {
+      PATH: process.env['PATH'],
+      HOME: '/nowhere',
+      CI: '1',
+      NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+      COMPACT_TEST: JSON.stringify(script),
+      ...environment,
+    },
+  });
+}
+
+/** How a process ended, and what it said. */
+export async function endOf(child: ChildProcess): Promise<Ended> {
+  const texts = Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+  const [code, signal] = await once(child, 'close');
+  const [stdout, stderr] = await texts;
+  return { code, signal, stdout, stderr };
+}
+
+export async function runProcess(args: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  return endOf(startProcess(args, options));
+}
+
+/** The same program in this process, which is ten times as fast to start. */
+export async function runHere(args: readonly string[], stdin = ''): Promise<Ended> {
+  const terminal = createFakeTerminal(args, { stdin });
+  const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
+  const code = await run({ terminal, loadUseCases });
+  return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
+}
+
+async function textOf(stream: Readable | null): Promise<string> {
+  if (stream === null) return '';
+  const pieces: Buffer[] = [];
+  stream.on('data', (piece: Buffer) => pieces.push(piece));
+  await once(stream, 'close');
+  return Buffer.concat(pieces).toString();
+}
+
+/** The program as it waits right after a step. */
+export type Waiting = { readonly child: ChildProcess; readonly goOn: () => Promise<Ended> };
+
+/** Resolves when it has come to the step. */
+export async function startWaiting(
+  context: TestContext,
+  step: Step,
+  { args, wrapper = [] }: { readonly args: readonly string[] } & Pick<ProcessOptions, 'wrapper'>,
+): Promise<Waiting> {
+  const pipe = join(folderWith(context, {}), 'pipe');
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  // For reading too, or it would wait for its reader.
+  const end = openSync(pipe, 'r+');
+  context.after(() => closeSync(end));
+  const script = { happening: { step, what: { kind: 'wait', pipe } } } as const;
+  const child = startProcess(args, { wrapper, script, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] });
+  context.after(() => child.kill('SIGKILL'));
+  const ended = endOf(child);
+  const told = child.stdio[3];
+  assert.ok(told);
+  const first = await Promise.race([once(told, 'data'), ended]);
+  assert.ok(Array.isArray(first), `it did not come to '${step}': ${JSON.stringify(first)}`);
+  return {
+    child,
+    goOn: () => {
+      writeSync(end, 'x');
+      return ended;
+    },
+  };
+}
