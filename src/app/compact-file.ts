@@ -1,3 +1,4 @@
+import type { ConversationPlan } from '../core/plan/plan.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { toFailure } from './archive-failure.ts';
@@ -20,7 +21,7 @@ import { describeSettings } from './settings.ts';
 import { openSettled, openUnsettled } from './settle.ts';
 import { storeCompaction } from './store-compaction.ts';
 import type { StoreInput } from './store-compaction.ts';
-import { attemptConversation } from './summarize-transcript.ts';
+import { attemptConversation, planFirst } from './summarize-transcript.ts';
 import type { Attempted } from './summarize-transcript.ts';
 
 /** How often a source that changes under our hands is read again. */
@@ -72,8 +73,12 @@ async function compactPrepared(
   const { policy, provider, modelName } = request;
   const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName });
   const settingsSha256 = deps.runtime.sha256(settings);
-  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
-    holdTarget(deps, explicitPath(request), (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
+  const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
+    const path = explicitPath(request);
+    const untouched = path === null ? targetPath(request) : null;
+    if (untouched !== null) await deps.files.clearLeftovers(untouched);
+    return holdTarget(deps, path, (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
+  };
   deps.reached('read');
   const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
   const limit = policy.ifOverTokens;
@@ -84,14 +89,23 @@ async function compactPrepared(
     const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
     return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
+  // Before anything is made or held: where there is nothing to do, nothing has to be writable.
+  const existing = await openSettled(deps, 'existing');
+  if (!existing.ok) return existing;
+  if (existing.value !== null && isOwnOutput(transcript, settingsSha256, existing.value))
+    return skip('nothing-new', NOTHING_NEW);
+  const plans = transcript.conversations.map((one) => planFirst(transcript, one, request));
+  const idle = plans.find((plan) => plan.kind === 'skip');
+  if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
+  deps.reached('planned');
   const archive = await openSettled(deps, 'create');
   if (!archive.ok) return archive;
   if (archive.value === null) return err(archiveMissing(deps.archivePath));
-  const held = { request, transcript, settings, settingsSha256, archive: archive.value };
+  const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
   return holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
 }
 
-type Held = Omit<StoreInput, 'attempts'>;
+type Held = Omit<StoreInput, 'attempts'> & { readonly plans: readonly ConversationPlan[] };
 
 /** No other run writes the target now. */
 async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<CompactReport, Failure>> {
@@ -101,14 +115,13 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
-  if (isOwnOutput(transcript, settingsSha256, archive)) return skip('nothing-new', NOTHING_NEW);
   const same = archive.findSame(transcript.scan.sha256, settingsSha256);
   if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive, lock });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
   const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
   const attempts: Attempted[] = [];
-  for (const one of transcript.conversations) {
-    const attempted = await attemptConversation(deps, one, { transcript, request, originKey });
+  for (const [index, one] of transcript.conversations.entries()) {
+    const attempted = await attemptConversation(deps, one, { transcript, request, originKey, plan: held.plans[index] });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     // Where no summary was asked for, the model has proven nothing.
     if (!attempted.ok) deps.breaker.record('failure');

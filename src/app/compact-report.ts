@@ -6,6 +6,7 @@ import type { Entry } from '../core/transcript.ts';
 import type { StoredBatch } from '../ports/archive.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
 import type { BatchReport, BeforeAfter, CompactReport, ConversationReport, Ledger } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
 
@@ -105,6 +106,17 @@ export function skippedReport(
 export function noteMissedTarget(tokensAfter: number, targetTokens: number | null): readonly string[] {
   if (targetTokens === null || tokensAfter <= targetTokens) return [];
   return [`the target of ${targetTokens} tokens was missed by ${tokensAfter - targetTokens}`];
+}
+
+/** The remark where a file that is replaced has other names: a rename does not reach them. */
+export function noteOtherNames({ source }: Prepared, { output }: CompactFileRequest): readonly string[] {
+  const others = source.stamp.linkCount - 1;
+  if (output.kind !== 'in-place' || others < 1) return [];
+  return [
+    others === 1
+      ? 'another name of this file (hard links) still leads to the original'
+      : `${others} other names of this file (hard links) still lead to the original`,
+  ];
 }
 
 /** Tokens of all conversations together. */

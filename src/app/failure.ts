@@ -30,3 +30,16 @@ export type Failure =
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | { readonly kind: 'no-summary'; readonly file: string; readonly problem: string; readonly advice: string }
   | { readonly kind: 'interrupted' };
+
+/** Why what was asked of an archive by its name could not be had. */
+export type LookupFailure =
+  | Failure
+  /** Nothing in the archive bears this name; `near` are labels that begin like it. */
+  | { readonly kind: 'not-archived'; readonly name: string; readonly near: readonly string[]; readonly archive: string }
+  /** A name, or the beginning of one, that several things in the archive bear. */
+  | {
+      readonly kind: 'ambiguous';
+      readonly name: string;
+      readonly candidates: readonly { readonly name: string; readonly about: string }[];
+      readonly hasMore: boolean;
+    };

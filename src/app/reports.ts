@@ -1,3 +1,7 @@
+import type { ArchiveFailure } from '../ports/archive.ts';
+import type { FileFailure } from '../ports/files.ts';
+import type { Failure } from './failure.ts';
+
 /** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
 
 export type BatchReport = {
@@ -30,7 +34,7 @@ export type Ledger = {
 
 export type SkipReason = 'too-short' | 'under-limit' | 'nothing-gained' | 'nothing-new' | 'no-legal-cut';
 
-/** One line a transcript of `compact --json`. */
+/** One line a transcript of `compact --json`, where it did not fail. */
 export type CompactReport = {
   readonly schema: 'compact/report@1';
   readonly file: string;
@@ -51,6 +55,24 @@ export type CompactReport = {
   readonly plan?: PlanReport;
   readonly usage?: UsageReport;
 };
+
+/** The line of a transcript that could not be compacted: it is as it was. What was named and is not there has one too. */
+export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
+  readonly result: 'failed';
+  readonly error: {
+    readonly kind: FailureKind;
+    /** For people: what, where, and what to try. */
+    readonly message: string;
+  };
+};
+
+/** For scripts. 'bug': an error that nobody expected. */
+export type FailureKind =
+  | Exclude<Failure['kind'], 'file' | 'archive' | 'interrupted'>
+  | FileFailure['kind']
+  | `archive-${ArchiveFailure['kind']}`
+  | 'no-match'
+  | 'bug';
 
 export type PlanReport = {
   readonly chunks: number;

@@ -39,3 +39,16 @@ export type RestoreFileRequest = {
 };
 
 export type VerifyFileRequest = { readonly input: TranscriptInput };
+
+export type SearchRequest = {
+  /** Any text. */
+  readonly query: string;
+  /** Null: any. */
+  readonly conversation: string | null;
+  readonly kinds: 'all' | 'messages' | 'batches';
+  readonly order: 'best' | 'newest';
+  readonly limit: number;
+};
+
+/** A label, the beginning of one, `batch:N`, `message:N`, or a message's own id. */
+export type ShowRequest = { readonly name: string };

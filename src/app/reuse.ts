@@ -2,7 +2,7 @@ import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
-import { noteMissedTarget, reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import { noteMissedTarget, noteOtherNames, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { outputBytes } from './compose-output.ts';
 import { deliver, describeWritten, targetPath } from './deliver.ts';
 import type { FileLock } from '../ports/files.ts';
@@ -45,7 +45,12 @@ export async function reuseCompaction(
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
-    notes: [...notesAgain(transcript, request, conversations), REUSED, ...file.notes],
+    notes: [
+      ...notesAgain(transcript, request, conversations),
+      REUSED,
+      ...file.notes,
+      ...noteOtherNames(transcript, request),
+    ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
     bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },

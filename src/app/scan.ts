@@ -52,7 +52,7 @@ export type ScanInput = {
 const YIELD_BYTES = 8 * 1024 * 1024;
 
 export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<Result<Scan, Failure>> {
-  const { source, name } = input;
+  const { source } = input;
   const hash = deps.runtime.createHash();
   if (source.bomLength > 0) hash.update(UTF8_BOM);
   const entries: Entry[] = [];
@@ -67,7 +67,7 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
     eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
     if (raw.start < nextYield) continue;
     nextYield += YIELD_BYTES;
-    deps.progress.update(`reading ${name}`, raw.start, source.stamp.sizeBytes);
+    deps.progress.update('reading', raw.start, source.stamp.sizeBytes);
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
   }
   return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });

@@ -7,7 +7,7 @@ import type { FileLock } from '../ports/files.ts';
 import { carriedFailure } from './archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
-import { countLedger, reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import { countLedger, noteOtherNames, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { composeOutput, outputBytes } from './compose-output.ts';
 import type { ComposedOutput } from './compose-output.ts';
 import { deliver, describeWritten, targetPath } from './deliver.ts';
@@ -21,7 +21,7 @@ import type { CompactReport, ConversationReport, UsageReport } from './reports.t
 import type { CompactFileRequest } from './requests.ts';
 import { isOutputThere } from './settle.ts';
 import type { Attempted } from './summarize-transcript.ts';
-import { addUsage, NO_USAGE } from './summarize.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
 import type { Written } from './write-output.ts';
 
 export type StoreInput = {
@@ -66,7 +66,11 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
-    notes: [...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])), ...file.notes],
+    notes: [
+      ...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
+      ...file.notes,
+      ...noteOtherNames(transcript, request),
+    ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
     bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },

@@ -2,6 +2,7 @@ import { keptSaid } from '../core/plan/fates.ts';
 import { estimateTokens, estimateTokensByBytes } from '../core/tokens.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
+import type { ConversationPlan } from '../core/plan/plan.ts';
 import { compactConversation } from './compact-conversation.ts';
 import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
 import { labelBatch, noteMissedTarget, reportConversation } from './compact-report.ts';
@@ -21,18 +22,32 @@ export type Attempted =
     }
   | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail: string };
 
-type Input = { readonly transcript: Prepared; readonly request: CompactFileRequest; readonly originKey: string };
+type Input = {
+  readonly transcript: Prepared;
+  readonly request: CompactFileRequest;
+  readonly originKey: string;
+  /** As `planFirst` made it. */
+  readonly plan: ConversationPlan | undefined;
+};
 
-/** Plans and summarizes one conversation; with a target, twice at the most (the size of a summary is only known afterwards). */
+/** What is to be done with a conversation if every summary is as long as it may be. */
+export function planFirst(
+  transcript: Prepared,
+  prepared: PreparedConversation,
+  { policy }: CompactFileRequest,
+): ConversationPlan {
+  return planPrepared(transcript, prepared, { policy, batchTokens: policy.compaction.maxSummaryTokens });
+}
+
+/** Summarizes one conversation; with a target, it is planned and done again, once (the size of a summary is only known afterwards). */
 export async function attemptConversation(
   deps: CompactDeps,
   prepared: PreparedConversation,
   input: Input,
 ): Promise<Result<Attempted, Failure>> {
   const { policy } = input.request;
-  const first = planPrepared(input.transcript, prepared, { policy, batchTokens: policy.compaction.maxSummaryTokens });
+  const first = input.plan ?? planFirst(input.transcript, prepared, input.request);
   if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
-  deps.reached('planned');
   const done = await summarizePlan(deps, { ...input, prepared, plan: first });
   if (!done.ok) return done;
   if (policy.targetTokens === null) return ok(judge(done.value, policy.targetTokens));

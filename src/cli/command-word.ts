@@ -1,4 +1,15 @@
-export const COMMAND_NAMES = ['run', 'score', 'restore', 'verify', 'config', 'schema', 'help'] as const;
+export const COMMAND_NAMES = [
+  'run',
+  'score',
+  'restore',
+  'verify',
+  'search',
+  'show',
+  'archive',
+  'config',
+  'schema',
+  'help',
+] as const;
 export type CommandName = (typeof COMMAND_NAMES)[number];
 
 /** Flags whose value is the next argument, so that the value is not taken for a command. */

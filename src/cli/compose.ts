@@ -40,6 +40,13 @@ export function createUseCases(composition: Composition): UseCases {
     scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
     restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
+    searchArchive: async (request) => (await import('../app/search-archive.ts')).searchArchive(deps, request),
+    showArchived: async (request) => (await import('../app/show-archived.ts')).showArchived(deps, request),
+    showOriginals: async (request, onLine) =>
+      (await import('../app/show-archived.ts')).showOriginals(deps, request, onLine),
+    listArchive: async () => (await import('../app/list-archive.ts')).listArchive(deps),
+    measureArchive: async () => (await import('../app/list-archive.ts')).measureArchive(deps),
+    checkArchive: async () => (await import('../app/check-archive.ts')).checkArchive(deps),
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };

@@ -1,3 +1,4 @@
+import type { FailedReport } from '../app/reports.ts';
 import { assertNever } from '../core/result.ts';
 import { COMMAND_NAMES } from './command-word.ts';
 import { likelyName } from '../config/nearest.ts';
@@ -5,7 +6,8 @@ import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findInputs } from './inputs.ts';
 import type { InputFile, InputProblem, InputRules } from './inputs.ts';
-import { renderFailure } from './render/failure.ts';
+import { failedReport, toFailedReport } from './render/failed.ts';
+import { renderStdinFailure } from './render/failure.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
 
@@ -16,8 +18,8 @@ export type Gathered = {
   readonly inputs: readonly ReadyInput[];
   /** Any number of transcripts is meant, even where there is one. */
   readonly isSeveral: boolean;
-  /** Operands that could not be had; they have been told. */
-  readonly failedCount: number;
+  /** What could not be had of the operands; it has been told. */
+  readonly failures: readonly FailedReport[];
 };
 
 /** The operands as files, standard input spooled. A number instead: the command is over, with that exit code. */
@@ -37,25 +39,26 @@ export async function gatherInputs(
   );
   const misspelt = await findMisspeltCommand(operands, found.problems);
   if (misspelt !== null) return session.refuse(misspelt);
-  for (const problem of found.problems) voice.error(renderInputProblem(problem));
+  const failures = found.problems.map(toFailure);
+  for (const { error } of failures) voice.error(error.message);
   for (const operand of found.empty) {
     const ours = rules.skipsCompacted ? ' (*.compact.* is left out)' : '';
     voice.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
   }
   const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
-  const isSeveral = files.length + found.problems.length > 1 || found.hasFolder;
-  if (!readsStdin) return { inputs: files, isSeveral, failedCount: found.problems.length };
+  const isSeveral = files.length + failures.length > 1 || found.hasFolder;
+  if (!readsStdin) return { inputs: files, isSeveral, failures };
 
   const { spoolStdin } = await import('./stdin.ts');
   const spooled = await spoolStdin(terminal);
   if (!spooled.ok) {
-    voice.error(renderFailure({ kind: 'file', failure: spooled.error }));
+    voice.error(renderStdinFailure(spooled.error));
     return EXIT_CODES.failed;
   }
   session.atEnd(spooled.value.remove);
   const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
   const inputs = [...files, stdin];
-  return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failedCount: found.problems.length };
+  return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failures };
 }
 
 /**
@@ -72,14 +75,16 @@ async function findMisspeltCommand(
   return likely === null ? null : `${first}: no such file, and no such command: did you mean 'compact ${likely}'?`;
 }
 
-function renderInputProblem(problem: InputProblem): string {
+function toFailure(problem: InputProblem): FailedReport {
   switch (problem.kind) {
     case 'missing':
-      return renderFailure({ kind: 'file', failure: { kind: 'not-found', path: problem.operand } });
-    case 'no-match':
-      return `${safeText(problem.pattern)}: no file matches. Check the pattern.`;
-    case 'unreadable':
-      return renderFailure({ kind: 'file', failure: { kind: 'denied', path: problem.path, what: 'read' } });
+      return toFailedReport(problem.operand, { kind: 'file', failure: { kind: 'not-found', path: problem.operand } });
+    case 'no-match': {
+      const message = `${safeText(problem.pattern)}: no file matches. Check the pattern.`;
+      return failedReport(problem.pattern, { kind: 'no-match', message });
+    }
+    case 'file':
+      return toFailedReport(problem.failure.path, { kind: 'file', failure: problem.failure });
     default:
       return assertNever(problem);
   }

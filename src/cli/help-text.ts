@@ -8,6 +8,9 @@ export const SUMMARIES: { readonly [name in CommandName]: string } = {
   score: "the importance ranking of a transcript's messages",
   restore: 'the original, byte for byte',
   verify: 'proves that nothing is lost',
+  search: 'archived messages and batches, by their words',
+  show: 'an archived batch or message',
+  archive: 'what is archived: list, stats, check',
   config: 'the settings and where each comes from',
   schema: 'JSON Schema of what --json prints',
   help: 'help on a command',
@@ -19,6 +22,7 @@ export const HELP_AFTER = `Examples:
   compact -i --if-over 100000 sessions/ replaces the large ones in place
   compact score session.jsonl           ranks the messages
   compact restore session.compact.jsonl -o original.jsonl
+  compact search parser config          finds what was archived
 
 Exit codes: 0 done or nothing to do, 1 a transcript failed, 2 wrong usage or
 configuration, 69 wrong Node version, 130 or 143 interrupted.

@@ -1,5 +1,10 @@
-import { realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { join, relative } from 'node:path';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { FileFailure } from '../ports/files.ts';
+import { systemCode, toFileFailure } from './system-failure.ts';
 import { isCompacted, isTranscriptName } from './transcript-name.ts';
 
 /** A transcript that the operands name. */
@@ -15,7 +20,7 @@ export type InputFile = {
 export type InputProblem =
   | { readonly kind: 'missing'; readonly operand: string }
   | { readonly kind: 'no-match'; readonly pattern: string }
-  | { readonly kind: 'unreadable'; readonly path: string };
+  | { readonly kind: 'file'; readonly failure: FileFailure };
 
 export type InputSet = {
   /** In the order of the operands, sorted within one, each file once. */
@@ -60,32 +65,45 @@ async function findOperand(operand: string, rules: InputRules): Promise<Found> {
   if (kind === 'folder') return { kind, ...(await walkFolder(operand, rules)) };
   if (kind === 'missing' && PATTERN.test(operand)) return matchPattern(operand, rules);
   if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
+  if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
   const file = { path: operand, pathInFolder: lastPart(operand), isNamed: true };
   return { kind: 'file', files: [file], problems: [] };
 }
 
-function kindOf(path: string): 'file' | 'folder' | 'missing' {
+function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
   try {
     return statSync(path).isDirectory() ? 'folder' : 'file';
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCode(error);
+    if (code === 'ENOENT' && isLink(path)) return 'dangling';
     // A pattern may be longer than a name can be. Anything else (no permission) shows when the file is opened.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'missing';
     return 'file';
   }
 }
 
-/** Depth first, sorted, hidden folders too. Links are not followed, as ripgrep does it: they may lead around in a circle. */
+function isLink(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+}
+
+function toDangling(path: string): InputProblem {
+  return { kind: 'file', failure: { kind: 'not-a-file', path, is: 'a link to nothing' } };
+}
+
+/**
+ * Depth first, sorted, hidden folders too. As ripgrep does it, links are not followed (they may lead around in a circle), and what is
+ * no file (a pipe) is passed over whatever its name is.
+ */
 async function walkFolder(folder: string, rules: InputRules): Promise<Omit<Found, 'kind'>> {
   const files: InputFile[] = [];
   const problems: InputProblem[] = [];
   const walk = async (current: string): Promise<void> => {
     const entries = await listFolder(current);
-    if (entries === null) {
-      problems.push({ kind: 'unreadable', path: current });
+    if (!entries.ok) {
+      problems.push({ kind: 'file', failure: entries.error });
       return;
     }
-    for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of entries.value.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(current, entry.name);
       if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) await walk(path);
       else if (entry.isFile() && isTranscriptName(entry.name) && !(rules.skipsCompacted && isCompacted(entry.name))) {
@@ -99,29 +117,33 @@ async function walkFolder(folder: string, rules: InputRules): Promise<Omit<Found
 
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-async function listFolder(folder: string) {
+/** The failure: no permission, or gone since its parent was read. */
+async function listFolder(folder: string): Promise<Result<readonly Dirent[], FileFailure>> {
   const { readdir } = await import('node:fs/promises');
   try {
-    return await readdir(folder, { withFileTypes: true });
+    return ok(await readdir(folder, { withFileTypes: true }));
   } catch (error) {
-    // No permission, or gone since its parent was read: the caller reports it and goes on with the rest.
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
+    return err(toFileFailure(error, { path: folder, what: 'read' }));
   }
 }
 
 async function matchPattern(pattern: string, rules: InputRules): Promise<Found> {
   const { glob } = await import('node:fs/promises');
   const paths: string[] = [];
+  const dangling: string[] = [];
   for await (const path of glob(pattern)) {
-    if (kindOf(path) === 'file') paths.push(path);
+    const kind = kindOf(path);
+    if (kind === 'file') paths.push(path);
+    if (kind === 'dangling') dangling.push(path);
   }
-  if (paths.length === 0) return { kind: 'glob', files: [], problems: [{ kind: 'no-match', pattern }] };
+  const problems = dangling.toSorted().map(toDangling);
+  if (paths.length + problems.length === 0)
+    return { kind: 'glob', files: [], problems: [{ kind: 'no-match', pattern }] };
   const files = paths
     .filter((path) => !(rules.skipsCompacted && isCompacted(path)))
     .toSorted()
     .map((path): InputFile => ({ path, pathInFolder: lastPart(path), isNamed: false }));
-  return { kind: 'glob', files, problems: [] };
+  return { kind: 'glob', files, problems };
 }
 
 /** The first naming of a file stands, under whatever name; a link and its target are one file. */

@@ -55,11 +55,43 @@ export type VerifyInvocation = Common & {
   readonly format: string | null;
 };
 
+export type SearchInvocation = Common & {
+  readonly kind: 'search';
+  /** '-': one query a line on standard input. */
+  readonly query: string;
+  readonly conversation: string | null;
+  readonly kinds: 'all' | 'messages' | 'batches';
+  readonly order: 'best' | 'newest';
+  readonly limit: number;
+};
+
+export type ShowInvocation = Common & {
+  readonly kind: 'show';
+  readonly name: string;
+  /** The lines behind it, as they stood. */
+  readonly originals: boolean;
+};
+
+export type ArchiveInvocation = Common & { readonly kind: 'archive'; readonly action: ArchiveAction };
+
+export const ARCHIVE_ACTIONS = ['list', 'stats', 'check'] as const;
+type ArchiveAction = (typeof ARCHIVE_ACTIONS)[number];
+
 export type ConfigInvocation = Common & { readonly kind: 'config'; readonly action: 'show' | 'path' };
 
 export type SchemaInvocation = { readonly kind: 'schema'; readonly of: SchemaName };
 
-export const SCHEMA_NAMES = ['compact', 'score', 'restore', 'verify'] as const;
+export const SCHEMA_NAMES = [
+  'compact',
+  'score',
+  'restore',
+  'verify',
+  'search',
+  'show',
+  'archive-list',
+  'archive-stats',
+  'archive-check',
+] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
 /** What the command line asks for, as plain data. */
@@ -68,6 +100,9 @@ export type Invocation =
   | ScoreInvocation
   | RestoreInvocation
   | VerifyInvocation
+  | SearchInvocation
+  | ShowInvocation
+  | ArchiveInvocation
   | ConfigInvocation
   | SchemaInvocation
   | (Common & { readonly kind: 'formats' })

@@ -1,12 +1,14 @@
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import { run } from './run.ts';
+import type { Stage } from './session.ts';
 import { createTerminal } from './terminal.ts';
 
+const loadRealUseCases: Stage['loadUseCases'] = async () => (await import('./compose.ts')).createUseCases;
+
 /** The program. Sets the exit code and lets the process end by itself, so that nothing written is lost. */
-export async function main(): Promise<void> {
+export async function main(loadUseCases = loadRealUseCases): Promise<void> {
   const terminal = createTerminal();
   try {
-    const loadUseCases = async () => (await import('./compose.ts')).createUseCases;
     terminal.setExitCode(await run({ terminal, loadUseCases }));
   } catch (error) {
     if (terminal.signal.aborted) {

@@ -6,6 +6,7 @@ import type { Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
 import type { OutputChoice } from './invocation.ts';
+import { systemCode, toFileFailure } from './system-failure.ts';
 import { compactedPath, isTranscriptName } from './transcript-name.ts';
 
 export type OutputProblem =
@@ -48,14 +49,7 @@ export async function makeFolderFor(target: OutputTarget): Promise<Result<void, 
     await mkdir(folder, { recursive: true });
     return ok(undefined);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-    if (code === null) throw error;
-    if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS')
-      return err({ kind: 'denied', path: folder, what: 'write' });
-    if (code === 'EEXIST' || code === 'ENOTDIR')
-      return err({ kind: 'not-a-file', path: folder, is: 'a file, not a folder' });
-    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path: folder });
-    return err({ kind: 'io', path: folder, code });
+    return err(toFileFailure(error, { path: folder, what: 'write' }));
   }
 }
 
@@ -113,7 +107,7 @@ async function identify(path: string): Promise<{ readonly key: string; readonly 
     return { key: `${found.dev}:${found.ino}`, isFolder: found.isDirectory() };
   } catch (error) {
     // Nothing there, or not to be looked at: then nothing can be told of it, and writing will say why it cannot.
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
+    if (systemCode(error) === null) throw error;
+    return null;
   }
 }

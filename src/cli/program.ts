@@ -140,7 +140,12 @@ function addRootFlags(program: Command): void {
 function describeError(error: CommanderError, program: Command): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
-  if (unknown !== undefined) return { message: `${message}${nearOption(unknown, program)}`, command: program.name() };
+  if (unknown !== undefined) {
+    const told = `${message}${nearOption(unknown, program)}`;
+    if (program.name() !== 'compact search') return { message: told, command: program.name() };
+    const aside = 'text that begins with a dash stands behind --';
+    return { message: `${told}${told.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
+  }
   const [, value, choices] = CHOICE_ERROR.exec(message) ?? [];
   const hasChoices = value !== undefined && choices !== undefined;
   const likely = hasChoices ? suggestion(likelyName(value, choices.split(', '))) : '';

@@ -1,31 +1,69 @@
 import type { Progress } from '../ports/runtime.ts';
 import { safeText } from './render/safe-text.ts';
-import { clipText } from './render/width.ts';
+import { formatCount } from './render/quantities.ts';
+import { clipStart, clipText, textWidth } from './render/width.ts';
 import type { Channel } from './terminal.ts';
 
 const REDRAW_MS = 100; // faster than this nobody reads, and drawing would cost more than the work
+/** What is left of a name at least: the stage gives way to it. */
+const MIN_NAME_COLUMNS = 10;
 
-/** One line that is drawn over itself; `channel` null: nothing is drawn. */
-export function createProgress(channel: Channel | null): Progress & { readonly name: (transcript: string) => void } {
-  const state = { transcript: '', isDrawn: false, drawnAtMs: 0 };
+/** Which of how many transcripts: `index` from 0. */
+export type Place = { readonly index: number; readonly count: number };
+
+export type RunProgress = Progress & {
+  /** The transcript that the next updates are about. */
+  readonly name: (transcript: string, place?: Place) => void;
+  /** Takes the line away, before something else is said. */
+  readonly clear: () => void;
+};
+
+/** One line that is drawn over itself; `channel` null: nothing is drawn. In a run over several it stays from one to the next. */
+export function createProgress(channel: Channel | null): RunProgress {
+  const state: { transcript: string; place: Place | null; isDrawn: boolean; drawnAtMs: number } = {
+    transcript: '',
+    place: null,
+    isDrawn: false,
+    drawnAtMs: 0,
+  };
+  const draw = (stage: string): void => {
+    const nowMs = Date.now();
+    if (channel === null || nowMs - state.drawnAtMs < REDRAW_MS) return;
+    // One column short of the width: a full line would scroll on some terminals.
+    channel.write(`\r\u001b[2K${layLine(state, { stage, widthColumns: channel.widthColumns - 1 })}`);
+    state.isDrawn = true;
+    state.drawnAtMs = nowMs;
+  };
+  const clear = (): void => {
+    if (channel === null || !state.isDrawn) return;
+    channel.write('\r\u001b[2K');
+    state.isDrawn = false;
+    // In a list that grows quickly the line would be gone for most of the time.
+    state.drawnAtMs = 0;
+  };
   return {
-    name: (transcript) => {
+    name: (transcript, place) => {
       state.transcript = transcript;
+      state.place = place !== undefined && place.count > 1 ? place : null;
+      if (state.place !== null) draw('');
     },
     update: (stage, done, total) => {
-      const nowMs = Date.now();
-      if (channel === null || nowMs - state.drawnAtMs < REDRAW_MS) return;
       const share = total > 0 ? ` ${Math.floor((100 * Math.min(done, total)) / total)} %` : '';
-      const line = `${safeText(state.transcript)}: ${safeText(stage)}${share}`;
-      // One column short of the width: a full line would scroll on some terminals.
-      channel.write(`\r\u001b[2K${clipText(line, channel.widthColumns - 1)}`);
-      state.isDrawn = true;
-      state.drawnAtMs = nowMs;
+      draw(`: ${safeText(stage)}${share}`);
     },
     finish: () => {
-      if (channel === null || !state.isDrawn) return;
-      channel.write('\r\u001b[2K');
-      state.isDrawn = false;
+      if (state.place === null) clear();
     },
+    clear,
   };
+}
+
+/** `[123/10,000] name: stage`: of a long name the end stays, by which it is known. */
+function layLine(
+  { transcript, place }: { readonly transcript: string; readonly place: Place | null },
+  { stage, widthColumns }: { readonly stage: string; readonly widthColumns: number },
+): string {
+  const counter = place === null ? '' : `[${formatCount(place.index + 1)}/${formatCount(place.count)}] `;
+  const nameColumns = Math.max(MIN_NAME_COLUMNS, widthColumns - textWidth(counter) - textWidth(stage));
+  return clipText(`${counter}${clipStart(safeText(transcript), nameColumns)}${stage}`, widthColumns);
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -17,6 +18,9 @@ export async function run(stage: Stage): Promise<ExitCode> {
     return EXIT_CODES.usage;
   }
   const code = await perform(stage, parsed.value);
+  // A signal that came at the very end is heard before the code is chosen: twice, for the loop to ask for events in between.
+  await setImmediate();
+  await setImmediate();
   const failure = terminal.stdout.failure();
   if (failure !== null) {
     terminal.stderr.write(`standard output: the system cannot write it (${failure}). Check where it goes.\n`);
@@ -37,6 +41,12 @@ async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> 
       return (await import('./actions/restore.ts')).runRestore(stage, invocation);
     case 'verify':
       return (await import('./actions/verify.ts')).runVerify(stage, invocation);
+    case 'search':
+      return (await import('./actions/search.ts')).runSearch(stage, invocation);
+    case 'show':
+      return (await import('./actions/show.ts')).runShow(stage, invocation);
+    case 'archive':
+      return (await import('./actions/archive.ts')).runArchive(stage, invocation);
     case 'config':
       return (await import('./actions/config.ts')).runConfig(stage, invocation);
     case 'schema':

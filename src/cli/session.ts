@@ -66,7 +66,7 @@ export async function inSession(
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
-  const cleanUps: (() => void)[] = [useCases.close, voice.progress.finish];
+  const cleanUps: (() => void)[] = [useCases.close, voice.progress.clear];
   const atEnd = (cleanUp: () => void): void => {
     cleanUps.push(cleanUp);
   };

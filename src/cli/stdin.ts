@@ -6,13 +6,16 @@ import { pipeline } from 'node:stream/promises';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
+import { toFileFailure } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
 
 /** Standard input as a file that nobody else may read: a transcript is read twice. Rejects when it is interrupted. */
 export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
-  const folder = await mkdtemp(join(tmpdir(), 'compact-stdin-'));
+  const made = await makeFolder();
+  if (!made.ok) return made;
+  const folder = made.value;
   const remove = terminal.removeAtExit(folder);
   const path = join(folder, 'stdin');
   const source = terminal.stdin.open();
@@ -25,8 +28,16 @@ export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInpu
     const code = error instanceof Error && 'code' in error ? String(error.code) : null;
     if (code === null || code === 'ABORT_ERR') throw error;
     const name = 'standard input';
-    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path });
+    if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path: tmpdir() });
     if (code === 'EISDIR') return err({ kind: 'not-a-file', path: name, is: 'a folder' });
     return err({ kind: 'io', path: name, code });
+  }
+}
+
+async function makeFolder(): Promise<Result<string, FileFailure>> {
+  try {
+    return ok(await mkdtemp(join(tmpdir(), 'compact-stdin-')));
+  } catch (error) {
+    return err(toFileFailure(error, { path: tmpdir(), what: 'write' }));
   }
 }

@@ -5,6 +5,7 @@ import { isatty } from 'node:tty';
 import type { Surroundings } from '../config/find.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { systemCode } from './system-failure.ts';
 
 /** One of the two ways out. Writing is done when it returns; where nobody reads any more, or writing failed, it does nothing. */
 export type Channel = {
@@ -43,7 +44,8 @@ export function createTerminal(): OwnedTerminal {
   const interruption = new AbortController();
   const leftovers = new Set<string>();
   const clean = (): void => {
-    for (const path of leftovers) rmSync(path, { recursive: true, force: true });
+    // A lock was begun before what it guards, and ends after it.
+    for (const path of [...leftovers].toReversed()) remove(path);
   };
   const interruptWith = (code: ExitCode) => (): void => {
     if (!interruption.signal.aborted) return interruption.abort(code);
@@ -70,7 +72,7 @@ export function createTerminal(): OwnedTerminal {
     removeAtExit: (path) => {
       leftovers.add(path);
       return () => {
-        rmSync(path, { recursive: true, force: true });
+        remove(path);
         leftovers.delete(path);
       };
     },
@@ -82,6 +84,15 @@ export function createTerminal(): OwnedTerminal {
       process.off('SIGTERM', terminate);
     },
   };
+}
+
+/** What cannot be removed stays for the next run: there may be other things to remove, and the failure that is behind it is told elsewhere. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+  }
 }
 
 /**

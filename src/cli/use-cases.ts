@@ -1,6 +1,16 @@
-import type { Failure } from '../app/failure.ts';
+import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } from '../app/archive-reports.ts';
+import type { ArchiveCheckReport } from '../app/check-archive.ts';
+import type { Failure, LookupFailure } from '../app/failure.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/reports.ts';
-import type { CompactFileRequest, RestoreFileRequest, ScoreFileRequest, VerifyFileRequest } from '../app/requests.ts';
+import type {
+  CompactFileRequest,
+  RestoreFileRequest,
+  ScoreFileRequest,
+  SearchRequest,
+  ShowRequest,
+  VerifyFileRequest,
+} from '../app/requests.ts';
+import type { ShownOriginal } from '../app/show-archived.ts';
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress } from '../ports/runtime.ts';
@@ -12,6 +22,16 @@ export type UseCases = {
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
+  readonly searchArchive: (request: SearchRequest) => Promise<Result<SearchReport, Failure>>;
+  readonly showArchived: (request: ShowRequest) => Promise<Result<ShowReport, LookupFailure>>;
+  /** `onLine` says whether to go on; gives the number of lines. */
+  readonly showOriginals: (
+    request: ShowRequest,
+    onLine: (line: ShownOriginal) => boolean,
+  ) => Promise<Result<number, LookupFailure>>;
+  readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
+  readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
+  readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly listFormats: () => readonly Format[];
   readonly close: () => void;
 };

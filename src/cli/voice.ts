@@ -1,6 +1,6 @@
-import type { Progress } from '../ports/runtime.ts';
 import type { Manner } from './invocation.ts';
 import { createProgress } from './progress.ts';
+import type { RunProgress } from './progress.ts';
 import { decideColor, isCi, loadTheme } from './render/theme.ts';
 import type { Theme } from './render/theme.ts';
 import type { Terminal } from './terminal.ts';
@@ -18,7 +18,7 @@ export type Voice = {
   readonly error: (line: string) => void;
   /** Not said with `--quiet`. */
   readonly report: (lines: readonly string[]) => void;
-  readonly progress: Progress & { readonly name: (transcript: string) => void };
+  readonly progress: RunProgress;
 };
 
 export async function createVoice(terminal: Terminal, manner: Manner): Promise<Voice> {
@@ -30,19 +30,23 @@ export async function createVoice(terminal: Terminal, manner: Manner): Promise<V
     manner.showProgress && manner.verbosity !== 'quiet' && stderr.isTerminal && !isCi(environment['CI'] ?? '');
   const progress = createProgress(showsProgress ? stderr : null);
   const say = (lines: readonly string[]): void => {
-    progress.finish();
+    progress.clear();
     if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
+  };
+  /** What goes to a file or a pipe does not stand in the way of the line. */
+  const makeRoom = (): void => {
+    if (stdout.isTerminal) progress.clear();
   };
   return {
     answerTheme: await themeFor(stdout.isTerminal),
     answerWidthColumns: stdout.widthColumns,
     theme: await themeFor(stderr.isTerminal),
     answer: (lines) => {
-      progress.finish();
+      makeRoom();
       if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
     },
     answerPiece: (piece) => {
-      progress.finish();
+      makeRoom();
       stdout.write(piece);
     },
     error: (line) => say([line]),

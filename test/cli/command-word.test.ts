@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { splitCommandLine, VALUE_FLAGS } from '../../src/cli/command-word.ts';
+import { archiveCommand } from '../../src/cli/commands/archive.ts';
 import { compactCommand } from '../../src/cli/commands/compact.ts';
 import { configCommand } from '../../src/cli/commands/config.ts';
 import { restoreCommand } from '../../src/cli/commands/restore.ts';
 import { schemaCommand } from '../../src/cli/commands/schema.ts';
 import { scoreCommand } from '../../src/cli/commands/score.ts';
+import { searchCommand } from '../../src/cli/commands/search.ts';
+import { showCommand } from '../../src/cli/commands/show.ts';
 import { verifyCommand } from '../../src/cli/commands/verify.ts';
 
 test('flags may stand before the command', () => {
@@ -27,7 +30,17 @@ test('after -- there are files only', () => {
 });
 
 test('the flags that take a value are exactly those of the commands', () => {
-  const definitions = [compactCommand, scoreCommand, restoreCommand, verifyCommand, configCommand, schemaCommand];
+  const definitions = [
+    compactCommand,
+    scoreCommand,
+    restoreCommand,
+    verifyCommand,
+    searchCommand,
+    showCommand,
+    archiveCommand,
+    configCommand,
+    schemaCommand,
+  ];
   const flags = definitions.flatMap((definition) =>
     definition.flags.flatMap((flag) => (flag.flags.endsWith('>') ? (flag.flags.match(/-[-\w]+/g) ?? []) : [])),
   );

@@ -1,13 +1,14 @@
 import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
+import type { ShowReport } from '../../src/app/archive-reports.ts';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/reports.ts';
-import type { Failure } from '../../src/app/failure.ts';
 import type { RestoreFileRequest } from '../../src/app/requests.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
+import { checkReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
 
 export const CHAT_FORMAT: Format = {
@@ -87,7 +88,7 @@ export type FakeUseCases = {
 export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCases {
   const calls: Call[] = [];
   const compositions: Composition[] = [];
-  const keep = async <R>(call: Call, answer: Promise<Result<R, Failure>>): Promise<Result<R, Failure>> => {
+  const keep = async <R, E>(call: Call, answer: Promise<Result<R, E>>): Promise<Result<R, E>> => {
     calls.push(call);
     return answer;
   };
@@ -114,6 +115,24 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'verify', request },
           answers.verifyFile?.(request) ?? Promise.resolve(ok(verifyReport({ file: request.input.name }))),
         ),
+      searchArchive: (request) =>
+        keep(
+          { name: 'search', request },
+          answers.searchArchive?.(request) ?? Promise.resolve(ok(searchReport({ query: request.query }))),
+        ),
+      showArchived: (request) =>
+        keep(
+          { name: 'show', request },
+          answers.showArchived?.(request) ?? Promise.resolve(ok<ShowReport>(shownBatch())),
+        ),
+      showOriginals: (request, onLine) =>
+        keep({ name: 'originals', request }, answers.showOriginals?.(request, onLine) ?? Promise.resolve(ok(0))),
+      listArchive: () =>
+        keep({ name: 'list', request: null }, answers.listArchive?.() ?? Promise.resolve(ok(listReport()))),
+      measureArchive: () =>
+        keep({ name: 'stats', request: null }, answers.measureArchive?.() ?? Promise.resolve(ok(statsReport()))),
+      checkArchive: () =>
+        keep({ name: 'check', request: null }, answers.checkArchive?.() ?? Promise.resolve(ok(checkReport()))),
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
       close: () => {
         calls.push({ name: 'close', request: null });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { linkSync, symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
@@ -81,4 +82,24 @@ test('two files with the same bytes under two names are two', async (t) => {
   const folder = folderWith(t, { 'x.jsonl': '' });
   linkSync(join(folder, 'x.jsonl'), join(folder, 'y.jsonl'));
   assert.deepEqual(await pathsIn(folder, ''), ['x.jsonl', 'y.jsonl']);
+});
+
+test('a link to nothing is a problem where it is named or matched, and passed over in a folder', async (t) => {
+  const folder = folderWith(t, { 'd/x.jsonl': '' });
+  const link = join(folder, 'd/gone.jsonl');
+  symlinkSync('nowhere', link);
+  const problem = { kind: 'file', failure: { kind: 'not-a-file', path: link, is: 'a link to nothing' } };
+  for (const operand of [link, join(folder, 'd/g*.jsonl')]) {
+    assert.deepEqual((await findInputs([operand], rules)).problems, [problem]);
+  }
+  const whole = await findInputs([join(folder, 'd')], rules);
+  assert.deepEqual([whole.files.length, whole.problems], [1, []]);
+});
+
+test('a pipe in a folder is passed over, and one that is named is for whoever opens it to refuse', async (t) => {
+  const folder = folderWith(t, { 'd/x.jsonl': '' });
+  const pipe = join(folder, 'd/pipe.jsonl');
+  assert.equal(spawnSync('mkfifo', [pipe]).status, 0);
+  assert.deepEqual(await pathsIn(folder, 'd'), ['d/x.jsonl']);
+  assert.deepEqual(await pathsIn(folder, 'd/pipe.jsonl'), ['d/pipe.jsonl']);
 });

@@ -1,21 +1,85 @@
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { before, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { findInputs } from '../../src/cli/inputs.ts';
 import { folderWith } from '../support/folders.ts';
+import { chatTranscript } from '../support/chat.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
+import { runHere } from '../support/program.ts';
 
-becomeOrdinaryUser();
+const TALK = chatTranscript(9);
+
+before(async () => {
+  // What a run loads is loaded while it may be read.
+  const folder = mkdtempSync(join(tmpdir(), 'compact-test-'));
+  writeFileSync(join(folder, 'talk.jsonl'), TALK);
+  await runHere(['-i', '--archive', join(folder, 'archive.db'), folder]);
+  await runHere(['-i', '--archive', join(folder, 'archive.db'), join(folder, 'nothing.jsonl')]);
+  rmSync(folder, { recursive: true });
+  becomeOrdinaryUser();
+});
 
 test('a folder that may not be read is a problem, and the others are done', async (t) => {
   const folder = folderWith(t, { 'a/x.jsonl': '', 'b/y.jsonl': '' });
   chmodSync(join(folder, 'a'), 0);
   const set = await findInputs([folder], { skipsCompacted: true });
   chmodSync(join(folder, 'a'), 0o700);
-  assert.deepEqual(set.problems, [{ kind: 'unreadable', path: join(folder, 'a') }]);
+  assert.deepEqual(set.problems, [
+    { kind: 'file', failure: { kind: 'denied', path: join(folder, 'a'), what: 'read' } },
+  ]);
   assert.deepEqual(
     set.files.map(({ path }) => path),
     [join(folder, 'b/y.jsonl')],
   );
+});
+
+/** Compacts a folder whose `b.jsonl` was made so that it cannot be done, in place. */
+async function compactWith(t: TestContext, change: (folder: string) => void) {
+  const folder = folderWith(t, { 'logs/a.jsonl': TALK, 'logs/b/b.jsonl': TALK, 'logs/c.jsonl': chatTranscript(9, 70) });
+  change(folder);
+  const args = ['-i', '--json', '--archive', join(folder, 'archive.db'), join(folder, 'logs')];
+  const { code, stdout, stderr } = await runHere(args);
+  chmodSync(join(folder, 'logs/b'), 0o700);
+  chmodSync(join(folder, 'logs/b/b.jsonl'), 0o600);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return {
+    code,
+    stderr: stderr.split('\n')[0]?.replaceAll(`${folder}/`, ''),
+    results: lines.map(({ result, error }) => error?.kind ?? result),
+    isAsItWas: readFileSync(join(folder, 'logs/b/b.jsonl'), 'utf8') === TALK,
+    stands: readdirSync(join(folder, 'logs/b')),
+  };
+}
+
+const OTHERS_DONE = { code: 1, results: ['compacted', 'denied', 'compacted'], isAsItWas: true, stands: ['b.jsonl'] };
+
+test('a file that may not be read fails alone', async (t) => {
+  const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b/b.jsonl'), 0));
+  const stderr = 'logs/b/b.jsonl: you may not read it. Check the permissions of the file and its folder.';
+  assert.deepEqual(done, { ...OTHERS_DONE, stderr });
+});
+
+test('a read-only file fails alone, and is as it was', async (t) => {
+  const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b/b.jsonl'), 0o444));
+  const stderr = 'logs/b/b.jsonl: you may not write it. Check the permissions of the file and its folder.';
+  assert.deepEqual(done, { ...OTHERS_DONE, stderr });
+});
+
+test('a file in a read-only folder fails alone, and is as it was', async (t) => {
+  const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0o555));
+  const stderr = 'logs/b/b.jsonl: logs/b: you may not write it. Check the permissions of the file and its folder.';
+  assert.deepEqual(done, { ...OTHERS_DONE, stderr });
+});
+
+test('a folder that may not be listed has a line of its own, and the rest is done', async (t) => {
+  const { isAsItWas, ...done } = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0));
+  const stderr = 'logs/b: you may not read it. Check the permissions of the file and its folder.';
+  assert.deepEqual(done, { code: 1, results: ['denied', 'compacted', 'compacted'], stands: ['b.jsonl'], stderr });
+  assert.equal(isAsItWas, true);
 });

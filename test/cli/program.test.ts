@@ -121,6 +121,26 @@ test('verify, config and schema become data', async () => {
   assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
 });
 
+test('several words are one query, and what is asked of it becomes data', async () => {
+  const common = { manner: plain, settings: noSettings };
+  const search = { kind: 'search', query: 'green boat', conversation: null, kinds: 'all', order: 'best', limit: 10 };
+  assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
+  const argv = 'search - --conversation c --messages --limit 3 --newest'.split(' ');
+  const asked = { query: '-', conversation: 'c', kinds: 'messages', order: 'newest', limit: 3 };
+  assert.deepEqual(await parsed(...argv), { ...search, ...asked, ...common });
+  assert.deepEqual(await parsed('search', '--batches', ''), { ...search, query: '', kinds: 'batches', ...common });
+  assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
+});
+
+test('show and archive become data', async () => {
+  const common = { manner: plain, settings: noSettings };
+  assert.deepEqual(await parsed('show', 'x'), { kind: 'show', name: 'x', originals: false, ...common });
+  assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
+  for (const action of ['list', 'stats', 'check']) {
+    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...common });
+  }
+});
+
 test('formats and the version need no transcript', async () => {
   assert.deepEqual(await parsed('--formats'), { kind: 'formats', manner: plain, settings: noSettings });
   assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
@@ -139,7 +159,9 @@ test('help names every command and stays within its width', async () => {
   const help = await parsed('--help');
   assert.ok(help.kind === 'help');
   assert.deepEqual(
-    ['run', 'score', 'restore', 'verify', 'config', 'schema'].filter((name) => !help.text.includes(`\n  ${name} `)),
+    ['run', 'score', 'restore', 'verify', 'search', 'show', 'archive', 'config', 'schema'].filter(
+      (name) => !help.text.includes(`\n  ${name} `),
+    ),
     [],
   );
   assert.deepEqual(
@@ -173,7 +195,18 @@ for (const [line, message] of [
   ['score', /missing required argument/],
   ['restore a b', /too many arguments/],
   ['config', /missing required argument/],
-  ['schema nothing', /compact, score, restore, verify/],
+  ['schema nothing', /compact, score, restore, verify, search, show, archive-list, archive-stats, archive-check/],
+  ['search', /missing required argument/],
+  ['search --messages --batches x', /cannot be used with/],
+  ['search --limit 0 x', /whole number of 1 or more/],
+  ['search -x', "unknown option '-x'; text that begins with a dash stands behind --"],
+  [
+    'search --newst x',
+    "unknown option '--newst': did you mean --newest? If not, text that begins with a dash stands behind --",
+  ],
+  ['show a b', /too many arguments/],
+  ['archive', /missing required argument/],
+  ['archive lst', /list, stats, check: did you mean list\?$/],
   ['config sho', /show, path: did you mean show\?$/],
   ['--color alway f', /always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],

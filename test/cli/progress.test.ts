@@ -33,3 +33,49 @@ test('a long name does not make the line wrap', async () => {
   voice.progress.update('reading', 1, 2);
   assert.equal(terminal.errors().replace('\r\u001b[2K', '').length, 19);
 });
+
+test('in a run over several the line tells which of how many, and stays when one of them is done', async () => {
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress, error } = await createVoice(terminal, manner);
+  progress.name('x.jsonl', { index: 122, count: 10_000 });
+  progress.finish();
+  assert.equal(terminal.errors(), '\r\u001b[2K[123/10,000] x.jsonl');
+  error('said');
+  assert.equal(terminal.errors(), '\r\u001b[2K[123/10,000] x.jsonl\r\u001b[2Ksaid\n');
+});
+
+test('a transcript alone is not counted', async () => {
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress } = await createVoice(terminal, manner);
+  progress.name('x.jsonl', { index: 0, count: 1 });
+  progress.update('summarizing', 2, 5);
+  progress.finish();
+  assert.equal(terminal.errors(), '\r\u001b[2Kx.jsonl: summarizing 40 %\r\u001b[2K');
+});
+
+test('a long name gives way to the count and the stage, and keeps its end', async () => {
+  const terminal = createFakeTerminal([], { isTerminal: true, widthColumns: 41 });
+  const { progress } = await createVoice(terminal, manner);
+  progress.name('projects/a-very-long-name/of-a-session.jsonl');
+  progress.update('summarizing', 2, 5);
+  assert.equal(terminal.errors(), '\r\u001b[2K…me/of-a-session.jsonl: summarizing 40 %');
+});
+
+test('what is said takes the line away, and the next transcript has it back at once', async () => {
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress, error } = await createVoice(terminal, manner);
+  for (const index of [0, 1]) {
+    progress.name('x.jsonl', { index, count: 2 });
+    error('said');
+  }
+  const said = (index: number): string => `\r\u001b[2K[${index}/2] x.jsonl\r\u001b[2Ksaid\n`;
+  assert.equal(terminal.errors(), said(1) + said(2));
+});
+
+test('an answer that goes into a file leaves the line where it is', async () => {
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const voice = await createVoice({ ...terminal, stdout: { ...terminal.stdout, isTerminal: false } }, manner);
+  voice.progress.name('x.jsonl', { index: 0, count: 2 });
+  voice.answerPiece('{}\n');
+  assert.deepEqual([terminal.errors(), terminal.out()], ['\r\u001b[2K[1/2] x.jsonl', '{}\n']);
+});

@@ -35,14 +35,15 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     const names = nameBeside(target);
     const lock = await takeLock(names.lock);
     if (lock === 'held') return err({ kind: 'held', path });
-    for (const leftover of names.leftovers()) removeTemporary(leftover);
+    // Whoever leaves a temporary file leaves its lock as well; a folder of many files is not searched for each of them.
+    if (lock.isInherited) for (const leftover of names.leftovers()) removeTemporary(leftover);
     const remove = removeAtExit(names.lock);
     return ok({
       begin: (like) => beginFile({ path, target, temporary: names.temporary(), like, removeAtExit }),
       release: () => {
         // Removed while it is held, and once: who finds it free after that finds that it is another file by then, and tries again.
         remove();
-        lock();
+        lock.end();
       },
     });
   } catch (error) {
@@ -83,24 +84,46 @@ function nameBeside(target: string): {
   };
 }
 
-/** A function that gives the lock back. */
-async function takeLock(file: string): Promise<(() => void) | 'held'> {
+/** Removes what a run that was killed left beside a path; nothing where another one is at work. */
+export async function clearLeftovers(options: LockOptions): Promise<void> {
+  if (!(await hasLockFile(options.path))) return;
+  const locked = await lockFile(options);
+  if (locked.ok) locked.value.release();
+}
+
+async function hasLockFile(path: string): Promise<boolean> {
+  try {
+    return inodeOf(nameBeside(await followLinks(path)).lock) !== null;
+  } catch (error) {
+    // Where nothing can be looked at nothing can be removed.
+    if (errorCode(error) === null) throw error;
+    return false;
+  }
+}
+
+type TakenLock = {
+  /** The lock file stood there already: a run has not removed it. */
+  readonly isInherited: boolean;
+  readonly end: () => void;
+};
+
+async function takeLock(file: string): Promise<TakenLock | 'held'> {
   const { default: Database } = await import('better-sqlite3');
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    makeEmpty(file);
+    const isInherited = !makeEmpty(file);
     const before = inodeOf(file);
     if (before === null) continue;
     const database = new Database(file, { timeout: 0 });
     try {
       database.pragma('journal_mode = MEMORY'); // no journal beside it
       database.exec('BEGIN EXCLUSIVE');
-      if (inodeOf(file) === before) return () => database.close();
+      if (inodeOf(file) === before) return { isInherited, end: () => database.close() };
     } catch (error) {
       database.close();
       if (!(error instanceof Database.SqliteError)) throw error;
       if (error.code.startsWith('SQLITE_BUSY')) return 'held';
       // Its holder removed it meanwhile; else this file system has no locks, and then there is none to take.
-      if (inodeOf(file) === before) return () => undefined;
+      if (inodeOf(file) === before) return { isInherited, end: () => undefined };
       continue;
     }
     database.close();
@@ -108,13 +131,16 @@ async function takeLock(file: string): Promise<(() => void) | 'held'> {
   return 'held';
 }
 
-function makeEmpty(file: string): void {
+/** False: it is there already. */
+function makeEmpty(file: string): boolean {
   try {
     const descriptor = openSync(file, 'wx', ANYBODY);
     fchmodSync(descriptor, ANYBODY);
     closeSync(descriptor);
+    return true;
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
+    return false;
   }
 }
 

@@ -31,6 +31,10 @@ export function createFileStore({ removeAtExit = removeNow }: FileStoreOptions =
       const { lockFile } = await import('./file-lock.ts');
       return lockFile({ path, removeAtExit });
     },
+    clearLeftovers: async (path) => {
+      const { clearLeftovers } = await import('./file-lock.ts');
+      return clearLeftovers({ path, removeAtExit });
+    },
   };
 }
 

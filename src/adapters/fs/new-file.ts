@@ -65,13 +65,19 @@ async function ownerOf(path: string): Promise<Owner | null> {
 
 function giveTo(fd: number, { mode, uid, gid }: Owner): void {
   const own = fstatSync(fd);
-  if (own.uid !== uid || own.gid !== gid) {
-    try {
-      fchownSync(fd, uid, gid);
-    } catch (error) {
-      // Only root may give files away; the mode is kept all the same.
-      if (errorCode(error) === null) throw error;
-    }
-  }
+  const isOthers = own.uid !== uid || own.gid !== gid;
+  // Only root may give files away; to a group, its members may, and the others of it are to keep their file.
+  if (isOthers && !tryGive(fd, uid, gid)) tryGive(fd, own.uid, gid);
   fchmodSync(fd, mode);
+}
+
+function tryGive(fd: number, uid: number, gid: number): boolean {
+  try {
+    fchownSync(fd, uid, gid);
+    return true;
+  } catch (error) {
+    // The mode is kept all the same.
+    if (errorCode(error) === null) throw error;
+    return false;
+  }
 }

@@ -4,18 +4,20 @@ import type { CompactReport } from '../../app/reports.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import type { Environment } from '../../config/find.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { err } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
+import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
-import { renderCompactReport, renderTotals, sumTokens } from '../render/compact.ts';
-import type { RunTotals } from '../render/compact.ts';
-import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
+import { renderBug } from '../render/bug.ts';
+import type { CompactRendering } from '../render/compact.ts';
+import { failedReport, toFailedReport } from '../render/failed.ts';
 import { describeOutputProblem } from '../render/usage.ts';
+import { createRunReport } from '../run-report.ts';
+import type { RunReport } from '../run-report.ts';
 import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
@@ -35,28 +37,54 @@ export async function runCompact(stage: Stage, invocation: CompactInvocation): P
       input,
       output: outputs.value[index] ?? { kind: 'none' },
     }));
-    const totals = await runJobs({ session, invocation, isSeveral: gathered.isSeveral }, jobs);
-    return finish(session, { ...totals, failed: totals.failed + gathered.failedCount });
+    const report = createRunReport({
+      voice: session.voice,
+      manner: invocation.manner,
+      terminalColumns: session.terminal.stderr.widthColumns,
+      names: gathered.inputs.map(({ name }) => name),
+      failures: gathered.failures,
+      rendering: renderingOf(session, invocation),
+    });
+    const leftCount = await runJobs({ session, invocation, isSeveral: gathered.isSeveral, report }, jobs);
+    const { failed } = report.end(leftCount);
+    if (session.terminal.signal.aborted) return interruptionCode(session.terminal.signal);
+    return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   });
 }
 
 type Job = { readonly input: ReadyInput; readonly output: OutputTarget };
-type Run = { readonly session: Session; readonly invocation: CompactInvocation; readonly isSeveral: boolean };
+type Run = {
+  readonly session: Session;
+  readonly invocation: CompactInvocation;
+  readonly isSeveral: boolean;
+  readonly report: RunReport;
+};
 
-async function runJobs(run: Run, jobs: readonly Job[]): Promise<RunTotals> {
-  let totals: RunTotals = { compacted: 0, planned: 0, skipped: 0, failed: 0, tokens: { before: 0, after: 0 } };
-  for (const job of jobs) {
-    if (run.session.terminal.signal.aborted) break;
-    const result = await runJob(run, job);
-    if (result.ok) {
-      tell(run, result.value);
-      totals = addReport(totals, result.value);
-    } else if (result.error.kind !== 'interrupted') {
-      run.session.voice.error(renderFailure(result.error));
-      totals = { ...totals, failed: totals.failed + 1 };
-    }
+/** Gives how many an interruption left undone. */
+async function runJobs(run: Run, jobs: readonly Job[]): Promise<number> {
+  const { terminal, voice } = run.session;
+  for (const [index, job] of jobs.entries()) {
+    if (terminal.signal.aborted) return jobs.length - index;
+    voice.progress.name(job.input.name, { index, count: jobs.length });
+    const result = await runJobSafely(run, job);
+    if (result === null) continue;
+    if (result.ok) run.report.done(result.value);
+    else if (result.error.kind === 'interrupted') return jobs.length - index;
+    else run.report.failed(toFailedReport(job.input.name, result.error));
   }
-  return totals;
+  return 0;
+}
+
+/** Null: a bug, which is told; it is of this transcript alone, and a run over many goes on. */
+async function runJobSafely(run: Run, job: Job): Promise<Result<CompactReport, Failure> | null> {
+  try {
+    return await runJob(run, job);
+  } catch (error) {
+    // What an interruption tears down may complain; it was asked for.
+    if (run.session.terminal.signal.aborted) return err({ kind: 'interrupted' });
+    run.report.failed(failedReport(job.input.name, { kind: 'bug', message: renderBug(error).trimEnd() }));
+    return null;
+  }
 }
 
 async function runJob(run: Run, { input, output }: Job): Promise<Result<CompactReport, Failure>> {
@@ -66,7 +94,6 @@ async function runJob(run: Run, { input, output }: Job): Promise<Result<CompactR
     const made = await makeFolderFor(output);
     if (!made.ok) return { ok: false, error: { kind: 'file', failure: made.error } };
   }
-  session.voice.progress.name(input.name);
   return session.useCases.compactFile({
     input: { path: input.path, name: input.name, format: invocation.format },
     output: invocation.isDryRun ? { kind: 'none' } : output,
@@ -75,18 +102,14 @@ async function runJob(run: Run, { input, output }: Job): Promise<Result<CompactR
   } satisfies CompactFileRequest);
 }
 
-function tell({ session, invocation }: Run, report: CompactReport): void {
-  const { voice } = session;
-  if (invocation.manner.json) return voice.answerPiece(reportJson(report));
-  voice.report(
-    renderCompactReport(report, {
-      theme: voice.theme,
-      isVerbose: invocation.manner.verbosity === 'verbose',
-      archiveFlag: archiveToName(session, invocation),
-      program: programName(session.terminal.surroundings.environment),
-      isInPlace: invocation.output.kind === 'in-place',
-    }),
-  );
+function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
+  return {
+    theme: session.voice.theme,
+    isVerbose: invocation.manner.verbosity === 'verbose',
+    archiveFlag: archiveToName(session, invocation),
+    program: programName(session.terminal.surroundings.environment),
+    isInPlace: invocation.output.kind === 'in-place',
+  };
 }
 
 /** What a later command has to be told, because this one was told it: by `--archive`, or by a configuration that it was pointed to. */
@@ -99,20 +122,6 @@ function archiveToName({ settings, terminal }: Session, { settings: asked }: Com
 /** As it can be typed again: npx says that it runs us. */
 function programName(environment: Environment): string {
   return environment['npm_command'] === 'exec' ? 'npx compact' : 'compact';
-}
-
-function addReport(totals: RunTotals, report: CompactReport): RunTotals {
-  if (report.result === 'skipped') return { ...totals, skipped: totals.skipped + 1 };
-  const { before, after } = sumTokens(report);
-  const tokens = { before: totals.tokens.before + before, after: totals.tokens.after + after };
-  return { ...totals, [report.result]: totals[report.result] + 1, tokens };
-}
-
-function finish({ voice, terminal }: Session, totals: RunTotals): ExitCode {
-  const { compacted, planned, skipped, failed } = totals;
-  if (compacted + planned + skipped + failed > 1) voice.report([renderTotals(totals, voice.theme)]);
-  if (terminal.signal.aborted) return EXIT_CODES.interrupted;
-  return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 function offlineOnly(provider: string): string {

@@ -19,7 +19,7 @@ export async function runRestore(stage: Stage, invocation: RestoreInvocation): P
     if (typeof gathered === 'number') return gathered;
     const [input, ...others] = gathered.inputs;
     if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
-    if (input === undefined) return gathered.failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    if (input === undefined) return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
     const { output } = invocation;
     if (output.kind === 'path' && (await isSameFile(output.path, input.path))) {
       return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));

@@ -22,6 +22,16 @@ async function loadSchema(name: SchemaName): Promise<z.ZodType> {
       return (await import('../schemas/restore.ts')).restoreReportSchema;
     case 'verify':
       return (await import('../schemas/verify.ts')).verifyReportSchema;
+    case 'search':
+      return (await import('../schemas/search.ts')).searchReportSchema;
+    case 'show':
+      return (await import('../schemas/show.ts')).showReportSchema;
+    case 'archive-list':
+      return (await import('../schemas/archive-list.ts')).archiveListReportSchema;
+    case 'archive-stats':
+      return (await import('../schemas/archive-stats.ts')).archiveStatsReportSchema;
+    case 'archive-check':
+      return (await import('../schemas/archive-check.ts')).archiveCheckReportSchema;
     default:
       return assertNever(name);
   }

@@ -14,7 +14,7 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
   return inSession(stage, { ...invocation, command: 'compact score', endsWithStdout: true }, async (session) => {
     const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
-    let failedCount = gathered.failedCount;
+    let failedCount = gathered.failures.length;
     for (const { path, name } of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
       session.voice.progress.name(name);

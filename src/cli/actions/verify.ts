@@ -17,7 +17,7 @@ export async function runVerify(stage: Stage, invocation: VerifyInvocation): Pro
     // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
     const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: false });
     if (typeof gathered === 'number') return gathered;
-    let failedCount = gathered.failedCount;
+    let failedCount = gathered.failures.length;
     for (const input of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
       session.voice.progress.name(input.name);

@@ -60,4 +60,7 @@ export type Options = {
   readonly limit?: number;
   readonly sort?: ScoreOrder;
   readonly all?: boolean;
+  readonly messages?: boolean;
+  readonly batches?: boolean;
+  readonly newest?: boolean;
 };

@@ -11,6 +11,12 @@ export async function loadDefinition(name: CommandName | null): Promise<CommandD
       return (await import('./restore.ts')).restoreCommand;
     case 'verify':
       return (await import('./verify.ts')).verifyCommand;
+    case 'search':
+      return (await import('./search.ts')).searchCommand;
+    case 'show':
+      return (await import('./show.ts')).showCommand;
+    case 'archive':
+      return (await import('./archive.ts')).archiveCommand;
     case 'config':
       return (await import('./config.ts')).configCommand;
     case 'schema':

@@ -37,20 +37,32 @@ export type RunTotals = {
   readonly planned: number;
   readonly skipped: number;
   readonly failed: number;
+  /** Left as they were, because the run was interrupted. */
+  readonly left: number;
   readonly tokens: { readonly before: number; readonly after: number };
 };
 
-/** The last line of a run over several transcripts. */
-export function renderTotals(totals: RunTotals, theme: Theme): string {
-  const { compacted, planned, skipped, failed, tokens } = totals;
+/** The end of a run over several transcripts; `archive` null: it need not be told, nor how to restore from it. */
+export function renderTotals(
+  totals: RunTotals,
+  rendering: CompactRendering & { readonly archive: string | null },
+): readonly string[] {
+  const { compacted, planned, skipped, failed, left, tokens } = totals;
+  const { theme, archive } = rendering;
   const parts = [
     ...(compacted > 0 ? [theme.good(`${formatCount(compacted)} compacted`)] : []),
     ...(planned > 0 ? [`${formatCount(planned)} planned`] : []),
     ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
     ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
+    ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
   ];
   const saving = compacted + planned === 0 ? '' : `; tokens ${formatChange(tokens)} (${formatSaving(tokens)})`;
-  return `${countOf(compacted + planned + skipped + failed, 'transcript')}: ${parts.join(', ')}${saving}`;
+  const nothing = planned > 0 ? '; nothing was written' : '';
+  const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${saving}${nothing}`;
+  if (archive === null) return [head];
+  const target = rendering.isInPlace ? 'FILE -i' : 'FILE -o ORIGINAL';
+  const restore = `${restoreCommand(rendering)} ${target} (each by itself)`;
+  return [head, row('archive', safeText(archive)), row('restore', restore)];
 }
 
 /** Over all conversations of a transcript. */
@@ -127,14 +139,18 @@ function usageRows({ usage }: CompactReport): readonly string[] {
   return [row('model', `${countOf(usage.calls, 'call')}, ${tokens}`)];
 }
 
-function restoreRow(report: CompactReport, { archiveFlag, program, isInPlace }: CompactRendering): readonly string[] {
+function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {
   if (report.result !== 'compacted') return [];
-  const archive = archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`;
-  const command = `${program} restore${archive}`;
+  const { isInPlace } = rendering;
+  const command = restoreCommand(rendering);
   if (report.output === '-') return [row('restore', `${command} FILE (where you keep the output)`)];
   const file = isInPlace || report.output === null ? report.file : report.output;
   const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
   return [row('restore', `${command} ${shellWord(file)}${target}`)];
+}
+
+function restoreCommand({ archiveFlag, program }: CompactRendering): string {
+  return `${program} restore${archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`}`;
 }
 
 function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {

@@ -1,11 +1,11 @@
-import type { Failure } from '../../app/failure.ts';
+import type { LookupFailure } from '../../app/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { safeText } from './safe-text.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
-export function renderFailure(failure: Failure): string {
+export function renderFailure(failure: LookupFailure): string {
   switch (failure.kind) {
     case 'file':
       return fileFailure(failure.failure);
@@ -52,6 +52,16 @@ export function renderFailure(failure: Failure): string {
     }
     case 'no-summary':
       return at(failure.file, `no summary: ${safeText(failure.problem)}. It is as it was.`, safeText(failure.advice));
+    case 'not-archived': {
+      const near = failure.near.map(safeText).join(', ');
+      const advice = near === '' ? '' : `The nearest labels: ${near}.`;
+      return at(failure.name, `not in the archive ${safeText(failure.archive)}.`, advice || SEARCH_ADVICE);
+    }
+    case 'ambiguous': {
+      const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
+      const more = failure.hasMore ? '\n  …' : '';
+      return `${safeText(failure.name)}: names several things. Give one of these:${candidates.join('')}${more}`;
+    }
     case 'interrupted':
       return 'interrupted: the transcript at hand is as it was.';
     default:
@@ -59,6 +69,7 @@ export function renderFailure(failure: Failure): string {
   }
 }
 
+const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 const FORMAT_ADVICE = "Give --format NAME if you know it; 'compact --formats' lists them.";
 
 function fileFailure(failure: FileFailure): string {
@@ -78,6 +89,15 @@ function fileFailure(failure: FileFailure): string {
     default:
       return assertNever(failure);
   }
+}
+
+/** Why standard input could not be had; it is kept in a file meanwhile. */
+export function renderStdinFailure(failure: FileFailure): string {
+  const reasons = { 'no-space': 'no space is left', denied: 'you may not write there', 'not-found': 'no such folder' };
+  if (failure.kind !== 'no-space' && failure.kind !== 'denied' && failure.kind !== 'not-found')
+    return fileFailure(failure);
+  const what = `standard input cannot be kept there (${reasons[failure.kind]}).`;
+  return at(failure.path, what, 'Name another folder with TMPDIR.');
 }
 
 function archiveFailure(failure: ArchiveFailure): string {

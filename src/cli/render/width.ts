@@ -46,6 +46,21 @@ export function clipText(text: string, columns: number): string {
   return `${kept}…`;
 }
 
+/** The same, cut off at its start: of a path the end tells more. */
+export function clipStart(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  if (columns <= 0) return '';
+  if (SIMPLE.test(text)) return `…${text.slice(text.length - columns + 1)}`;
+  let width = 0;
+  let kept = '';
+  for (const { segment } of [...unicode.load().graphemes.segment(text)].toReversed()) {
+    width += textWidth(segment);
+    if (width > columns - 1) break;
+    kept = segment + kept;
+  }
+  return `…${kept}`;
+}
+
 /** Exactly `columns` wide. */
 export function fitText(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
   const clipped = clipText(text, columns);

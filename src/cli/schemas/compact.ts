@@ -1,8 +1,6 @@
 import { z } from 'zod';
-import type { CompactReport } from '../../app/reports.ts';
-import { beforeAfter, count, sha256, time } from './parts.ts';
-
-const batch = z.strictObject({ label: z.string(), depth: count, start: time, end: time, count });
+import type { CompactReport, FailedReport, FailureKind } from '../../app/reports.ts';
+import { batch, beforeAfter, count, sha256 } from './parts.ts';
 
 const conversation = z.strictObject({
   id: z.string(),
@@ -12,8 +10,7 @@ const conversation = z.strictObject({
   batches: z.array(batch).describe('the live batches that the clip-archive speaks of, oldest first'),
 });
 
-/** What `compact --json` prints, one line a transcript. */
-export const compactReportSchema = z.strictObject({
+const doneSchema = z.strictObject({
   schema: z.literal('compact/report@1'),
   file: z.string(),
   format: z.string(),
@@ -34,3 +31,40 @@ export const compactReportSchema = z.strictObject({
     .describe('of a dry run: what would be asked'),
   usage: z.strictObject({ calls: count, inputTokens: count, outputTokens: count }).optional(),
 }) satisfies z.ZodType<CompactReport>;
+
+const failureKind = z.enum([
+  'not-found',
+  'not-a-file',
+  'denied',
+  'no-space',
+  'held',
+  'io',
+  'no-match',
+  'bad-line',
+  'not-a-transcript',
+  'unknown-format',
+  'no-messages',
+  'output-exists',
+  'source-changed',
+  'not-compacted',
+  'not-in-archive',
+  'altered',
+  'no-summary',
+  'archive-cannot-open',
+  'archive-not-ours',
+  'archive-newer',
+  'archive-damaged',
+  'archive-busy',
+  'archive-no-space',
+  'bug',
+]) satisfies z.ZodType<FailureKind>;
+
+const failedSchema = z.strictObject({
+  schema: z.literal('compact/report@1'),
+  file: z.string(),
+  result: z.literal('failed'),
+  error: z.strictObject({ kind: failureKind, message: z.string().describe('for people') }),
+}) satisfies z.ZodType<FailedReport>;
+
+/** What `compact --json` prints, one line a transcript. */
+export const compactReportSchema = z.union([doneSchema, failedSchema]);

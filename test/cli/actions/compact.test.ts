@@ -3,8 +3,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
+import { err, ok } from '../../../src/core/result.ts';
 import { folderWith } from '../../support/folders.ts';
-import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
+import { compactReport, createFakeTerminal, createFakeUseCases } from '../fakes.ts';
 import type { TerminalOptions } from '../fakes.ts';
 
 async function told(argv: readonly string[], options: TerminalOptions = {}): Promise<string> {
@@ -33,4 +34,37 @@ test('a folder that is named as one is made for a single transcript too, but not
   assert.equal(existsSync(made), false);
   await told([join(folder, 'x.jsonl'), '-o', `${made}/`]);
   assert.equal(existsSync(made), true);
+});
+
+test('an error that nobody expected is of one transcript alone, and is told as a bug', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': '', 'b.jsonl': '' });
+  const terminal = createFakeTerminal(['--json', folder]);
+  const { loadUseCases } = createFakeUseCases({
+    compactFile: async ({ input: { name } }) => {
+      if (name.endsWith('a.jsonl')) throw new TypeError('x is not a function');
+      return ok(compactReport({ file: name }));
+    },
+  });
+  assert.equal(await run({ terminal, loadUseCases }), 1);
+  const lines = terminal.out().trimEnd().split('\n');
+  const results = lines.map((line) => JSON.parse(line)).map(({ result, error }) => [result, error?.kind]);
+  assert.deepEqual(results, [
+    ['failed', 'bug'],
+    ['compacted', undefined],
+  ]);
+  assert.match(terminal.errors(), /a\.jsonl: This is a bug in compact; .*\nTypeError: x is not a function\n/);
+});
+
+test('an interrupted run tells how many transcripts it left', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': '', 'b.jsonl': '', 'c.jsonl': '' });
+  const terminal = createFakeTerminal([folder]);
+  const { loadUseCases } = createFakeUseCases({
+    compactFile: async ({ input: { name } }) => {
+      if (name.endsWith('a.jsonl')) return ok(compactReport({ file: name }));
+      terminal.interrupt();
+      return err({ kind: 'interrupted' });
+    },
+  });
+  assert.equal(await run({ terminal, loadUseCases }), 130);
+  assert.match(terminal.errors(), /^3 transcripts: 1 compacted, 2 not done; /m);
 });

@@ -92,15 +92,28 @@ test('names from outside are shown with their control characters escaped', () =>
   );
 });
 
-test('several transcripts are added up', () => {
-  const tokens = { before: 4000, after: 1000 };
-  const totals = { compacted: 2, planned: 0, skipped: 1, failed: 1, tokens };
-  assert.equal(
-    renderTotals(totals, PLAIN_THEME),
+const TOTALS = { compacted: 2, planned: 0, skipped: 1, failed: 1, left: 0, tokens: { before: 4000, after: 1000 } };
+
+test('several transcripts are added up, with where their archive is and how any of them is restored', () => {
+  assert.deepEqual(renderTotals(TOTALS, { ...rendering({ archiveFlag: 'a b.db' }), archive: '/data/a b.db' }), [
     '4 transcripts: 2 compacted, 1 skipped, 1 failed; tokens 4,000 → 1,000 (75 % saved)',
-  );
-  assert.equal(
-    renderTotals({ ...totals, compacted: 0, failed: 0, skipped: 2 }, PLAIN_THEME),
-    '2 transcripts: 2 skipped',
-  );
+    '  archive   /data/a b.db',
+    "  restore   compact restore --archive 'a b.db' FILE -o ORIGINAL (each by itself)",
+  ]);
+  const inPlace = renderTotals(TOTALS, { ...rendering({ isInPlace: true }), archive: '/data/a.db' });
+  assert.equal(inPlace.at(-1), '  restore   compact restore FILE -i (each by itself)');
+});
+
+test('where nothing was stored there is nothing to restore', () => {
+  const skipped = { ...TOTALS, compacted: 0, failed: 0, skipped: 2 };
+  assert.deepEqual(renderTotals(skipped, { ...rendering(), archive: null }), ['2 transcripts: 2 skipped']);
+});
+
+test('the totals of an interrupted run tell what it left, those of a dry run that nothing was written', () => {
+  assert.deepEqual(renderTotals({ ...TOTALS, skipped: 0, failed: 0, left: 9 }, { ...rendering(), archive: null }), [
+    '11 transcripts: 2 compacted, 9 not done; tokens 4,000 → 1,000 (75 % saved)',
+  ]);
+  assert.deepEqual(renderTotals({ ...TOTALS, compacted: 0, planned: 2 }, { ...rendering(), archive: null }), [
+    '4 transcripts: 2 planned, 1 skipped, 1 failed; tokens 4,000 → 1,000 (75 % saved); nothing was written',
+  ]);
 });

@@ -1,0 +1,27 @@
+import type { Failure } from '../../app/failure.ts';
+import type { FailedReport, FailureKind } from '../../app/reports.ts';
+import { renderFailure } from './failure.ts';
+import { safeText } from './safe-text.ts';
+
+/** A failure as the line of `--json`; `file` is what the user calls the transcript. */
+export function toFailedReport(
+  file: string,
+  failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
+): FailedReport {
+  return failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) });
+}
+
+export function failedReport(file: string, error: FailedReport['error']): FailedReport {
+  return { schema: 'compact/report@1', file, result: 'failed', error };
+}
+
+/** A sentence that names the file, also where what failed is another one (the archive, the output). */
+export function renderFailed({ file, error: { message } }: FailedReport): string {
+  const name = safeText(file);
+  return message.startsWith(name) ? message : `${name}: ${message}`;
+}
+
+function kindOf(failure: Exclude<Failure, { readonly kind: 'interrupted' }>): FailureKind {
+  if (failure.kind === 'file') return failure.failure.kind;
+  return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
+}

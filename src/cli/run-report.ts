@@ -1,0 +1,108 @@
+import type { CompactReport, FailedReport } from '../app/reports.ts';
+import type { Manner } from './invocation.ts';
+import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
+import { renderCompactReport, renderTotals, sumTokens } from './render/compact.ts';
+import type { CompactRendering, RunTotals } from './render/compact.ts';
+import { renderFailed } from './render/failed.ts';
+import { reportJson } from './render/json-lines.ts';
+import { countOf } from './render/quantities.ts';
+import { createRemarks } from './remarks.ts';
+import type { Voice } from './voice.ts';
+
+/** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
+export type RunReport = {
+  readonly done: (report: CompactReport) => void;
+  readonly failed: (report: FailedReport) => void;
+  /** `leftCount`: transcripts that an interruption left alone. */
+  readonly end: (leftCount: number) => RunTotals;
+};
+
+export type RunReportOptions = {
+  readonly voice: Voice;
+  readonly manner: Manner;
+  readonly terminalColumns: number;
+  /** Of all transcripts that the run is about. */
+  readonly names: readonly string[];
+  /** Failures that have been told already. */
+  readonly failures: readonly FailedReport[];
+  readonly rendering: CompactRendering;
+};
+
+/** Rows of the smallest usual terminal: what was said so many lines ago has scrolled away. */
+const SCREEN_ROWS = 24;
+/** More failures than this are one failure that many transcripts share, or are looked for in the whole output. */
+const MAX_REPEATED = 20;
+
+export function createRunReport(options: RunReportOptions): RunReport {
+  const { voice, manner, names, rendering } = options;
+  const isSeveral = names.length + options.failures.length > 1;
+  const isList = isSeveral && manner.verbosity !== 'verbose';
+  const layout = layList(isList ? names : [], options.terminalColumns);
+  const remarks = createRemarks();
+  const totals = { compacted: 0, planned: 0, skipped: 0, failed: 0, left: 0, tokens: { before: 0, after: 0 } };
+  const state: { hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
+    hasHead: false,
+    linesSinceFailure: 0,
+    archive: null,
+  };
+  const failures: string[] = [];
+
+  const say = (lines: readonly string[]): void => {
+    voice.report(lines);
+    if (failures.length > 0) state.linesSinceFailure += lines.length;
+  };
+  const tell = (report: CompactReport): void => {
+    if (!isList) return say(renderCompactReport(report, rendering));
+    if (!state.hasHead) say([renderListHead(layout, rendering.theme)]);
+    state.hasHead = true;
+    say([renderListLine(report, layout, rendering.theme)]);
+    remarks.add(report);
+  };
+  const countFailure = (report: FailedReport): void => {
+    if (manner.json) voice.answerPiece(reportJson(report));
+    totals.failed += 1;
+    if (failures.length < MAX_REPEATED) failures.push(renderFailed(report));
+    state.linesSinceFailure += 1;
+  };
+  options.failures.forEach(countFailure);
+  return {
+    done: (report) => {
+      if (manner.json) voice.answerPiece(reportJson(report));
+      else tell(report);
+      addReport(totals, report);
+      state.archive = report.archive ?? state.archive;
+    },
+    failed: (report) => {
+      voice.error(isSeveral ? renderFailed(report) : report.error.message);
+      countFailure(report);
+    },
+    end: (leftCount) => {
+      totals.left = leftCount;
+      if (!isSeveral) return totals;
+      voice.report([
+        ...remarks.render(rendering.theme),
+        ...renderTotals(
+          totals,
+          manner.json ? { ...rendering, archive: null } : { ...rendering, archive: state.archive },
+        ),
+      ]);
+      const hasScrolled = !manner.json && manner.verbosity !== 'quiet' && state.linesSinceFailure > SCREEN_ROWS;
+      if (hasScrolled) voice.report(['Failed, as told above:', ...indented(failures, totals.failed)]);
+      return totals;
+    },
+  };
+}
+
+function indented(failures: readonly string[], count: number): readonly string[] {
+  const lines = failures.map((failure) => `  ${failure}`);
+  return count > failures.length ? [...lines, `  … and ${countOf(count - failures.length, 'more', 'more')}`] : lines;
+}
+
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+
+function addReport(totals: Mutable<RunTotals>, report: CompactReport): void {
+  totals[report.result] += 1;
+  if (report.result === 'skipped') return;
+  const { before, after } = sumTokens(report);
+  totals.tokens = { before: totals.tokens.before + before, after: totals.tokens.after + after };
+}

@@ -1,0 +1,31 @@
+import type { FileFailure } from '../ports/files.ts';
+
+/** What the system said no to, as data; an error that is not the system's is thrown on. */
+export function toFileFailure(
+  error: unknown,
+  { path, what }: { readonly path: string; readonly what: 'read' | 'write' },
+): FileFailure {
+  const code = systemCode(error);
+  if (code === null) throw error;
+  switch (code) {
+    case 'ENOENT':
+      return { kind: 'not-found', path };
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return { kind: 'denied', path, what };
+    case 'EEXIST':
+    case 'ENOTDIR':
+      return { kind: 'not-a-file', path, is: 'a file, not a folder' };
+    case 'ENOSPC':
+    case 'EDQUOT':
+      return { kind: 'no-space', path };
+    default:
+      return { kind: 'io', path, code };
+  }
+}
+
+/** The code of a system's error ("ENOENT"); null for another error. */
+export function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}

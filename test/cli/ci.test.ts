@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runHere } from '../support/program.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const FIXTURES = {
+  'claude.jsonl': 'claude-code/session.jsonl',
+  'blocks.jsonl': 'chat-lines/anthropic-blocks.jsonl',
+  'two.jsonl': 'chat-lines/two-conversations.jsonl',
+  'crlf.jsonl': 'chat-lines/crlf.jsonl',
+};
+const IF_OVER = ['--if-over', '700'];
+
+/** Transcripts of several formats: some over the limit (one of them also when it is compacted), some not. */
+function logsFolder(t: TestContext): string {
+  const folder = folderWith(t, {
+    'logs/deep/er/big.jsonl': chatTranscript(40),
+    'logs/talk.jsonl': chatTranscript(9, 70),
+    'logs/small.jsonl': chatTranscript(2),
+  });
+  for (const [name, fixture] of Object.entries(FIXTURES)) {
+    copyFileSync(join(ROOT, 'fixtures/transcripts', fixture), join(folder, 'logs', name));
+  }
+  return folder;
+}
+
+type Line = { readonly file: string; readonly result: string; readonly reason?: string; readonly usage?: unknown };
+
+/** One run of the job, on the glob that a script hands over. */
+async function runJob(folder: string, archive = join(folder, 'ci/archive.db')) {
+  const { code, stdout, stderr } = await runHere([
+    '-i',
+    ...IF_OVER,
+    '--json',
+    '-q',
+    '--archive',
+    archive,
+    join(folder, 'logs/**/*.jsonl'),
+  ]);
+  const lines = stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line): Line => JSON.parse(line));
+  return {
+    code,
+    stderr,
+    lines,
+    results: Object.fromEntries(
+      lines.map(({ file, result, reason }) => [file.slice(folder.length + 6), reason ?? result]),
+    ),
+  };
+}
+
+/** Everything that a second run must leave alone. */
+function stateOf(folder: string): unknown {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted();
+  return names.map((name) => {
+    const { ino, mtimeNs, mode, size } = statSync(join(folder, name), { bigint: true });
+    const isFile = statSync(join(folder, name)).isFile();
+    return [name, isFile ? [ino, mtimeNs, mode, size, readFileSync(join(folder, name)).toString('base64')] : []];
+  });
+}
+
+const AGAIN = {
+  'blocks.jsonl': 'under-limit',
+  'claude.jsonl': 'nothing-new',
+  'crlf.jsonl': 'under-limit',
+  'deep/er/big.jsonl': 'nothing-new',
+  'small.jsonl': 'under-limit',
+  'talk.jsonl': 'nothing-new',
+  'two.jsonl': 'nothing-new',
+};
+
+test('the second run over a folder of several formats changes nothing, asks nobody, and tells why', async (t) => {
+  const folder = logsFolder(t);
+  const first = await runJob(folder);
+  assert.equal(first.code, 0);
+  const before = stateOf(folder);
+  const { lines, ...second } = await runJob(folder);
+  assert.deepEqual(second, { code: 0, stderr: '', results: AGAIN });
+  assert.deepEqual(
+    lines.filter(({ result, usage }) => result !== 'skipped' || usage !== undefined),
+    [],
+  );
+  assert.deepEqual(stateOf(folder), before);
+});
+
+test('lines that were appended between make their file alone be compacted again, and the run after that changes nothing', async (t) => {
+  const folder = logsFolder(t);
+  await runJob(folder);
+  appendFileSync(join(folder, 'logs/talk.jsonl'), chatTranscript(9, 300));
+  assert.deepEqual((await runJob(folder)).results, { ...AGAIN, 'talk.jsonl': 'compacted' });
+  const before = stateOf(folder);
+  assert.deepEqual((await runJob(folder)).results, AGAIN);
+  assert.deepEqual(stateOf(folder), before);
+  const talk = join(folder, 'logs/talk.jsonl');
+  const restored = await runHere(['restore', '--all', '--archive', join(folder, 'ci/archive.db'), talk]);
+  assert.equal(restored.stdout, chatTranscript(9, 70) + chatTranscript(9, 300));
+});
+
+test('an archive that comes back as an artifact, and logs in another place, are gone on with', async (t) => {
+  const folder = logsFolder(t);
+  await runJob(folder);
+  const elsewhere = folderWith(t, { 'artifacts/': '' });
+  const archive = join(elsewhere, 'artifacts/yesterday.db');
+  copyFileSync(join(folder, 'ci/archive.db'), archive);
+  for (const name of Object.keys(AGAIN)) {
+    const target = join(elsewhere, 'logs', name);
+    mkdirSync(dirname(target), { recursive: true });
+    copyFileSync(join(folder, 'logs', name), target);
+  }
+  const before = stateOf(elsewhere);
+  assert.deepEqual((await runJob(elsewhere, archive)).results, AGAIN);
+  assert.deepEqual(stateOf(elsewhere), before);
+  const verified = await runHere(['verify', '-q', '--archive', archive, join(elsewhere, 'logs')]);
+  assert.deepEqual([verified.code, verified.stderr], [0, '']);
+});
+
+test('a file under two names is done once', async (t) => {
+  const folder = logsFolder(t);
+  symlinkSync('talk.jsonl', join(folder, 'logs/a-link.jsonl'));
+  const { 'a-link.jsonl': viaLink, 'talk.jsonl': viaName } = (await runJob(folder)).results;
+  assert.deepEqual([viaLink, viaName], ['compacted', undefined]);
+  const { 'talk.jsonl': _talk, ...others } = AGAIN;
+  assert.deepEqual((await runJob(folder)).results, { ...others, 'a-link.jsonl': 'nothing-new' });
+});
+
+/** The commands of the job in the README, as they stand there. */
+function readJob(): string {
+  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
+  const workflow = /## In CI and in scripts\n.*?```yaml\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  return (/- run: \|\n((?: {4}.*\n)+)/.exec(workflow)?.[1] ?? '').replaceAll(/^ {4}/gm, '');
+}
+
+/** A folder as a job finds it: `compact` is a command there. */
+function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
+  const folder = folderWith(t, files);
+  const command = join(folder, 'bin/compact');
+  mkdirSync(dirname(command));
+  writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" "$@"\n`);
+  chmodSync(command, 0o755);
+  const env = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: folder, CI: 'true' };
+  return {
+    folder,
+    run: () => {
+      const { status, stdout, stderr } = spawnSync('bash', ['-e'], {
+        cwd: folder,
+        env,
+        input: readJob(),
+        encoding: 'utf8',
+      });
+      return { code: status, stdout, stderr };
+    },
+  };
+}
+
+const hasJq = spawnSync('jq', ['--version']).status === 0;
+const LONG = chatTranscript(450);
+
+test('the job in the README: done, then nothing to do', { skip: !hasJq && 'jq is not installed' }, (t) => {
+  const { folder, run } = jobFolder(t, { 'logs/a/long.jsonl': LONG, 'logs/short.jsonl': chatTranscript(9) });
+  const first = run();
+  assert.deepEqual([first.code, first.stdout], [0, '{"compacted":1,"skipped":1}\n'], first.stderr);
+  const before = stateOf(join(folder, 'logs'));
+  const second = run();
+  assert.deepEqual([second.code, second.stdout], [0, '{"skipped":2}\n'], second.stderr);
+  assert.deepEqual(stateOf(join(folder, 'logs')), before);
+  assert.deepEqual(readdirSync(join(folder, 'ci')), ['archive.db']);
+});
+
+test(
+  'the job in the README: a bad file is named and fails the job, and the others are done',
+  { skip: !hasJq && 'jq is not installed' },
+  (t) => {
+    const { folder, run } = jobFolder(t, {
+      'logs/long.jsonl': LONG,
+      'logs/torn.jsonl': `${chatTranscript(3)}{"role":"us`,
+    });
+    const { code, stdout } = run();
+    assert.equal(code, 1);
+    assert.deepEqual(stdout.split('\n'), [
+      '::error file=logs/torn.jsonl::logs/torn.jsonl:9:12: not valid JSON (unexpected end of line). Use --keep-invalid to carry such lines along.',
+      '{"compacted":1,"failed":1}',
+      '',
+    ]);
+    assert.notEqual(readFileSync(join(folder, 'logs/long.jsonl'), 'utf8'), LONG);
+  },
+);

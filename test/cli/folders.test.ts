@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { run } from '../../src/cli/run.ts';
+import { createUseCases } from '../../src/cli/compose.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runHere, runProcess } from '../support/program.ts';
+import { createFakeTerminal } from './fakes.ts';
+
+const TALK = chatTranscript(9);
+
+type Place = {
+  readonly folder: string;
+  readonly path: (name: string) => string;
+  readonly text: (name: string) => string;
+  /** Compacts what is named of the folder in place. */
+  readonly compact: (...names: readonly string[]) => Promise<Run>;
+};
+
+type Run = {
+  readonly code: number | null;
+  readonly stderr: string;
+  /** File (below the folder) and result, and why it is none. */
+  readonly results: readonly (readonly string[])[];
+  readonly notes: readonly string[];
+};
+
+function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
+  const folder = folderWith(t, files);
+  const path = (name: string): string => join(folder, name);
+  return {
+    folder,
+    path,
+    text: (name) => readFileSync(path(name), 'utf8'),
+    compact: async (...names) => {
+      const args = ['-i', '--json', '--archive', path('.archive.db'), ...names.map(path)];
+      const { code, stdout, stderr } = await runHere(args);
+      return { code, stderr, results: readResults(stdout, folder), notes: readNotes(stdout) };
+    },
+  };
+}
+
+function readResults(stdout: string, folder: string): readonly (readonly string[])[] {
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.map((line) => {
+    const { file, result, reason, error } = JSON.parse(line);
+    return [file.slice(folder.length + 1), result, reason ?? error?.kind].filter((part) => part !== undefined);
+  });
+}
+
+function readNotes(stdout: string): readonly string[] {
+  const lines = stdout.split('\n').slice(0, -1);
+  return lines.flatMap((line): readonly string[] => JSON.parse(line).notes ?? []);
+}
+
+test('one bad file of a folder fails alone, and a script is told which', async (t) => {
+  const { compact, text } = placeWith(t, {
+    'logs/a.jsonl': TALK,
+    'logs/b-empty.jsonl': '',
+    'logs/c-notes.jsonl': 'Dear diary\n',
+    'logs/d-torn.jsonl': `${TALK}{"role":"us`,
+    'logs/deep/e.jsonl': TALK,
+  });
+  const { code, results } = await compact('logs');
+  assert.equal(code, 1);
+  assert.deepEqual(results, [
+    ['logs/a.jsonl', 'compacted'],
+    ['logs/b-empty.jsonl', 'failed', 'not-a-transcript'],
+    ['logs/c-notes.jsonl', 'failed', 'not-a-transcript'],
+    ['logs/d-torn.jsonl', 'failed', 'bad-line'],
+    ['logs/deep/e.jsonl', 'compacted'],
+  ]);
+  assert.equal(text('logs/d-torn.jsonl'), `${TALK}{"role":"us`);
+});
+
+test('what is named and is no file fails alone', async (t) => {
+  const { compact, path } = placeWith(t, { 'a.jsonl': TALK, 'f/': '' });
+  symlinkSync('nowhere', path('dangling.jsonl'));
+  assert.equal(spawnSync('mkfifo', [path('pipe.jsonl')]).status, 0);
+  const { code, results } = await compact('dangling.jsonl', 'pipe.jsonl', 'missing.jsonl', 'q*.jsonl', 'f', 'a.jsonl');
+  assert.equal(code, 1);
+  assert.deepEqual(results, [
+    ['dangling.jsonl', 'failed', 'not-a-file'],
+    ['missing.jsonl', 'failed', 'not-found'],
+    ['q*.jsonl', 'failed', 'no-match'],
+    ['pipe.jsonl', 'failed', 'not-a-file'],
+    ['a.jsonl', 'compacted'],
+  ]);
+});
+
+test('a file that vanishes between the listing and its turn fails alone', async (t) => {
+  const { folder, path } = placeWith(t, { 'a.jsonl': TALK, 'b.jsonl': TALK, 'c.jsonl': chatTranscript(9, 70) });
+  const terminal = createFakeTerminal(['-i', '--json', '--archive', path('.archive.db'), folder]);
+  const loadUseCases = () =>
+    Promise.resolve((composition: Parameters<typeof createUseCases>[0]) => {
+      const useCases = createUseCases(composition);
+      return {
+        ...useCases,
+        compactFile: (request: Parameters<typeof useCases.compactFile>[0]) => {
+          rmSync(path('b.jsonl'), { force: true });
+          return useCases.compactFile(request);
+        },
+      };
+    });
+  assert.equal(await run({ terminal, loadUseCases }), 1);
+  assert.deepEqual(readResults(terminal.out(), folder), [
+    ['a.jsonl', 'compacted'],
+    ['b.jsonl', 'failed', 'not-found'],
+    ['c.jsonl', 'compacted'],
+  ]);
+});
+
+test('of a symbolic link the target is replaced, and the link stays', async (t) => {
+  const { compact, path, text } = placeWith(t, { 'store/talk.jsonl': TALK });
+  symlinkSync('store/talk.jsonl', path('link.jsonl'));
+  const { results } = await compact('link.jsonl');
+  assert.deepEqual(results, [['link.jsonl', 'compacted']]);
+  assert.deepEqual(
+    [readlinkSync(path('link.jsonl')), lstatSync(path('store/talk.jsonl')).isFile()],
+    ['store/talk.jsonl', true],
+  );
+  assert.notEqual(text('store/talk.jsonl'), TALK);
+  assert.equal(text('link.jsonl'), text('store/talk.jsonl'));
+  assert.deepEqual(readdirSync(path('store')), ['talk.jsonl']);
+});
+
+test('of a hard link the other name keeps the original, and the report says so', async (t) => {
+  const { compact, path, text } = placeWith(t, { 'talk.jsonl': TALK });
+  linkSync(path('talk.jsonl'), path('other.txt'));
+  const { notes } = await compact('talk.jsonl');
+  assert.deepEqual(notes, ['another name of this file (hard links) still leads to the original']);
+  assert.equal(text('other.txt'), TALK);
+  assert.notEqual(text('talk.jsonl'), TALK);
+});
+
+test('two names of one file are both compacted, and the second run leaves both alone', async (t) => {
+  const { compact, path, text } = placeWith(t, { 'talk.jsonl': TALK });
+  linkSync(path('talk.jsonl'), path('twin.jsonl'));
+  assert.deepEqual((await compact('')).results, [
+    ['talk.jsonl', 'compacted'],
+    ['twin.jsonl', 'compacted'],
+  ]);
+  assert.equal(text('talk.jsonl'), text('twin.jsonl'));
+  assert.deepEqual((await compact('')).results, [
+    ['talk.jsonl', 'skipped', 'nothing-new'],
+    ['twin.jsonl', 'skipped', 'nothing-new'],
+  ]);
+});
+
+for (const mode of [0o600, 0o640, 0o755]) {
+  test(`a file keeps its mode ${mode.toString(8)}`, async (t) => {
+    const { compact, path } = placeWith(t, { 'talk.jsonl': TALK });
+    chmodSync(path('talk.jsonl'), mode);
+    assert.deepEqual((await compact('talk.jsonl')).results, [['talk.jsonl', 'compacted']]);
+    assert.equal(statSync(path('talk.jsonl')).mode & 0o7777, mode);
+  });
+}
+
+const SOMEBODY = { uid: 12_345, gid: 23_456 };
+const isRoot = getuid?.() === 0;
+
+test(
+  'in a folder that passes its group on, a file keeps its own',
+  { skip: !isRoot && 'only root may give away' },
+  async (t) => {
+    const { compact, path } = placeWith(t, { 'shared/': '' });
+    chownSync(path('shared'), 0, SOMEBODY.gid);
+    chmodSync(path('shared'), 0o2775);
+    const talk = path('shared/talk.jsonl');
+    writeFileSync(talk, TALK);
+    chownSync(talk, 0, 0);
+    assert.deepEqual((await compact('shared')).results, [['shared/talk.jsonl', 'compacted']]);
+    assert.equal(statSync(talk).gid, 0);
+  },
+);
+
+test("root's run leaves a file with its owner", { skip: !isRoot && 'only root may give away' }, async (t) => {
+  const { compact, path } = placeWith(t, { 'talk.jsonl': TALK });
+  chownSync(path('talk.jsonl'), SOMEBODY.uid, SOMEBODY.gid);
+  chmodSync(path('talk.jsonl'), 0o640);
+  assert.deepEqual((await compact('talk.jsonl')).results, [['talk.jsonl', 'compacted']]);
+  const { uid, gid, mode } = statSync(path('talk.jsonl'));
+  assert.deepEqual({ uid, gid, mode: mode & 0o7777 }, { ...SOMEBODY, mode: 0o640 });
+});
+
+test(
+  "a member of a group who compacts another's file leaves it with the group",
+  { skip: !isRoot && 'only root may become somebody' },
+  async (t) => {
+    const { path, folder } = placeWith(t, { 'talk.jsonl': TALK });
+    chmodSync(folder, 0o777);
+    chownSync(path('talk.jsonl'), SOMEBODY.uid, SOMEBODY.gid);
+    chmodSync(path('talk.jsonl'), 0o660);
+    const member = ['setpriv', '--reuid=34567', '--regid=34567', `--groups=${SOMEBODY.gid}`];
+    const args = ['-i', '-q', '--archive', path('archive.db'), path('talk.jsonl')];
+    assert.deepEqual(await runProcess(args, { wrapper: member }), { code: 0, signal: null, stdout: '', stderr: '' });
+    const { gid, mode } = statSync(path('talk.jsonl'));
+    assert.deepEqual({ gid, mode: mode & 0o7777 }, { gid: SOMEBODY.gid, mode: 0o660 });
+  },
+);

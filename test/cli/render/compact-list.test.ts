@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { layList, renderListHead, renderListLine } from '../../../src/cli/render/compact-list.ts';
+import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { textWidth } from '../../../src/cli/render/width.ts';
+import { compactReport } from '../fakes.ts';
+
+test('a transcript of several takes a line: its name, its tokens, what was done or why not', () => {
+  const layout = layList(['talk.jsonl', 'other.jsonl'], 80);
+  const line = (changes: Parameters<typeof compactReport>[0]) =>
+    renderListLine(compactReport(changes), layout, PLAIN_THEME);
+  assert.deepEqual(
+    [
+      renderListHead(layout, PLAIN_THEME),
+      line({}),
+      line({ file: 'other.jsonl', result: 'skipped', reason: 'nothing-new', output: null }),
+      line({ result: 'skipped', reason: 'under-limit', output: 'out/talk.jsonl' }),
+    ],
+    [
+      'transcript                 tokens result',
+      'talk.jsonl           12,000 → 750 93 % saved',
+      'other.jsonl                12,000 nothing new',
+      'talk.jsonl                 12,000 under limit, copied',
+    ],
+  );
+});
+
+test('a line fits into 60 columns, and a long name keeps its end', () => {
+  const file = '/home/somebody/.claude/projects/-work-harbor/0f1e2d3c.jsonl';
+  const line = renderListLine(compactReport({ file }), layList([file], 60), PLAIN_THEME);
+  assert.equal(line, '…rk-harbor/0f1e2d3c.jsonl          12,000 → 750 93 % saved');
+  assert.ok(textWidth(line) <= 60);
+});
+
+test('a wide terminal shows more of a name, and a narrow one is taken for 60 columns', () => {
+  const name = 'x'.repeat(50);
+  assert.deepEqual(
+    [200, 100, 20].map((columns) => layList([name], columns).nameColumns),
+    [50, 50, 25],
+  );
+});
+
+test('wide characters count twice, and control characters are escaped', () => {
+  const names = ['港の会話.jsonl', '\u001b[2J.jsonl'];
+  const layout = layList(names, 60);
+  const lines = names.map((file) => renderListLine(compactReport({ file }), layout, PLAIN_THEME));
+  assert.deepEqual(lines, [
+    '港の会話.jsonl          12,000 → 750 93 % saved',
+    '\\x1b[2J.jsonl           12,000 → 750 93 % saved',
+  ]);
+});

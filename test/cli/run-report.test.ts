@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CompactReport, FailedReport } from '../../src/app/reports.ts';
+import { failedReport } from '../../src/cli/render/failed.ts';
+import { createRunReport } from '../../src/cli/run-report.ts';
+import type { RunReport } from '../../src/cli/run-report.ts';
+import { createVoice } from '../../src/cli/voice.ts';
+import { compactReport, createFakeTerminal } from './fakes.ts';
+
+type Setting = {
+  readonly names: readonly string[];
+  readonly failures?: readonly FailedReport[];
+  readonly json?: boolean;
+  readonly verbosity?: 'quiet' | 'normal' | 'verbose';
+};
+
+/** What is said of a run, on stderr and on stdout. */
+async function said(
+  { names, failures = [], json = false, verbosity = 'normal' }: Setting,
+  run: (report: RunReport) => void,
+): Promise<{ readonly errors: readonly string[]; readonly out: readonly unknown[] }> {
+  const terminal = createFakeTerminal([]);
+  const manner = { json, verbosity, color: 'never', showProgress: false } as const;
+  const voice = await createVoice(terminal, manner);
+  const { theme } = voice;
+  const isVerbose = verbosity === 'verbose';
+  const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true };
+  run(createRunReport({ voice, manner, terminalColumns: 60, names, failures, rendering }));
+  const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1);
+  return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
+}
+
+const DENIED = failedReport('b.jsonl', { kind: 'denied', message: 'b.jsonl: you may not read it.' });
+const skipped = (file: string): CompactReport =>
+  compactReport({ file, result: 'skipped', reason: 'nothing-new', output: null, archive: null });
+
+test('a run over several is one report: a line each, then the totals', async () => {
+  const { errors } = await said({ names: ['a.jsonl', 'b.jsonl', 'c.jsonl'] }, ({ done, failed, end }) => {
+    done(compactReport({ file: 'a.jsonl' }));
+    failed(DENIED);
+    done(skipped('c.jsonl'));
+    end(0);
+  });
+  assert.deepEqual(errors, [
+    'transcript                tokens result',
+    'a.jsonl             12,000 → 750 93 % saved',
+    'b.jsonl: you may not read it.',
+    'c.jsonl                   12,000 nothing new',
+    '3 transcripts: 1 compacted, 1 skipped, 1 failed; tokens 12,000 → 750 (93 % saved)',
+    '  archive   /data/archive.db',
+    '  restore   compact restore FILE -i (each by itself)',
+  ]);
+});
+
+test('a single transcript is told at length, and has no totals', async () => {
+  const { errors } = await said({ names: ['a.jsonl'] }, ({ done, end }) => {
+    done(compactReport({ file: 'a.jsonl' }));
+    end(0);
+  });
+  assert.equal(errors[0], 'a.jsonl: compacted in place');
+  assert.equal(errors.at(-1), '  restore   compact restore a.jsonl -i');
+});
+
+test('verbose tells each of several at length', async () => {
+  const { errors } = await said({ names: ['a.jsonl', 'c.jsonl'], verbosity: 'verbose' }, ({ done, end }) => {
+    done(compactReport({ file: 'a.jsonl' }));
+    end(1);
+  });
+  assert.deepEqual(
+    [errors[0], errors[1], errors.at(-3)],
+    [
+      'a.jsonl: compacted in place',
+      '  messages  1,420 → 26',
+      '2 transcripts: 1 compacted, 1 not done; tokens 12,000 → 750 (93 % saved)',
+    ],
+  );
+});
+
+test('failures that have scrolled away are told again at the end, and others are not', async () => {
+  const names = Array.from({ length: 30 }, (_, at) => `${at}.jsonl`);
+  const again = async (before: number) => {
+    const { errors } = await said({ names }, ({ done, failed, end }) => {
+      for (const name of names.slice(0, before)) done(skipped(name));
+      failed(DENIED);
+      for (const name of names.slice(before)) done(skipped(name));
+      end(0);
+    });
+    return errors.slice(-2);
+  };
+  assert.deepEqual(await again(2), ['Failed, as told above:', '  b.jsonl: you may not read it.']);
+  assert.equal((await again(28)).includes('Failed, as told above:'), false);
+});
+
+test('of very many failures the first are told again, and the number of the others', async () => {
+  const failures = Array.from({ length: 50 }, (_, at) =>
+    failedReport(`${at}.jsonl`, { kind: 'denied', message: `${at}.jsonl: no.` }),
+  );
+  const { errors } = await said({ names: [], failures }, ({ end }) => void end(0));
+  assert.equal(errors[0], '50 transcripts: 50 failed');
+  assert.deepEqual([errors.length, errors[2], errors.at(-1)], [23, '  0.jsonl: no.', '  … and 30 more']);
+});
+
+test('a failure of the archive names the transcript too', async () => {
+  const failure = failedReport('b.jsonl', { kind: 'archive-busy', message: '/data/archive.db: held.' });
+  const { errors } = await said({ names: ['a.jsonl', 'b.jsonl'] }, ({ failed }) => failed(failure));
+  assert.deepEqual(errors, ['b.jsonl: /data/archive.db: held.']);
+});
+
+test('a remark that many transcripts share is told once', async () => {
+  const note = (file: string) => compactReport({ file, notes: ['the last turn stays\u001b'] });
+  const { errors } = await said({ names: ['a.jsonl', 'b.jsonl', 'c.jsonl'] }, ({ done, end }) => {
+    for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl']) done(note(name));
+    end(0);
+  });
+  assert.deepEqual(
+    errors.filter((line) => line.startsWith('note')),
+    ['note: a.jsonl and 2 others: the last turn stays\\x1b'],
+  );
+});
+
+test('with --json a transcript that failed has its line too, as what was named and is not there has', async () => {
+  const missing = failedReport('x.jsonl', { kind: 'not-found', message: 'x.jsonl: no such file.' });
+  const { errors, out } = await said({ names: ['a.jsonl', 'b.jsonl'], failures: [missing], json: true }, (report) => {
+    report.done(compactReport({ file: 'a.jsonl' }));
+    report.failed(DENIED);
+    report.end(0);
+  });
+  assert.deepEqual(out, [missing, compactReport({ file: 'a.jsonl' }), DENIED]);
+  assert.deepEqual(errors, [
+    'b.jsonl: you may not read it.',
+    '3 transcripts: 1 compacted, 2 failed; tokens 12,000 → 750 (93 % saved)',
+  ]);
+});
