@@ -19,14 +19,16 @@ export type Stage = {
   /** The session that read it. */
   readonly session: CodecSession;
   readonly scan: Scan;
+  /** What stands from here on was appended after a later compaction: a summary in it tells nothing of what was before. */
+  readonly ownBytes: number;
 };
 
 /** Reads a stage through; lines that are no JSON are carried. */
 export async function readStage(
   deps: AppDeps,
-  input: { readonly lines: LineStream; readonly hasBom: boolean; readonly codec: Codec; readonly name: string },
+  input: Omit<Stage, 'session' | 'scan'> & { readonly name: string },
 ): Promise<Result<Stage, Failure>> {
-  const { lines, hasBom, codec, name } = input;
+  const { lines, hasBom, codec, ownBytes, name } = input;
   const session = codec.open();
   const scan = await scanTranscript(deps, {
     source: asScanSource(lines, hasBom),
@@ -35,12 +37,12 @@ export async function readStage(
     scoring: DEFAULT_SCORING_CONFIG,
     keepInvalid: true,
   });
-  return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value }) : scan;
+  return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value, ownBytes }) : scan;
 }
 
 /** The summaries of a stage: lines of which one may be the clip-archive of a compaction. */
-export function summariesOf({ scan }: Stage): readonly Entry[] {
-  return scan.entries.filter((entry) => entry.sha256 !== undefined);
+export function summariesOf({ scan, ownBytes }: Stage): readonly Entry[] {
+  return scan.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
 }
 
 /**

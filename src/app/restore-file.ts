@@ -61,7 +61,13 @@ async function undo(
       provenLines(deps.runtime, restoredLines({ compaction, archive, runtime: deps.runtime, output }), source);
     done.push({ lines, source, cycles: done.length + 1 });
     if (!request.all) break;
-    const before = await readStage(deps, { lines, hasBom: source.hasBom, codec: stage.codec, name });
+    const before = await readStage(deps, {
+      lines,
+      hasBom: source.hasBom,
+      ownBytes: source.sizeBytes,
+      codec: stage.codec,
+      name,
+    });
     if (!before.ok) return before;
     stage = before.value;
   }

@@ -93,7 +93,7 @@ async function stageBefore(
 ): Promise<StageBefore> {
   const { stage, archive, compaction, name } = input;
   const { runtime } = deps;
-  const { hasBom } = compaction.source;
+  const { hasBom, sizeBytes: ownBytes } = compaction.source;
   const linesOf = new Map<number | null, number>();
   const count = ({ fate, batchId }: StoredLine): void => {
     if (fate === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
@@ -104,7 +104,7 @@ async function stageBefore(
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
   const failed = (problem: VerifyProblem): StageBefore => ({ stage: null, problems: [problem], linesOf });
   try {
-    const before = await readStage(deps, { lines: checkedLines, hasBom, codec: stage.codec, name });
+    const before = await readStage(deps, { lines: checkedLines, hasBom, ownBytes, codec: stage.codec, name });
     if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
     return { stage: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
   } catch (error) {

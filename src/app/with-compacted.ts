@@ -23,6 +23,7 @@ export async function withCompacted<T>(
   try {
     const archive = await openSettled(deps, 'existing');
     if (!archive.ok) return archive;
+    await deps.files.clearLeftovers(input.path);
     const opened = await openTranscript(input, deps);
     if (!opened.ok) return opened;
     const { source, codec } = opened.value;
@@ -30,7 +31,13 @@ export async function withCompacted<T>(
       const lines = function* (): Generator<Uint8Array> {
         for (const raw of source.lines()) yield raw.bytes;
       };
-      const stage = await readStage(deps, { lines, hasBom: source.bomLength > 0, codec, name: input.name });
+      const stage = await readStage(deps, {
+        lines,
+        hasBom: source.bomLength > 0,
+        ownBytes: source.stamp.sizeBytes,
+        codec,
+        name: input.name,
+      });
       if (!stage.ok) return stage;
       if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
       return await work({ stage: stage.value, archive: archive.value, source });

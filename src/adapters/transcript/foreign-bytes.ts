@@ -1,5 +1,5 @@
 import type { ForeignBytes } from '../../ports/formats.ts';
-import { looksLikeDocument } from './json-document.ts';
+import { isJson, looksLikeDocument } from './json-document.ts';
 
 type Signature = ForeignBytes & { readonly bytes: readonly number[] };
 
@@ -50,7 +50,10 @@ export function describeBytes(head: Uint8Array): ForeignBytes | null {
   return describeNuls(body) ?? describeText(Buffer.from(body).toString('utf8'));
 }
 
-/** UTF-16 without a mark has its NULs in every second place. A line that is NULs to the end is a matter of that line. */
+/**
+ * UTF-16 without a mark has its NULs in every second place. NULs in a line that follows a record, or in a last one to its end, are a matter of
+ * that line: a compacted file that carries such a line must be told to be one.
+ */
 function describeNuls(body: Uint8Array): ForeignBytes | null {
   const first = body.indexOf(0);
   if (first < 0) return null;
@@ -59,10 +62,16 @@ function describeNuls(body: Uint8Array): ForeignBytes | null {
   const half = body.length / 2;
   if (oddNuls > half * 0.7 && evenNuls < half * 0.1) return { looksLike: 'UTF-16 text', advice: recode('UTF-16LE') };
   if (evenNuls > half * 0.7 && oddNuls < half * 0.1) return { looksLike: 'UTF-16 text', advice: recode('UTF-16BE') };
-  const isTail = body.subarray(0, first).includes(LF) && body.subarray(first).every((byte) => byte === 0);
-  return isTail
+  const linesBefore = body.subarray(0, body.lastIndexOf(LF, first) + 1);
+  const isTail = linesBefore.length > 0 && body.subarray(first).every((byte) => byte === 0);
+  return isTail || hasRecord(linesBefore)
     ? null
     : { looksLike: 'binary data', advice: 'Name a transcript: a text file with one JSON record a line.' };
+}
+
+function hasRecord(lines: Uint8Array): boolean {
+  const texts = Buffer.from(lines).toString('utf8').split('\n');
+  return texts.some((text) => text.trimStart().startsWith('{') && isJson(text));
 }
 
 function describeText(text: string): ForeignBytes | null {

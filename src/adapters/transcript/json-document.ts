@@ -10,7 +10,7 @@ export function looksLikeDocument(text: string): boolean {
   return /[{[,:]\s*$/.test(first) && !isJson(second);
 }
 
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

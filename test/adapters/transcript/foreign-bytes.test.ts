@@ -25,7 +25,8 @@ suite('bytes that are no JSON Lines', () => {
     ['zip', 'PK\x03\x04\x14\0', 'a zip archive'],
     ['Parquet', 'PAR1\x15\x04', 'a Parquet file'],
     ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\n', 'a pointer of Git LFS'],
-    ['a NUL in the middle', `${RECORD}\n\0\0\n${RECORD}\n`, 'binary data'],
+    ['NULs in the first line', `\0\0${RECORD}\n${RECORD}\n`, 'binary data'],
+    ['NULs after lines that are no records', `{}}\nhello\n\0\0\n${RECORD}\n`, 'binary data'],
     ['a web page', '\n<!DOCTYPE html>\n<html>', 'a web page or XML'],
     ['a pretty-printed object', pretty, 'one JSON document, not JSON Lines'],
     [
@@ -69,6 +70,8 @@ suite('bytes that may be JSON Lines', () => {
     ['a first line that was cut off after a comma', `${RECORD.slice(0, 15)}\n${RECORD}\n`],
     ['a list on the first of several lines', `[1,2]\n${RECORD}\n`],
     ['a last line of NULs, as a power loss leaves it', `${RECORD}\n\0\0\0\0`],
+    ['a line of NULs after a record, as a compacted file may carry one along', `${RECORD}\n\0\0\n${RECORD}\n`],
+    ['NULs within a line after a record', `\ufeff\n${RECORD}\r\n{"role":"\0`],
     ['text that is no JSON', 'hello\nworld\n'],
   ];
   for (const [what, head] of cases) {

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readdirSync, rmSync } from 'node:fs';
+import type { Failure } from '../../src/app/failure.ts';
+import type { CompactReport } from '../../src/app/reports.ts';
+import { restoreFile } from '../../src/app/restore-file.ts';
+import { verifyFile } from '../../src/app/verify-file.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { StoredCompaction } from '../../src/ports/archive.ts';
+import type { Workbench } from '../support/workbench.ts';
+import type { History } from './history.ts';
+import { linesOf } from './lines.ts';
+
+export type CompactedStage = {
+  readonly bench: Workbench;
+  readonly format: string | null;
+  readonly history: History;
+};
+
+export type Compacted = { readonly report: CompactReport; readonly before: Buffer; readonly after: Buffer };
+
+/** What became of a file, and how the archive can give it back. */
+export async function checkCompacted(
+  { bench, format, history }: CompactedStage,
+  { report, before, after }: Compacted,
+): Promise<void> {
+  const { ledger } = report;
+  assert.equal(ledger.kept + ledger.summarized + ledger.marked, ledger.total, 'the ledger does not add up');
+  assert.equal(ledger.total, linesOf(before).length, 'the ledger counts other lines than the file has');
+  assert.deepEqual(report.sha256, { before: sha256(before), after: sha256(after) });
+  assert.deepEqual(report.bytes, { before: before.length, after: after.length });
+  for (const { tokens } of report.conversations) assert.ok(tokens.after <= tokens.before, 'it grew');
+  checkKeptLines({ before, after, report }, findCompaction(bench, report));
+  bench.write('compacted.jsonl', after);
+  const input = { path: bench.path('compacted.jsonl'), name: 'compacted.jsonl', format };
+  const verified = await verifyFile(bench.deps, { input });
+  assert.ok(verified.ok, `verify: ${describe(verified)}`);
+  const { problems } = verified.value;
+  assert.ok(problems.length === 0, `verify says ${problems.map(({ message }) => message).join('; ')}`);
+  assert.deepEqual(verified.value.lines.kept, ledger.kept);
+  assert.equal(verified.value.lines.appended, 0);
+  const restored = async (all: boolean): Promise<Buffer> => {
+    const output = { kind: 'file', path: bench.path('restored.jsonl') } as const;
+    const done = await restoreFile(bench.deps, { input, output, all });
+    assert.ok(done.ok, `restore${all ? ' --all' : ''}: ${describe(done)}`);
+    const bytes = bench.read('restored.jsonl');
+    rmSync(output.path);
+    return bytes;
+  };
+  assertSameBytes(await restored(false), before, 'restore');
+  assertSameBytes(await restored(true), history.original(), 'restore --all');
+  checkFolder(bench);
+  rmSync(input.path);
+}
+
+/** The output is lines of the input, in order and byte for byte, and lines of our own at the places that the archive names. */
+function checkKeptLines({ before, after, report }: Compacted, stored: StoredCompaction): void {
+  const own = stored.inserted.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
+  const source = linesOf(before);
+  const eol = /\r?\n$/.exec(source[0] ?? '')?.[0] ?? '\n';
+  for (const line of own)
+    assert.equal(/\r?\n$/.exec(line)?.[0], eol, 'a line of our own has another ending than the file');
+  let ownSeen = 0;
+  let at = 0;
+  let kept = 0;
+  for (const line of linesOf(after)) {
+    if (line === own[ownSeen]) {
+      ownSeen += 1;
+      continue;
+    }
+    while (at < source.length && source[at] !== line) at += 1;
+    assert.ok(at < source.length, `a line of the output is none of the input, or out of order: ${line.slice(0, 200)}`);
+    at += 1;
+    kept += 1;
+  }
+  assert.deepEqual({ ownSeen, kept }, { ownSeen: own.length, kept: report.ledger.kept });
+}
+
+/** Nothing stands beside the files of a case. */
+export function checkFolder(bench: Workbench): void {
+  const isKnown = (name: string): boolean =>
+    /^(?:(?:any|out|copy|compacted)\.jsonl|archive\.db(?:-wal|-shm)?)$/.test(name);
+  assert.deepEqual(
+    readdirSync(bench.folder).filter((name) => !isKnown(name)),
+    [],
+    'a temporary file stayed',
+  );
+}
+
+function findCompaction(bench: Workbench, { sha256 }: CompactReport): StoredCompaction {
+  for (let id = countCompactions(bench); id > 0; id -= 1) {
+    const stored = bench.archive().loadCompaction(id);
+    if (stored?.source.sha256 === sha256.before && stored.output.sha256 === sha256.after) return stored;
+  }
+  throw new Error('the archive does not have what the report speaks of');
+}
+
+/** Ids are given in order, from 1. */
+export function countCompactions(bench: Workbench): number {
+  let count = 0;
+  while (bench.archive().loadCompaction(count + 1) !== null) count += 1;
+  return count;
+}
+
+export function assertSameBytes(actual: Buffer, expected: Buffer, what: string): void {
+  if (actual.equals(expected)) return;
+  const at = actual.findIndex((byte, index) => byte !== expected[index]);
+  const place = at < 0 ? Math.min(actual.length, expected.length) : at;
+  const show = (bytes: Buffer): string => JSON.stringify(bytes.subarray(place, place + 80).toString('latin1'));
+  assert.fail(
+    `${what} gives other bytes from ${place} on: ${show(actual)} for ${show(expected)} (${actual.length} bytes for ${expected.length})`,
+  );
+}
+
+export function describe(done: Result<unknown, Failure>): string {
+  return done.ok ? 'done' : JSON.stringify(done.error);
+}
+
+function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
