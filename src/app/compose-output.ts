@@ -97,6 +97,10 @@ function renderOwnLines(
     conversationId: prepared.id,
     firstKept: json(firstKept),
     lastDropped: json(lastDropped),
+    lastDroppedBefore: json(
+      scan.entries.findLast((entry) => entry.line < insertBefore && !isKept(entry) && isRecord(entry)),
+    ),
+    prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
     tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
     uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
@@ -104,4 +108,8 @@ function renderOwnLines(
   const encoder = new TextEncoder();
   const lines = rendered.map((text) => ({ beforeLine: insertBefore, bytes: encoder.encode(text + scan.eol) }));
   return { lines, clipSha256: runtime.sha256(trimEol(lines.at(-1)?.bytes ?? new Uint8Array())) };
+}
+
+function isRecord({ kind }: Entry): boolean {
+  return kind !== 'blank' && kind !== 'opaque';
 }

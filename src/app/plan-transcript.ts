@@ -61,8 +61,6 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
     view,
     plan: plans[index] ?? null,
   }));
-  return planLines(planned, transcript.loose, {
-    lineCount: transcript.scan.lineCount,
-    isChain: transcript.codec.format.isChain,
-  });
+  const { isChain, summaryStandsFirst = false } = transcript.codec.format;
+  return planLines(planned, transcript.loose, { lineCount: transcript.scan.lineCount, isChain, summaryStandsFirst });
 }

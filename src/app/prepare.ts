@@ -136,14 +136,11 @@ function prepareConversation(
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
 ): PreparedConversation {
-  const {
-    entries,
-    context: { priorLine, isStale },
-  } = conversation;
+  const { entries, context: rules } = conversation;
   const { archive, policy, session, deps } = context;
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
-    viewConversation({ entries, priorLine, isStale, carried, keepSystem: policy.keepSystem });
+    viewConversation({ entries, ...rules, carried, keepSystem: policy.keepSystem });
   const plain = view([]);
   if (plain.prior === null) {
     return {

@@ -4,12 +4,29 @@ import type { ScoreFeatures } from './scoring.ts';
 /**
  * What a line of a transcript is.
  * message: said in the conversation. instruction: a system or developer message. summary: what a compaction left, ours or
- * the producer's. meta: a record of the producer that is no message (valid JSON of an unknown type too). opaque: no JSON. blank: white space only.
+ * the producer's. header: what a producer must find first; it always stays, and nothing of ours is written before it. meta: a record of
+ * the producer that is no message (valid JSON of an unknown type too). opaque: no JSON. blank: white space only.
  */
-type EntryKind = 'message' | 'instruction' | 'summary' | 'meta' | 'opaque' | 'blank';
+type EntryKind = 'message' | 'instruction' | 'summary' | 'header' | 'meta' | 'opaque' | 'blank';
 
-/** Where a producer's own compaction says which earlier records it kept in its context (record ids, both included). */
-export type ProducerBoundary = { readonly keptFrom?: string; readonly keptTo?: string };
+/** What a producer's own compaction says of the records before it. */
+export type ProducerBoundary = {
+  /** It kept these in its context (record ids, both included). */
+  readonly keptFrom?: string;
+  readonly keptTo?: string;
+  /** It kept what persons typed. */
+  readonly keepsPrompts?: boolean;
+};
+
+/**
+ * Which message a record that says nothing itself goes and stays with. call: the one that makes or answers a call. words: the one with the
+ * same words (`wordsKey`), near it. answer: the model's words or call that follow. next: the message that follows. turn: the
+ * last message of the turn that begins here. last: the message before it.
+ */
+export type Attachment =
+  | { readonly kind: 'call'; readonly id: string }
+  | { readonly kind: 'words'; readonly key: string }
+  | { readonly kind: 'answer' | 'next' | 'turn' | 'last' };
 
 /** What a codec reads in one line, beside the message itself. */
 export type EntryFacts = {
@@ -35,6 +52,17 @@ export type EntryFacts = {
   readonly pin?: string;
   /** The producer's own compaction stands here. */
   readonly boundary?: ProducerBoundary;
+  readonly attachedTo?: Attachment;
+  /** Equal for messages and records that repeat their words. */
+  readonly wordsKey?: string;
+  /** What a producer that can take turns back makes of a message. opens: a turn is counted from here. update: it leaves with the turn that follows. */
+  readonly turnPart?: 'opens' | 'update';
+  /** So many turns before this record were taken back. */
+  readonly turnsTakenBack?: number;
+  /** It says how large the context was: wrong as soon as the conversation is compacted. */
+  readonly statesContextSize?: boolean;
+  /** Why nothing of this file can be compacted. */
+  readonly obstacle?: string;
 };
 
 /** A decoded line: its facts, and its message where it has one (kinds message, instruction, summary). */

@@ -20,6 +20,11 @@ export type Format = {
    * clip-archive, and something must be kept for the summary to hang on.
    */
   readonly isChain: boolean;
+  /**
+   * True: the producer forgets what stands before a summary when it reads the file. Our lines then stand before everything that
+   * stays (after the header), so that leading instructions are still read.
+   */
+  readonly summaryStandsFirst?: boolean;
 };
 
 /** What of a transcript the producer still has in its context, per conversation. */
@@ -28,6 +33,10 @@ export type ContextView = {
   readonly priorLine: number | null;
   /** True for a line of the conversation that the producer no longer sends: archived and marked, never summarized. */
   readonly isStale: (entry: Entry) => boolean;
+  /** The line of the message that a record goes and stays with, wherever it stands; null: the record goes by its place. */
+  readonly companionOf?: (entry: Entry) => number | null;
+  /** True for a record that a producer would misread in a compacted file: it goes, wherever it stands. */
+  readonly mustGo?: (entry: Entry) => boolean;
 };
 
 /** Why no cut may stand before a line; null: it may. */
@@ -42,6 +51,10 @@ export type SummaryInput = {
   readonly firstKept: Json | null;
   /** The last message that left. */
   readonly lastDropped: Json | null;
+  /** The last record, of any kind, that left and stood before the place of the summary. */
+  readonly lastDroppedBefore?: Json | null;
+  /** The summary that this one takes the place of. */
+  readonly prior?: Json | null;
   /** The record at which the main thread ends: its last message in the kept part (chain formats). */
   readonly lastKeptId: string | null;
   readonly tokensBefore: number;
@@ -60,8 +73,8 @@ export type CodecSession = {
   readonly readContext: (entries: readonly Entry[]) => ContextView;
   /** Whether the kept part may begin at a line (of a message). Groups are not the codec's matter: the plan keeps them whole. */
   readonly legalCuts: (entries: readonly Entry[]) => (line: number) => CutProblem;
-  /** The lines, without line endings, that stand for what left. They go right before the first kept message of the conversation. The
-   * last of them is the clip-archive's line: the one whose sha256 identifies the compaction. */
+  /** The lines, without line endings, that stand for what left. They go right before the first kept message of the conversation (or
+   * before all that stays, see Format). The last of them is the clip-archive's line: the one whose sha256 identifies the compaction. */
   readonly renderSummary: (input: SummaryInput) => readonly string[];
 };
 

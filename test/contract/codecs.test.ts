@@ -64,7 +64,13 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const lines = function* (): Generator<Uint8Array> {
       for (const raw of source.lines()) yield raw.bytes;
     };
-    const stage = await readStage(bench.deps, { lines, hasBom: false, codec, name });
+    const stage = await readStage(bench.deps, {
+      lines,
+      hasBom: false,
+      ownBytes: Number.POSITIVE_INFINITY,
+      codec,
+      name,
+    });
     assert.ok(stage.ok);
     const located = locateCompaction(bench.deps, bench.archive(), stage.value);
     const { priorLine } = stage.value.session.readContext(stage.value.scan.entries);

@@ -1,4 +1,5 @@
 import { buildClipArchive } from '../../core/clip-archive.ts';
+import { isClipArchiveText } from '../../core/split.ts';
 import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../deps.ts';
@@ -83,9 +84,9 @@ function checkText(text: string | null, { settings }: StoredCompaction, cycle: S
   return [{ kind: 'missing-batch', message }];
 }
 
-/** The longest string in a record: the summary's text, whatever the format calls it. */
+/** The longest string in a record that is a clip-archive: the summary's text, whatever the format calls it. */
 function textOf(value: Json): string | null {
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return isClipArchiveText(value) ? value : null;
   if (value === null || typeof value !== 'object') return null;
   const texts = Object.values(value).map((part) => textOf(part));
   return texts.reduce<string | null>(

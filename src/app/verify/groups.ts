@@ -22,7 +22,8 @@ export function checkGroups(original: Stage, compaction: StoredCompaction): read
     const { messages } = viewConversation({ entries, ...context, carried: [], keepSystem: true });
     const firstKept = messages.find((message) => isKept(message.line));
     const isWhole = messages.every((message) => isKept(message.line));
-    const broken = isWhole || firstKept === undefined ? null : cutProblem(firstKept.line);
+    const mayBreak = codec.format.isChain && !isWhole;
+    const broken = mayBreak && firstKept !== undefined ? cutProblem(firstKept.line) : null;
     return [
       ...partedGroups(messages, isKept),
       ...(broken === null

@@ -33,7 +33,7 @@ export function findBoundary(input: BoundaryInput): Boundary {
     };
   }
   const wanted = messages.length - keepRecent;
-  if (keepRecent === 0 && !isChain) return { kind: 'cut', index: messages.length, note: null };
+  if (keepRecent === 0 && !isChain) return cutAtEnd(input);
   // A chain needs a kept record; the last one is the latest place where a cut can stand.
   const latest = moveBackToWholeGroups(groups, Math.min(wanted, isChain ? messages.length - 1 : messages.length));
   const isWhole = wholeGroupBoundaries(groups);
@@ -49,6 +49,13 @@ export function findBoundary(input: BoundaryInput): Boundary {
   }
   const isPromptEnough = prompt !== null && freedByPrompt >= MIN_PROMPT_SHARE * (bytes[latest] ?? 0);
   return { kind: 'cut', index: isPromptEnough ? prompt : anywhere, note: null };
+}
+
+/** Nothing is kept: what stands against that is said of the last message as well. */
+function cutAtEnd({ messages, cutProblem }: BoundaryInput): Boundary {
+  const problem = cutProblem(messages.at(-1)?.line ?? 0);
+  if (problem !== null) return { kind: 'none', reason: 'no-legal-cut', detail: problem };
+  return { kind: 'cut', index: messages.length, note: null };
 }
 
 function isLegal({ messages, cutProblem }: BoundaryInput, index: number): boolean {

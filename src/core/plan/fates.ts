@@ -30,23 +30,31 @@ const KEPT: LineOutcome = { kind: 'kept' };
 export function planLines(
   conversations: readonly PlannedConversation[],
   loose: readonly Entry[],
-  options: { readonly lineCount: number; readonly isChain: boolean },
+  options: {
+    readonly lineCount: number;
+    readonly isChain: boolean;
+    /** The summary goes before all that stays but the header. */
+    readonly summaryStandsFirst?: boolean;
+  },
 ): TranscriptPlan {
   const outcomes: LineOutcome[] = Array.from({ length: options.lineCount }, () => KEPT);
   const set = (line: number, outcome: LineOutcome): void => {
     if (line >= 1) outcomes[line - 1] = outcome;
   };
+  const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
   let earliestCut = Number.POSITIVE_INFINITY;
   const insertBefore = conversations.map(({ view, plan }, conversation) => {
     if (plan === null) {
-      earliestCut = 0;
+      earliestCut = Math.min(earliestCut, view.entries[0]?.line ?? Number.POSITIVE_INFINITY);
       return null;
     }
     const cutLine = view.messages[plan.boundary]?.line ?? Number.POSITIVE_INFINITY;
     earliestCut = Math.min(earliestCut, cutLine);
     setMessages(view, plan, { conversation, isChain: options.isChain, set });
-    setRest(view, cutLine, { conversation, set });
-    return insertionLine(view, plan, options.isChain);
+    setRest(view, cutLine, { conversation, set, isKept });
+    const header = view.entries.find(({ kind }) => kind === 'header')?.line ?? 0;
+    const first = options.summaryStandsFirst === true ? firstKeptAfter(header, view, isKept) : null;
+    return first ?? Math.max(header + 1, insertionLine(view, plan, options.isChain));
   });
   const pinned = latestOfEachPin(loose);
   for (const entry of loose) {
@@ -81,20 +89,43 @@ function setMessages(
   }
 }
 
-/** Everything that is no message of the context: stale ones, the prior summary, meta records, blank lines. */
+/**
+ * Everything that is no message of the context: stale ones, the prior summary, meta records, blank lines. What goes by its place comes
+ * first: a record that goes with a message, stale or not, has that message's fate.
+ */
 function setRest(
   view: ConversationView,
   cutLine: number,
-  { conversation, set }: { readonly conversation: number; readonly set: SetOutcome },
+  {
+    conversation,
+    set,
+    isKept,
+  }: { readonly conversation: number; readonly set: SetOutcome; readonly isKept: (line: number) => boolean },
 ): void {
-  const pinned = latestOfEachPin(view.entries);
+  const { entries, prior, mustGo = () => false, companionOf = () => null } = view;
+  const pinned = latestOfEachPin(entries.filter((entry) => !mustGo(entry)));
   const decided = new Set([...view.messages, ...view.instructions].map((entry) => entry.line));
-  for (const entry of view.entries) {
-    if (decided.has(entry.line)) continue;
-    const isReplaced = entry === view.prior;
-    if (isReplaced || (entry.line < cutLine && !pinned.has(entry.line)))
-      set(entry.line, { kind: 'marked', conversation });
+  const marked: LineOutcome = { kind: 'marked', conversation };
+  const attached: [line: number, message: number][] = [];
+  for (const entry of entries) {
+    const { line } = entry;
+    if (decided.has(line) || entry.kind === 'header') continue;
+    if (entry === prior || mustGo(entry)) set(line, marked);
+    else if (!pinned.has(line)) {
+      const message = companionOf(entry);
+      if (message !== null) attached.push([line, message]);
+      else if (line < cutLine) set(line, marked);
+    }
   }
+  for (const [line, message] of attached) if (!isKept(message)) set(line, marked);
+}
+
+function firstKeptAfter(
+  header: number,
+  { entries }: ConversationView,
+  isKept: (line: number) => boolean,
+): number | null {
+  return entries.find(({ line }) => line > header && isKept(line))?.line ?? null;
 }
 
 function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {

@@ -21,6 +21,13 @@ export type ConversationView = {
   readonly prior: Entry | null;
   /** Main-thread messages that the producer compacted away and no longer sends. */
   readonly staleMessageCount: number;
+} & MetaRules;
+
+/** What becomes of records that are no messages, where it is not their place that decides. */
+type MetaRules = {
+  /** The line of the message that a record goes and stays with. */
+  readonly companionOf?: (entry: Entry) => number | null;
+  readonly mustGo?: (entry: Entry) => boolean;
 };
 
 export type ViewInput = {
@@ -30,9 +37,10 @@ export type ViewInput = {
   readonly carried: readonly PlanMessage[];
   /** False: instructions are messages like others. */
   readonly keepSystem: boolean;
-};
+} & MetaRules;
 
-export function viewConversation({ entries, priorLine, isStale, carried, keepSystem }: ViewInput): ConversationView {
+export function viewConversation(input: ViewInput): ConversationView {
+  const { entries, priorLine, isStale, carried, keepSystem, companionOf, mustGo } = input;
   const messages: PlanMessage[] = [...carried];
   const instructions: Entry[] = [];
   let prior: Entry | null = null;
@@ -40,14 +48,15 @@ export function viewConversation({ entries, priorLine, isStale, carried, keepSys
   for (const entry of entries) {
     if (entry.line === priorLine) {
       prior = entry;
-    } else if (entry.kind === 'instruction' && keepSystem) {
+    } else if (entry.kind === 'instruction' && keepSystem && !isStale(entry)) {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
       if (!isStale(entry)) messages.push(entry);
       else if (entry.isSide !== true) staleMessageCount += 1;
     }
   }
-  return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount };
+  const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
+  return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount, ...rules };
 }
 
 /** Tokens of a conversation as its producer sends it. */

@@ -50,6 +50,18 @@ suite('the format of a file', () => {
     assert.equal(formatOf(record), 'claude-code');
   });
 
+  test('is Codex where records have a payload', () => {
+    assert.equal(formatOf({ timestamp: 'x', type: 'session_meta', payload: { id: 'a' } }), 'codex');
+  });
+
+  test('is items of the Responses API for those, and for the rollouts of Codex that are such items', () => {
+    const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'x' }] };
+    assert.deepEqual(
+      [formatOf(item), formatOf({ id: 'a', timestamp: 'x', instructions: null, git: {} }, item)],
+      ['responses-items', 'responses-items'],
+    );
+  });
+
   test('is not known without records', () => {
     assert.equal(formatOf(), null);
   });
@@ -63,14 +75,6 @@ suite('the format of a file', () => {
   });
 
   const foreign: readonly (readonly [string, readonly JsonObject[]])[] = [
-    ['a Codex rollout', [{ timestamp: 'x', type: 'session_meta', payload: { id: 'a' } }]],
-    [
-      'a Codex rollout of the older kind, or bare items of the Responses API',
-      [
-        { id: 'a', timestamp: 'x', instructions: null, git: {} },
-        { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'x' }] },
-      ],
-    ],
     [
       'a pi session',
       [

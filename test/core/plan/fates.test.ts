@@ -4,7 +4,9 @@ import * as fc from 'fast-check';
 import { planLines } from '../../../src/core/plan/fates.ts';
 import type { LineOutcome } from '../../../src/core/plan/fates.ts';
 import type { Entry } from '../../../src/core/transcript.ts';
-import { entryOf, planOf, viewOf } from '../../support/entries.ts';
+import { planConversation } from '../../../src/core/plan/plan.ts';
+import { viewConversation } from '../../../src/core/plan/view.ts';
+import { entryOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { conversations, message, talk } from '../../support/messages.ts';
 
 const meta = (line: number, pin?: string): Entry => ({
@@ -103,4 +105,93 @@ test('every line has one outcome, and every message that goes is named by its in
       assert.equal(outcomes.length, entries.length);
     }),
   );
+});
+
+const headerAt = (line: number): Entry => ({ line, start: 0, length: 10, kind: 'header' });
+
+/** The outcome of every line where records go with messages (`companions`: line to line) or must go. */
+function fatesWith(
+  entries: readonly Entry[],
+  rules: {
+    readonly companions?: Readonly<Record<number, number>>;
+    readonly gone?: readonly number[];
+    readonly stale?: readonly number[];
+    readonly summaryStandsFirst?: boolean;
+    readonly survivors?: readonly number[];
+  },
+): { kinds: string; insertBefore: number | null } {
+  const { companions = {}, gone = [], stale = [], summaryStandsFirst = false, survivors = [] } = rules;
+  const view = viewConversation({
+    entries,
+    priorLine: null,
+    isStale: ({ line }) => stale.includes(line),
+    carried: [],
+    keepSystem: true,
+    companionOf: ({ line }) => companions[line] ?? null,
+    mustGo: ({ line }) => gone.includes(line),
+  });
+  const plan = planConversation({
+    view,
+    settings: { ...planSettings, keepRecent: 2 },
+    isChain: false,
+    cutProblem: () => null,
+  });
+  assert.ok(plan.kind === 'compact');
+  const chosen = { ...plan, survivors: new Set([...plan.survivors, ...survivors]) };
+  const { outcomes, insertBefore } = planLines([{ view, plan: chosen }], [], {
+    lineCount: entries.length,
+    isChain: false,
+    summaryStandsFirst,
+  });
+  return { kinds: outcomes.map(({ kind }) => kind.slice(0, 2)).join(' '), insertBefore: insertBefore[0] ?? null };
+}
+
+test('a header stays, and the summary stands after it though nothing else is kept before the cut', () => {
+  const entries = [headerAt(1), ...said(4, 2), ...said(2, 6)];
+  assert.deepEqual(fatesWith(entries, { summaryStandsFirst: true }), {
+    kinds: 'ke su su su su ke ke',
+    insertBefore: 6,
+  });
+  assert.deepEqual(fates([...said(4, 1), headerAt(5)], 0), { kinds: 'su su su su ke', insertBefore: 6 });
+});
+
+test('where the producer forgets what stands before a summary, it stands before leading instructions', () => {
+  const entries = [headerAt(1), meta(2), instruction(3), ...said(6, 4)];
+  assert.deepEqual(fatesWith(entries, { summaryStandsFirst: true }), {
+    kinds: 'ke ma ke su su su su ke ke',
+    insertBefore: 3,
+  });
+});
+
+test('a record that goes with a message has its fate, on either side of the cut', () => {
+  const entries = [meta(1), ...said(4, 2), meta(6), meta(7), ...said(2, 8), meta(10)];
+  assert.deepEqual(
+    fatesWith(entries, { companions: { 1: 8, 6: 8, 7: 5, 10: 4 } }).kinds,
+    'ke su su su su ke ma ke ke ma',
+  );
+});
+
+test('the first line that stays may be a record that goes with the first kept message', () => {
+  const entries = [headerAt(1), ...said(4, 2), meta(6), ...said(2, 7)];
+  assert.equal(fatesWith(entries, { companions: { 6: 7 }, summaryStandsFirst: true }).insertBefore, 6);
+});
+
+test('what goes with a survivor survives, what goes with the others does not', () => {
+  const entries = [meta(1), ...said(4, 2), meta(6), ...said(2, 7)];
+  assert.equal(fatesWith(entries, { companions: { 1: 2, 6: 3 }, survivors: [0] }).kinds, 'ke ke su su su ma ke ke');
+});
+
+test('what goes with a stale message goes with it, before that message too', () => {
+  const entries = [meta(1), ...said(1, 2), ...said(6, 3)];
+  assert.equal(fatesWith(entries, { companions: { 1: 2 }, stale: [2] }).kinds, 'ma ma su su su su ke ke');
+});
+
+test('what must go goes from the kept part, and is not the latest of its kind', () => {
+  const entries = [meta(1, 'mode'), ...said(4, 2), meta(6), ...said(2, 7), meta(9, 'mode')];
+  assert.equal(fatesWith(entries, { gone: [6, 9] }).kinds, 'ke su su su su ma ke ke ma');
+});
+
+test('a stale instruction does not stay', () => {
+  const entries = [instruction(1), ...said(6, 2)];
+  assert.equal(fatesWith(entries, { stale: [1] }).kinds, 'ma su su su su ke ke');
 });

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
+import { FIXTURES, read, readFixture } from './rollouts.ts';
+
+for (const codec of [codex, responsesItems]) {
+  const { name: format } = codec.format;
+  for (const name of readdirSync(join(FIXTURES, format)))
+    test(`every record of ${format}/${name} decodes, and the file is told for what it is`, () => {
+      const records = readFixture(format, name);
+      assert.equal(read(codec, records).entries.length, records.length);
+      assert.ok(codec.detect(records.slice(0, 50)).confidence >= 0.95);
+    });
+}
+
+const countsOf = (name: string): Readonly<Record<string, number>> => {
+  const { entries } = read(codex, readFixture('codex', name));
+  const said = entries.filter(({ kind }) => kind === 'message');
+  return {
+    prompts: said.filter(({ isPrompt }) => isPrompt === true).length,
+    answers: said.filter(({ role }) => role === 'assistant').length,
+    results: said.filter(({ role }) => role === 'tool').length,
+    instructions: entries.filter(({ kind }) => kind === 'instruction').length,
+  };
+};
+
+test('a rollout of several turns has prompts, answers, results and instructions', () => {
+  assert.deepEqual(countsOf('rollout.jsonl'), { prompts: 6, answers: 34, results: 17, instructions: 2 });
+});
+
+test('every kind of call is one, and is answered where it has an output', () => {
+  const { entries } = read(codex, readFixture('codex', 'every-kind-of-call.jsonl'));
+  const calls = entries.flatMap((entry) => entry.calls ?? []).filter((id) => !id.startsWith('call_'));
+  const results = entries.flatMap((entry) => entry.results ?? []).filter((id) => !id.startsWith('call_'));
+  assert.deepEqual(
+    [calls, results],
+    [
+      ['sh_1', 'ts_1', 'ws_1', 'mcp_1'],
+      ['sh_1', 'ts_1', 'mcp_1'],
+    ],
+  );
+});
+
+test('every mirror and every event of a call in the fixtures finds its message', () => {
+  for (const name of ['rollout.jsonl', 'paginated.jsonl', 'every-kind-of-call.jsonl', 'crlf.jsonl']) {
+    const { entries, session } = read(codex, readFixture('codex', name));
+    const { companionOf = () => null } = session.readContext(entries);
+    const alone = entries.filter((entry) => entry.attachedTo !== undefined && companionOf(entry) === null);
+    assert.deepEqual(
+      alone.map(({ line }) => line),
+      [],
+      name,
+    );
+  }
+});
