@@ -73,4 +73,6 @@ export type FileStore = {
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
   /** `held` where another run has it. What a run that was killed left beside the file is removed. */
   readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;
+  /** Removes what a run that was killed left beside a file; nothing where one is at work. */
+  readonly clearLeftovers: (path: string) => Promise<void>;
 };

@@ -14,8 +14,10 @@ export function createNodeRuntime(): Runtime {
         digest: () => running.digest('hex'),
       };
     },
+    random: () => Math.random(),
     sleep,
-    yieldToEvents: () => new Promise((resolve) => setImmediate(resolve)),
+    // Twice: between two of them the loop has asked for events, before the first it may have done so already.
+    yieldToEvents: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
     processId: process.pid,
   };
 }

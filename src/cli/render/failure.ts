@@ -62,6 +62,12 @@ export function renderFailure(failure: LookupFailure): string {
       const more = failure.hasMore ? '\n  …' : '';
       return `${safeText(failure.name)}: names several things. Give one of these:${candidates.join('')}${more}`;
     }
+    case 'low-retention':
+      return at(
+        failure.file,
+        `the summaries keep ${failure.kept} of ${failure.total} facts, ${formatShare(failure.wanted)} are wanted: ${failure.lost.map(safeText).join(', ')} and others are lost. It is as it was.`,
+        'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size) or another model.',
+      );
     case 'interrupted':
       return 'interrupted: the transcript at hand is as it was.';
     default:
@@ -131,4 +137,8 @@ function nearFormats(near: readonly { readonly format: string; readonly reason: 
 
 function at(place: string, what: string, advice: string): string {
   return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
+}
+
+function formatShare(share: number): string {
+  return `${Math.round(share * 100)} %`;
 }

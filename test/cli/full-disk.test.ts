@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { readArchiveRows } from '../support/archive-rows.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runProcess } from '../support/program.ts';
+import type { Ended, ProcessOptions } from '../support/program.ts';
+import { mountSmallDisk } from '../support/small-disk.ts';
+import type { SmallDisk, SmallDiskOptions } from '../support/small-disk.ts';
+
+const KIB = 1024;
+/** 90 kB; compacted, 60. */
+const original = chatTranscript(80);
+const SETTINGS = ['--keep-recent', '100'];
+const AT_A_TIME = { concurrency: 3 };
+
+type Place = {
+  readonly disk: SmallDisk;
+  /** A folder on a disk with room. */
+  readonly elsewhere: string;
+  readonly run: (args: readonly string[], options?: ProcessOptions) => Promise<Ended>;
+};
+
+async function setUp(t: TestContext, size: SmallDiskOptions = { sizeBytes: 2048 * KIB }): Promise<Place> {
+  const disk = await mountSmallDisk(t, size);
+  return {
+    disk,
+    elsewhere: folderWith(t, {}),
+    run: (args, options) => runProcess(args, { wrapper: disk.wrapper, ...options }),
+  };
+}
+
+/** What is on the disk beside what fills it. */
+function names({ seen }: SmallDisk): readonly string[] {
+  return readdirSync(seen)
+    .filter((name) => name !== 'filler.bin')
+    .toSorted();
+}
+
+function assertOneLine({ code, stderr }: Ended, pattern: RegExp): void {
+  assert.equal(code, 1, stderr);
+  assert.match(stderr, pattern);
+  assert.equal(stderr.trimEnd().split('\n').length, 1, stderr);
+}
+
+suite('no space where the result is to stand', AT_A_TIME, () => {
+  for (const [what, flags] of [
+    ['in place', ['-i']],
+    ['beside the input', []],
+    ['to a file', ['-o', 'DISK/out.jsonl']],
+  ] as const) {
+    for (const freeBytes of [0, 16 * KIB]) {
+      test(`${what}, ${freeBytes} bytes left: as it was, and with space it is done`, async (t) => {
+        const { disk, elsewhere, run } = await setUp(t);
+        const archive = join(elsewhere, 'archive.db');
+        const file = join(disk.seen, 'talk.jsonl');
+        writeFileSync(file, original);
+        disk.leave(freeBytes);
+        const command = [...flags.map((flag) => flag.replace('DISK', disk.path)), ...SETTINGS, '--archive', archive];
+        const failed = await run([...command, join(disk.path, 'talk.jsonl')]);
+        assertOneLine(failed, /^\S+: no space is left there\. Free some, or give another place with -o\.$/m);
+        assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
+        const rows = readArchiveRows(archive);
+        assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
+        disk.leave(1024 * KIB);
+        assert.equal((await run([...command, join(disk.path, 'talk.jsonl')])).code, 0);
+        const output = names(disk).find((name) => name !== 'talk.jsonl') ?? 'talk.jsonl';
+        const restored = await run(['restore', '--archive', archive, join(disk.path, output)]);
+        assert.equal(restored.stdout, original);
+      });
+    }
+  }
+
+  test('while it restores in place', async (t) => {
+    const { disk, elsewhere, run } = await setUp(t);
+    const archive = join(elsewhere, 'archive.db');
+    const file = join(disk.seen, 'talk.jsonl');
+    const path = join(disk.path, 'talk.jsonl');
+    writeFileSync(file, original);
+    assert.equal((await run(['-i', ...SETTINGS, '--archive', archive, path])).code, 0);
+    const compacted = readFileSync(file);
+    disk.leave(16 * KIB);
+    assertOneLine(await run(['restore', '-i', '--archive', archive, path]), /no space is left there/);
+    assert.deepEqual([readFileSync(file), names(disk)], [compacted, ['talk.jsonl']]);
+    disk.leave(1024 * KIB);
+    assert.equal((await run(['restore', '-i', '--archive', archive, path])).code, 0);
+    assert.equal(readFileSync(file, 'utf8'), original);
+  });
+});
+
+suite('no space for the archive', AT_A_TIME, () => {
+  /** Too little for a file; for an empty archive; for its log; for what is stored. */
+  for (const freeBytes of [0, 32 * KIB, 96 * KIB, 200 * KIB, 300 * KIB]) {
+    test(`${freeBytes} bytes left for a new one: the file is as it was, and with space it is done`, async (t) => {
+      const { disk, elsewhere, run } = await setUp(t);
+      const file = join(elsewhere, 'talk.jsonl');
+      writeFileSync(file, original);
+      disk.leave(freeBytes);
+      const command = ['-i', ...SETTINGS, '--archive', join(disk.path, 'archive.db'), file];
+      assertOneLine(
+        await run(command),
+        /^\S+archive\.db: no space is left for the archive\. Free some, or name another/,
+      );
+      assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(elsewhere)], [true, ['talk.jsonl']]);
+      assertSound(disk, elsewhere, []);
+      disk.leave(1500 * KIB);
+      const done = await run(command);
+      assert.equal(done.code, 0, done.stderr);
+      assert.equal((await run(['restore', '--archive', join(disk.path, 'archive.db'), file])).stdout, original);
+    });
+  }
+
+  test('one that is there keeps what it had', async (t) => {
+    const { disk, elsewhere, run } = await setUp(t);
+    const [one, two] = [join(elsewhere, 'one.jsonl'), join(elsewhere, 'two.jsonl')];
+    writeFileSync(one, original);
+    writeFileSync(two, chatTranscript(80, 500));
+    const archive = join(disk.path, 'archive.db');
+    assert.equal((await run(['-i', '--archive', archive, one])).code, 0);
+    disk.leave(64 * KIB);
+    assertOneLine(await run(['-i', '--archive', archive, two]), /no space is left for the archive/);
+    assert.equal(readFileSync(two, 'utf8'), chatTranscript(80, 500));
+    assertSound(disk, elsewhere, ['applied']);
+    assert.equal((await run(['verify', '--archive', archive, one])).code, 0);
+    assert.equal((await run(['restore', '--archive', archive, one])).stdout, original);
+  });
+});
+
+/** Read from a copy: this process is not in the disk's namespace, and SQLite would write beside it. */
+function assertSound({ seen }: SmallDisk, elsewhere: string, statuses: readonly string[]): void {
+  for (const name of ['archive.db', 'archive.db-wal']) {
+    const from = join(seen, name);
+    if (existsSync(from)) copyFileSync(from, join(elsewhere, name));
+  }
+  const rows = readArchiveRows(join(elsewhere, 'archive.db'));
+  assert.deepEqual([rows?.statuses ?? [], rows?.damage ?? []], [statuses, []]);
+}
+
+suite('no space for standard input', AT_A_TIME, () => {
+  for (const [what, size, freeBytes] of [
+    ['no byte', { sizeBytes: 512 * KIB }, 0],
+    ['half of it', { sizeBytes: 512 * KIB }, 40 * KIB],
+    // The root folder, the file that fills, and no more.
+    ['not even a folder', { sizeBytes: 512 * KIB, maxFiles: 2 }, 100 * KIB],
+  ] as const) {
+    test(`${what}: nothing is left behind, and nothing is stored`, async (t) => {
+      const { disk, elsewhere, run } = await setUp(t, size);
+      const input = join(elsewhere, 'talk.jsonl');
+      writeFileSync(input, original);
+      disk.leave(freeBytes);
+      const stdin = openSync(input, 'r');
+      t.after(() => closeSync(stdin));
+      const archive = join(elsewhere, 'archive.db');
+      const failed = await run(['-', '--archive', archive], {
+        stdio: [stdin, 'pipe', 'pipe'],
+        environment: { TMPDIR: disk.path },
+      });
+      assertOneLine(
+        failed,
+        /^\S+disk: standard input cannot be kept there \(no space is left\)\. Name another folder with TMPDIR\.$/m,
+      );
+      assert.deepEqual([failed.stdout, names(disk), existsSync(archive)], ['', [], false]);
+    });
+  }
+});
+
+test('one disk for all, with ever more room: as it was, or done; and whatever it was, with space it is done', async (t) => {
+  const { disk, run } = await setUp(t);
+  const file = join(disk.seen, 'talk.jsonl');
+  const command = ['-i', ...SETTINGS, '--archive', join(disk.path, 'archive.db'), join(disk.path, 'talk.jsonl')];
+  const codes: (number | null)[] = [];
+  for (const freeBytes of [0, 120, 240, 320, 400, 480, 560, 640, 720, 800].map((kib) => kib * KIB)) {
+    for (const name of names(disk)) rmSync(join(disk.seen, name));
+    writeFileSync(file, original);
+    disk.leave(freeBytes);
+    const { code, stderr } = await run(command);
+    codes.push(code);
+    const isDone = readFileSync(file, 'utf8') !== original;
+    if (code === 0) assert.ok(isDone);
+    else assert.match(stderr, /no space is left/);
+    assert.deepEqual(
+      names(disk).filter((name) => !name.startsWith('archive.db')),
+      ['talk.jsonl'],
+    );
+    disk.leave(1500 * KIB);
+    const again = await run(command);
+    assert.equal(again.code, 0, again.stderr);
+    assert.equal((await run(['restore', '--all', ...command.slice(-3)])).stdout, original);
+  }
+  assert.deepEqual([codes.at(0), codes.at(-1)], [1, 0]);
+});

@@ -1,0 +1,115 @@
+import { writeSync } from 'node:fs';
+import { after, suite, test } from 'node:test';
+import type { Step } from '../../src/ports/steps.ts';
+import { playKilled, removeScenes } from '../support/killed-runs.ts';
+import type { Account, Between, Case, Mode, Moment } from '../support/killed-runs.ts';
+import { STORED_SESSIONS } from '../support/stored-sessions.ts';
+
+/** So many keep two cores at work. */
+const CASES_AT_A_TIME = 3;
+/** `KILL_TABLE=1` plays every case, and prints what was found; else each step is killed in each mode, with formats and cycles by turns. */
+const isWhole = process.env['KILL_TABLE'] !== undefined;
+
+const once = (step: Step): Moment => ({ step, nth: 1 });
+const SUMMARIZED = [1, 2, 3, 4].map((nth): Moment => ({ step: 'summarized', nth }));
+const WRITING = (['written', 'synced', 'looked', 'renamed', 'folder-synced'] as const).map(once);
+const TO_A_FILE = [once('read'), once('planned'), ...SUMMARIZED, once('prepared'), ...WRITING, once('applied')];
+
+const MOMENTS: Readonly<Record<Mode, readonly Moment[]>> = {
+  'in place': TO_A_FILE,
+  'to a file': TO_A_FILE,
+  'beside it': TO_A_FILE,
+  'to stdout': TO_A_FILE.filter(({ step }) => !WRITING.some((one) => one.step === step)),
+  'restored in place': WRITING,
+};
+const MODES: readonly Mode[] = ['in place', 'to a file', 'beside it', 'to stdout', 'restored in place'];
+const CYCLES = ['first', 'second'] as const;
+
+const everyCase = MODES.flatMap((mode) =>
+  CYCLES.flatMap((cycle) =>
+    STORED_SESSIONS.flatMap((session) =>
+      MOMENTS[mode].map((moment): Case => ({ session, cycle, mode, kills: [moment], between: 'nothing' })),
+    ),
+  ),
+);
+
+/** In place there is no second copy: each step in both cycles. One summary stands for all of them but there, in the first. */
+const someCases = everyCase.filter(({ mode, cycle, session, kills: [moment = once('read')] }) => {
+  const at = MOMENTS[mode].indexOf(moment);
+  if (session !== STORED_SESSIONS[at % STORED_SESSIONS.length]) return false;
+  if (mode !== 'in place') return moment.nth === 1 && cycle === CYCLES[at % CYCLES.length];
+  return cycle === 'first' || moment.nth === 1;
+});
+
+/** In the order in which the cases are listed; null: not played to its end. */
+const accounts = new Map<Case, Account | null>();
+
+function testKilled(one: Case): void {
+  const steps = one.kills.map(({ step, nth }) => (nth === 1 ? step : `${step} ${nth}`)).join(', then after ');
+  const { session, cycle, mode, between } = one;
+  const name = `after ${steps} (${session.format}, ${cycle} compaction, ${mode}${between === 'nothing' ? '' : `, ${between}`})`;
+  accounts.set(one, null);
+  test(name, async () => {
+    accounts.set(one, await playKilled(one));
+  });
+}
+
+suite(
+  'killed, the file is as it was or verifies; the next run leaves what a run that nobody killed leaves',
+  { concurrency: CASES_AT_A_TIME },
+  () => {
+    for (const one of isWhole ? everyCase : someCases) testKilled(one);
+  },
+);
+
+const EARLY: Moment = { step: 'summarized', nth: 2 };
+const BOTH_SIDES = [once('synced'), once('renamed')];
+
+suite('and so it is when something comes between', { concurrency: CASES_AT_A_TIME }, () => {
+  const betweens: readonly (readonly [Between, readonly Moment[]])[] = [
+    ['append', [EARLY, ...BOTH_SIDES]],
+    ['copy', [EARLY, ...BOTH_SIDES]],
+    ['verify', BOTH_SIDES],
+    ['restore', BOTH_SIDES],
+    // Beside a name that is gone nothing is looked for but what the archive knows of.
+    ['move', [once('prepared'), ...BOTH_SIDES]],
+    ['delete', BOTH_SIDES],
+  ];
+  const cases = betweens.flatMap(([between, moments]) =>
+    moments.map((moment, at): Omit<Case, 'session'> => {
+      const cycle = at === 1 && between !== 'append' ? 'second' : 'first';
+      return { between, kills: [moment], cycle, mode: 'in place' };
+    }),
+  );
+  const twice = (['prepared', 'written', 'looked'] as const).map((step, at): Omit<Case, 'session'> => {
+    const kills = [once(step), once(TO_A_FILE.at(-2 - at)?.step ?? 'read')];
+    return { between: 'nothing', kills, cycle: 'second', mode: 'in place' };
+  });
+  for (const [at, one] of [...cases, ...twice].entries())
+    for (const [index, session] of STORED_SESSIONS.entries())
+      if (isWhole || index === at % STORED_SESSIONS.length) testKilled({ ...one, session });
+});
+
+after(() => {
+  removeScenes();
+  if (isWhole) writeSync(1, renderTable());
+});
+
+/** A row for each step and each thing that came between, a column for each mode; how many cases were alike. */
+function renderTable(): string {
+  const rowOf = ({ kills, between }: Case): string =>
+    `${kills.map(({ step, nth }) => `${step}${nth === 1 ? '' : ` ${nth}`}`).join(', ')}${between === 'nothing' ? '' : `, ${between}`}`;
+  const rows = [...new Set([...accounts.keys()].map(rowOf))];
+  const cell = (row: string, mode: Mode): string => {
+    const found = [...accounts].filter(([one]) => rowOf(one) === row && one.mode === mode);
+    const texts = found.map(([, account]) => {
+      if (account === null) return 'failed';
+      const { found: state, leftovers, next } = account;
+      const left = leftovers.length === 0 ? '' : ` (${leftovers.join(', ')})`;
+      return `${state}${left} → ${next}`;
+    });
+    return [...new Set(texts)].map((text) => `${text} ×${texts.filter((one) => one === text).length}`).join('<br>');
+  };
+  const lines = rows.map((row) => `| ${row} | ${MODES.map((mode) => cell(row, mode)).join(' | ')} |`);
+  return [`| killed after | ${MODES.join(' | ')} |`, `|${'---|'.repeat(MODES.length + 1)}`, ...lines, ''].join('\n');
+}

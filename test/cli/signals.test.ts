@@ -1,0 +1,201 @@
+import assert from 'node:assert/strict';
+import { chmodSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getuid } from 'node:process';
+import { suite, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { Step } from '../../src/ports/steps.ts';
+import { readArchiveRows } from '../support/archive-rows.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { endOf, runHere, runProcess, startProcess, startWaiting } from '../support/program.ts';
+import type { ProcessOptions } from '../support/program.ts';
+
+const original = chatTranscript(24);
+const AT_A_TIME = { concurrency: 3 };
+
+type Place = { readonly folder: string; readonly file: string; readonly archive: string };
+
+function setUp(t: TestContext, text = original): Place {
+  const folder = folderWith(t, { 'logs/talk.jsonl': text });
+  return {
+    folder: join(folder, 'logs'),
+    file: join(folder, 'logs', 'talk.jsonl'),
+    archive: join(folder, 'archive.db'),
+  };
+}
+
+function read({ file }: Place): string {
+  return readFileSync(file, 'utf8');
+}
+
+/** The file holds its original, or what gives it back; nothing else is in the folder, and nothing half done in the archive. */
+async function assertWhole(place: Place, before: readonly string[] = []): Promise<'as it was' | 'done'> {
+  assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+  const statuses = readArchiveRows(place.archive)?.statuses ?? [];
+  if (read(place) === original) {
+    assert.deepEqual(statuses, before);
+    return 'as it was';
+  }
+  assert.deepEqual(statuses, ['applied']);
+  assert.equal((await runHere(['verify', '--archive', place.archive, place.file])).code, 0);
+  const restored = await runHere(['restore', '--all', '--archive', place.archive, place.file]);
+  assert.equal(restored.stdout, original);
+  return 'done';
+}
+
+function signalsAt(step: Step, ...names: readonly NodeJS.Signals[]): ProcessOptions {
+  return { script: { happening: { step, what: { kind: 'signals', names } } } };
+}
+
+const BEFORE_RENAME = ['read', 'planned', 'summarized', 'prepared', 'written', 'synced', 'looked'] as const;
+const AFTER_RENAME = ['renamed', 'folder-synced', 'applied'] as const;
+
+suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
+  for (const [index, step] of [...BEFORE_RENAME, ...AFTER_RENAME].entries()) {
+    const [name, code] = index % 2 === 0 ? (['SIGINT', 130] as const) : (['SIGTERM', 143] as const);
+    const state = AFTER_RENAME.some((one) => one === step) ? 'done' : 'as it was';
+    test(`${name} after '${step}': the file is ${state}, and nothing else is left`, async (t) => {
+      const place = setUp(t);
+      const ended = await runProcess(['-i', '--archive', place.archive, place.file], signalsAt(step, name));
+      assert.deepEqual([ended.code, ended.signal], [code, null], ended.stderr);
+      assert.equal(await assertWhole(place), state);
+    });
+  }
+
+  for (const step of ['written', 'looked', 'renamed'] as const) {
+    test(`while it restores in place, after '${step}'`, async (t) => {
+      const place = setUp(t);
+      assert.equal((await runHere(['-i', '--archive', place.archive, place.file])).code, 0);
+      const args = ['restore', '-i', '--archive', place.archive, place.file];
+      assert.equal((await runProcess(args, signalsAt(step, 'SIGTERM'))).code, 143);
+      assert.equal(await assertWhole(place, ['applied']), step === 'renamed' ? 'as it was' : 'done');
+    });
+  }
+
+  for (const step of ['planned', 'synced', 'renamed'] as const) {
+    test(`a second signal ends it at once, after '${step}' too, and the folder is clean`, async (t) => {
+      const place = setUp(t);
+      const args = ['-i', '--archive', place.archive, place.file];
+      assert.equal((await runProcess(args, signalsAt(step, 'SIGINT', 'SIGTERM'))).code, 143);
+      assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+      assert.equal((await runHere(args)).code, 0);
+      assert.equal(await assertWhole(place), 'done');
+    });
+  }
+
+  for (const [names, code] of [
+    [['SIGINT', 'SIGINT'], 130],
+    [['SIGINT', 'SIGTERM'], 143],
+  ] as const) {
+    test(`a second signal ends it also while a model does not answer: ${names.join(', ')}`, async (t) => {
+      const place = setUp(t);
+      const stdin = openSync(place.file, 'r');
+      t.after(() => closeSync(stdin));
+      const args = ['-o', join(place.folder, 'out.jsonl'), '--archive', place.archive, '-'];
+      const ended = await runProcess(args, {
+        script: { hangingModel: names },
+        stdio: [stdin, 'pipe', 'pipe'],
+        environment: { TMPDIR: place.folder },
+      });
+      assert.deepEqual([ended.code, ended.stderr], [code, '']);
+      assert.equal(await assertWhole(place), 'as it was');
+    });
+  }
+});
+
+suite('nobody reads standard output any more', AT_A_TIME, () => {
+  for (const args of [
+    ['-o', '-'],
+    ['score'],
+    ['restore'],
+    ['verify'],
+    ['search', 'parser'],
+    ['archive', 'list'],
+  ] as const) {
+    test(`'${args.join(' ')}' is done, and says nothing of it`, async (t) => {
+      const place = setUp(t, chatTranscript(400));
+      const { archive, file } = place;
+      const isCompacted = args[0] !== '-o' && args[0] !== 'score';
+      if (isCompacted) assert.equal((await runHere(['-i', '-q', '--archive', archive, file])).code, 0);
+      const takesFile = args[0] !== 'search' && args[0] !== 'archive';
+      const child = startProcess([...args, '--archive', archive, '-q', ...(takesFile ? [file] : [])]);
+      // Closed long before the program has begun to write.
+      child.stdout?.destroy();
+      const ended = await endOf(child);
+      assert.deepEqual([ended.code, ended.signal, ended.stderr], [0, null, '']);
+      assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+    });
+  }
+
+  for (const args of [['-o', '-', '-q'], ['score'], ['restore', '-q'], ['verify']] as const) {
+    test(`'${args.join(' ')}' to a full device fails, and says why`, async (t) => {
+      const { archive, file } = setUp(t);
+      if (args[0] === 'restore' || args[0] === 'verify')
+        assert.equal((await runHere(['-i', '-q', '--archive', archive, file])).code, 0);
+      const full = openSync('/dev/full', 'w');
+      t.after(() => closeSync(full));
+      const ended = await runProcess([...args, '--archive', archive, file], { stdio: ['ignore', full, 'pipe'] });
+      const message = 'standard output: the system cannot write it (ENOSPC). Check where it goes.\n';
+      assert.deepEqual([ended.code, ended.stderr], [1, message]);
+    });
+  }
+});
+
+suite('what may not be written, by an ordinary user', AT_A_TIME, () => {
+  // Root is asked for no permission; without its capabilities it is.
+  const wrapper = getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : [];
+  const cases = [
+    ['a file that is read-only, in place', 'talk.jsonl', 0o444, ['-i']],
+    ['a folder that is read-only, in place', '.', 0o555, ['-i']],
+    ['a folder that is read-only, beside the input', '.', 0o555, []],
+    ['a file that may not be read', 'talk.jsonl', 0, []],
+  ] as const;
+  for (const [what, name, mode, flags] of cases) {
+    test(`${what}: exit code 1, a message, everything as it was`, async (t) => {
+      const { folder, file, archive } = setUp(t);
+      chmodSync(join(folder, name), mode);
+      const ended = await runProcess([...flags, '--archive', archive, file], { wrapper });
+      chmodSync(join(folder, name), 0o700);
+      assert.equal(ended.code, 1, ended.stderr);
+      const place = name === '.' ? folder : file;
+      const denied = mode === 0 ? 'read' : 'write';
+      assert.match(ended.stderr, new RegExp(`^${place}: you may not ${denied} it\\. .*\\n$`));
+      assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(folder)], [true, ['talk.jsonl']]);
+      assert.deepEqual(readArchiveRows(archive)?.statuses ?? [], []);
+    });
+  }
+
+  test('restoring in place too', async (t) => {
+    const { folder, file, archive } = setUp(t);
+    assert.equal((await runHere(['-i', '--archive', archive, file])).code, 0);
+    const compacted = readFileSync(file, 'utf8');
+    chmodSync(folder, 0o555);
+    const ended = await runProcess(['restore', '-i', '--archive', archive, file], { wrapper });
+    chmodSync(folder, 0o700);
+    assert.deepEqual([ended.code, readFileSync(file, 'utf8') === compacted], [1, true]);
+  });
+
+  test('a folder that becomes read-only at the last moment: what cannot be removed is removed by the next run', async (t) => {
+    const { folder, file, archive } = setUp(t);
+    const args = ['-i', '--archive', archive, file];
+    const waiting = await startWaiting(t, 'synced', { args, wrapper });
+    chmodSync(folder, 0o555);
+    const ended = await waiting.goOn();
+    chmodSync(folder, 0o700);
+    assert.deepEqual([ended.code, readFileSync(file, 'utf8') === original], [1, true]);
+    assert.match(ended.stderr, /^[^\n]*: you may not write it\.[^\n]*\n$/);
+    assert.equal((await runHere(args)).code, 0);
+    assert.deepEqual(readdirSync(folder), ['talk.jsonl']);
+  });
+
+  test('standard input, where there is no folder to keep it in', async (t) => {
+    const { folder, file, archive } = setUp(t);
+    const stdin = openSync(file, 'r');
+    t.after(() => closeSync(stdin));
+    const environment = { TMPDIR: join(folder, 'gone') };
+    const ended = await runProcess(['-', '--archive', archive], { stdio: [stdin, 'pipe', 'pipe'], environment });
+    const message = 'standard input cannot be kept there (no such folder). Name another folder with TMPDIR.';
+    assert.deepEqual([ended.code, ended.stderr], [1, `${join(folder, 'gone')}: ${message}\n`]);
+  });
+});

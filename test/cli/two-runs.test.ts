@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { readArchiveRows } from '../support/archive-rows.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runHere, runProcess, startWaiting } from '../support/program.ts';
+import type { Ended } from '../support/program.ts';
+
+const original = chatTranscript(24);
+
+type Place = {
+  readonly folder: string;
+  readonly file: string;
+  readonly archive: string;
+  readonly run: (...args: readonly string[]) => readonly string[];
+};
+
+function setUp(t: TestContext): Place {
+  const root = folderWith(t, { 'logs/talk.jsonl': original });
+  const archive = join(root, 'archive.db');
+  const folder = join(root, 'logs');
+  const file = join(folder, 'talk.jsonl');
+  return { folder, file, archive, run: (...args) => [...args, '--archive', archive, file] };
+}
+
+async function done(args: readonly string[]): Promise<Ended> {
+  const ended = await runHere(args);
+  assert.equal(ended.code, 0, ended.stderr);
+  return ended;
+}
+
+/** The compacted file gives the original back, and the archive holds one compaction of it and nothing half done. */
+async function assertOnce({ archive }: Place, compacted: string): Promise<void> {
+  await done(['verify', '--archive', archive, compacted]);
+  assert.equal((await done(['restore', '--all', '--archive', archive, compacted])).stdout, original);
+  const rows = readArchiveRows(archive);
+  assert.deepEqual([rows?.statuses, rows?.damage], [['applied'], []]);
+}
+
+function heldMessage(path: string): string {
+  return `${path}: another run of compact is at work on it. Try again when that one is done.\n`;
+}
+
+suite('two runs that write one file: the first has it, the second says so and fails', { concurrency: 3 }, () => {
+  for (const step of ['summarized', 'prepared', 'synced', 'looked'] as const) {
+    test(`both in place, the first after '${step}'`, async (t) => {
+      const place = setUp(t);
+      const first = await startWaiting(t, step, { args: place.run('-i') });
+      const second = await runProcess(place.run('-i'));
+      assert.deepEqual([second.code, second.stderr], [1, heldMessage(place.file)]);
+      assert.equal((await first.goOn()).code, 0);
+      await assertOnce(place, place.file);
+      assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+    });
+  }
+
+  test('both beside the input', async (t) => {
+    const place = setUp(t);
+    const output = join(place.folder, 'talk.compact.jsonl');
+    const first = await startWaiting(t, 'written', { args: place.run() });
+    const second = await runProcess(place.run());
+    assert.deepEqual([second.code, second.stderr], [1, heldMessage(output)]);
+    assert.equal(existsSync(output), false);
+    assert.equal((await first.goOn()).code, 0);
+    await assertOnce(place, output);
+    assert.equal(readFileSync(place.file, 'utf8'), original);
+  });
+
+  test('with archives of their own', async (t) => {
+    const place = setUp(t);
+    const other = join(place.folder, '..', 'other.db');
+    const first = await startWaiting(t, 'prepared', { args: place.run('-i') });
+    const second = await runProcess(['-i', '--archive', other, place.file]);
+    assert.deepEqual([second.code, second.stderr], [1, heldMessage(place.file)]);
+    assert.equal((await first.goOn()).code, 0);
+    await assertOnce(place, place.file);
+    assert.deepEqual(readArchiveRows(other)?.statuses, []);
+  });
+
+  test('one restores in place while the other compacts in place, and the other way round', async (t) => {
+    const place = setUp(t);
+    await done(place.run('-i'));
+    const restoring = await startWaiting(t, 'synced', { args: ['restore', ...place.run('-i')] });
+    const late = await runProcess(place.run('-i', '--keep-recent', '2'));
+    assert.deepEqual([late.code, late.stderr], [1, heldMessage(place.file)]);
+    assert.equal((await restoring.goOn()).code, 0);
+    assert.equal(readFileSync(place.file, 'utf8'), original);
+    await done(place.run('-i'));
+    const compacting = await startWaiting(t, 'summarized', { args: place.run('-i', '--keep-recent', '2') });
+    const refused = await runProcess(['restore', ...place.run('-i')]);
+    assert.deepEqual([refused.code, refused.stderr], [1, heldMessage(place.file)]);
+    assert.equal((await compacting.goOn()).code, 0);
+    assert.equal((await done(['restore', '--all', ...place.run()])).stdout, original);
+  });
+});
+
+suite('two runs that do not stand in each other’s way', { concurrency: 3 }, () => {
+  for (const step of ['read', 'planned'] as const) {
+    test(`the second is done when the first has '${step}' only: that one sees that nothing is left to do`, async (t) => {
+      const place = setUp(t);
+      const first = await startWaiting(t, step, { args: place.run('-i', '--json') });
+      await done(place.run('-i'));
+      const ended = await first.goOn();
+      assert.deepEqual([ended.code, JSON.parse(ended.stdout).reason], [0, 'nothing-new']);
+      await assertOnce(place, place.file);
+    });
+  }
+
+  for (const step of ['renamed', 'folder-synced', 'applied'] as const) {
+    test(`the first has its file in place ('${step}'): the second sees that nothing is left to do`, async (t) => {
+      const place = setUp(t);
+      const first = await startWaiting(t, step, { args: place.run('-i') });
+      const second = await runProcess(place.run('-i', '--json'));
+      assert.deepEqual([second.code, JSON.parse(second.stdout).reason], [0, 'nothing-new']);
+      assert.equal((await first.goOn()).code, 0);
+      await assertOnce(place, place.file);
+      assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+    });
+  }
+
+  for (const step of ['planned', 'prepared', 'renamed'] as const) {
+    test(`different outputs of one input, the first after '${step}'`, async (t) => {
+      const { folder, run, archive, file } = setUp(t);
+      const [one, two] = [join(folder, 'one.jsonl'), join(folder, 'two.jsonl')];
+      const first = await startWaiting(t, step, { args: run('-o', one) });
+      const second = await runProcess(run('-o', two));
+      assert.equal(second.code, 0, second.stderr);
+      assert.equal((await first.goOn()).code, 0);
+      for (const output of [one, two]) {
+        await done(['verify', '--archive', archive, output]);
+        assert.equal((await done(['restore', '--archive', archive, output])).stdout, original);
+      }
+      assert.deepEqual([readFileSync(one), readFileSync(file, 'utf8')], [readFileSync(two), original]);
+      assert.deepEqual(new Set(readArchiveRows(archive)?.statuses), new Set(['applied']));
+    });
+  }
+
+  test('to standard output while another looks after what is prepared', async (t) => {
+    const place = setUp(t);
+    const first = await startWaiting(t, 'prepared', { args: place.run('-o', '-', '-q') });
+    const output = join(place.folder, 'out.jsonl');
+    await done(place.run('-o', output));
+    const ended = await first.goOn();
+    assert.deepEqual([ended.code, ended.stdout], [0, readFileSync(output, 'utf8')]);
+    await done(['verify', '--archive', place.archive, output]);
+    assert.deepEqual(new Set(readArchiveRows(place.archive)?.statuses), new Set(['applied']));
+  });
+
+  test('verifying and restoring to elsewhere while the file is compacted again', async (t) => {
+    const place = setUp(t);
+    await done(place.run('-i'));
+    const first = await startWaiting(t, 'synced', { args: place.run('-i', '--keep-recent', '2') });
+    await done(['verify', ...place.run()]);
+    assert.equal((await done(['restore', ...place.run()])).stdout, original);
+    assert.equal((await first.goOn()).code, 0);
+    assert.equal((await done(['restore', '--all', ...place.run()])).stdout, original);
+    assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+  });
+});
+
+test('the lock of a run that was killed stops nobody', async (t) => {
+  const place = setUp(t);
+  const first = await startWaiting(t, 'synced', { args: place.run('-i') });
+  assert.equal((await runProcess(place.run('-i'))).code, 1);
+  first.child.kill('SIGKILL');
+  await once(first.child, 'exit');
+  await done(place.run('-i'));
+  await assertOnce(place, place.file);
+  assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+});
+
+for (const [what, args] of [
+  ['a run that finds too little to do', ['-i', '--if-over', '1000000']],
+  ['a run that finds nothing new', ['-i']],
+  ['verifying', ['verify']],
+  ['restoring to standard output', ['restore']],
+] as const) {
+  test(`what a run that was killed has left is also removed by ${what}`, async (t) => {
+    const place = setUp(t);
+    const killed = await startWaiting(t, 'applied', { args: place.run('-i') });
+    killed.child.kill('SIGKILL');
+    await once(killed.child, 'exit');
+    assert.equal(readdirSync(place.folder).length, 2);
+    await done(place.run(...args));
+    assert.deepEqual(readdirSync(place.folder), ['talk.jsonl']);
+  });
+}
+
+for (const [where, args, output] of [
+  ['in place', ['-i'], 'talk.jsonl'],
+  ['beside the input', [], 'talk.compact.jsonl'],
+] as const) {
+  test(`ten at once ${where} have the effect of one`, async (t) => {
+    const place = setUp(t);
+    const all = await Promise.all(Array.from({ length: 10 }, async () => runProcess(place.run(...args))));
+    assert.ok(all.some(({ code }) => code === 0));
+    const path = join(place.folder, output);
+    for (const { code, stderr } of all) if (code !== 0) assert.deepEqual([code, stderr], [1, heldMessage(path)]);
+    await assertOnce(place, path);
+    assert.deepEqual(readdirSync(place.folder), [...new Set([output, 'talk.jsonl'])]);
+    const alone = setUp(t);
+    await done(alone.run(...args));
+    assert.deepEqual(readFileSync(path), readFileSync(join(alone.folder, output)));
+  });
+}
