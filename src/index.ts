@@ -14,6 +14,7 @@ export { openArchive } from './adapters/archive/sqlite.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
 export { resummarizeBatches } from './app/resummarize-batches.ts';
 export type { CompactionResult, Compactor } from './app/compactor.ts';
+export { buildAnthropicSystemParam } from './core/anthropic-system.ts';
 export { formatBatch, parseBatchMetadata } from './core/batch.ts';
 export type { BatchMetadata, SummaryBatch } from './core/batch.ts';
 export { chunkMessages, chunkMessagesByTokenBudget } from './core/chunk.ts';

@@ -9,6 +9,11 @@ export type Message = {
   readonly content: string | readonly ContentBlock[];
 };
 
+/** Blocks are parted by a blank line, as they are where a service takes nothing but text. */
+export function textOfContent(content: Message['content']): string {
+  return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n\n');
+}
+
 /** What the request was made from, for the offline provider: never sent, not in the summary cache's key. */
 export type ModelSource =
   | {
@@ -25,17 +30,20 @@ export type ModelRequest = {
   readonly model: string;
   readonly max_tokens: number;
   readonly temperature?: number;
-  /** Milliseconds. */
+  /** Milliseconds, for the whole call. */
   readonly timeout?: number;
   readonly source?: ModelSource;
 };
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'refusal' | 'stop_sequence' | 'tool_use' | 'other';
 
+/** As the service counts; `input_tokens` holds those that it had cached. */
 export type ModelUsage = {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cached_input_tokens?: number;
+  /** The service did not tell: the numbers are estimates (bytes / 4). */
+  readonly isEstimate?: boolean;
 };
 
 export type ModelResponse = {

@@ -29,7 +29,8 @@ export function createExtractiveProvider(): ModelProvider {
   };
 }
 
-function createCachedStemmer(): (word: string) => string {
+/** Porter's, for English; remembers the words that come again and again. */
+export function createCachedStemmer(): (word: string) => string {
   const stems = new Map<string, string>();
   return (word) => {
     const known = stems.get(word);

@@ -1,0 +1,52 @@
+import { ModelError } from '../../core/model-error.ts';
+import { withDeadline } from './deadline.ts';
+import { faultBehind } from './fault.ts';
+import type { Fault } from './fault.ts';
+import { serviceError } from './service-error.ts';
+import type { Service } from './service-error.ts';
+import { translateFault } from './translate.ts';
+import type { Classify } from './translate.ts';
+
+/** For requests that name no limit; the SDKs' own. */
+const DEFAULT_TIMEOUT_MS = 600_000;
+
+/** One call within its time. Rejects with a `ModelError` for what the service did; an error of the program stays what it is. */
+export async function callService<T>(
+  { service, classify }: { readonly service: Service; readonly classify: Classify },
+  limits: { readonly timeoutMs: number | undefined; readonly signal: AbortSignal | undefined },
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = limits;
+  try {
+    const outcome = await withDeadline(work, { signal, timeoutMs });
+    if (outcome.kind === 'done') return outcome.value;
+    if (outcome.kind === 'aborted') throw new ModelError('api_error', 'it was interrupted', { retryable: false });
+    const limit = `gave no whole answer within ${timeoutMs / 1000} s`;
+    throw serviceError(service, limit, { code: 'timeout', retryable: true, advice: 'compaction_timeout allows more' });
+  } catch (error) {
+    const fault = faultBehind(error);
+    throw fault === null ? error : translateFault(service, fault, classify);
+  }
+}
+
+/**
+ * Asks, and asks again where a fault shows that the service takes requests only in another form. What was learned is kept in
+ * `state`; `learn` gives what must be otherwise than in `used`, or null, and must run out of changes.
+ */
+export async function askAdapting<Form extends object, T>(
+  state: { form: Form },
+  ask: (form: Form) => Promise<T>,
+  learn: (used: Form, fault: Fault) => Partial<Form> | null,
+): Promise<T> {
+  for (;;) {
+    const used = state.form;
+    try {
+      return await ask(used);
+    } catch (error) {
+      const fault = faultBehind(error);
+      const change = fault === null ? null : learn(used, fault);
+      if (change === null) throw error;
+      state.form = { ...state.form, ...change };
+    }
+  }
+}

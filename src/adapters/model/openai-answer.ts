@@ -1,0 +1,120 @@
+import { z } from 'zod';
+import type { ModelUsage, StopReason } from '../../core/model-request.ts';
+import { checked } from './checked.ts';
+import type { Answered } from './events.ts';
+import { ServiceFault } from './fault.ts';
+
+const usageSchema = z.looseObject({
+  prompt_tokens: z.int().min(0),
+  completion_tokens: z.int().min(0).nullish(),
+  prompt_tokens_details: z
+    .looseObject({ cached_tokens: z.int().min(0).nullish() })
+    .nullish()
+    .catch(undefined),
+});
+type Usage = z.infer<typeof usageSchema>;
+const saidSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
+const envelope = { usage: usageSchema.nullish().catch(undefined) };
+const chunkSchema = z.looseObject({
+  ...envelope,
+  choices: z
+    .array(
+      z.looseObject({ index: z.int().optional(), delta: saidSchema.nullish(), finish_reason: z.string().nullish() }),
+    )
+    .nullish(),
+});
+const completionSchema = z.looseObject({
+  ...envelope,
+  choices: z.array(z.looseObject({ message: saidSchema, finish_reason: z.string().nullish() })).min(1),
+});
+
+/** `usage` is null where the server told nothing. */
+export type OpenAiAnswer = {
+  readonly text: string;
+  readonly stopReason: StopReason;
+  readonly usage: ModelUsage | null;
+};
+
+type Draft = {
+  readonly text: string;
+  readonly isRefusal: boolean;
+  readonly finishReason: string | null;
+  readonly usage: Usage | null;
+};
+
+/** Reads a chat completion to its end; without a finish reason it is none. */
+export async function readOpenAiAnswer(answered: Answered): Promise<OpenAiAnswer> {
+  const draft = answered.kind === 'whole' ? wholeDraft(answered.value) : await streamedDraft(answered.events);
+  if (draft.finishReason === null) throw new ServiceFault({ kind: 'no-end' });
+  return {
+    text: withoutThinking(draft.text),
+    stopReason: draft.isRefusal ? 'refusal' : toStopReason(draft.finishReason),
+    usage: draft.usage === null ? null : toUsage(draft.usage),
+  };
+}
+
+const NOTHING: Draft = { text: '', isRefusal: false, finishReason: null, usage: null };
+
+function wholeDraft(value: unknown): Draft {
+  const { choices, usage } = checked(completionSchema, value, 'completion');
+  const [choice] = choices;
+  return choice === undefined
+    ? NOTHING
+    : addSaid({ ...NOTHING, usage: usage ?? null }, choice.message, choice.finish_reason);
+}
+
+async function streamedDraft(events: AsyncIterable<unknown>): Promise<Draft> {
+  let draft = NOTHING;
+  let count = 0;
+  for await (const event of events) {
+    count += 1;
+    const { choices, usage } = checked(chunkSchema, event, 'chunk');
+    if (usage !== undefined && usage !== null) draft = { ...draft, usage };
+    for (const { index = 0, delta, finish_reason: reason } of choices ?? []) {
+      if (index === 0) draft = addSaid(draft, delta ?? {}, reason);
+    }
+  }
+  if (count === 0) throw new ServiceFault({ kind: 'empty' });
+  return draft;
+}
+
+function addSaid(draft: Draft, said: z.infer<typeof saidSchema>, reason: string | null | undefined): Draft {
+  return {
+    ...draft,
+    text: draft.text + (said.content ?? ''),
+    isRefusal: draft.isRefusal || (said.refusal ?? '') !== '',
+    finishReason: reason ?? draft.finishReason,
+  };
+}
+
+/** Local servers without a parser for a model's thinking leave it at the head of the text. */
+function withoutThinking(text: string): string {
+  return text.replace(/^\s*<think>[\s\S]*?(?:<\/think>\s*|$)/, '');
+}
+
+function toUsage({
+  prompt_tokens: input,
+  completion_tokens: output,
+  prompt_tokens_details: details,
+}: Usage): ModelUsage {
+  return { input_tokens: input, output_tokens: output ?? 0, cached_input_tokens: details?.cached_tokens ?? 0 };
+}
+
+function toStopReason(reason: string): StopReason {
+  switch (reason) {
+    case 'stop':
+    case 'eos':
+      return 'end_turn';
+    case 'length':
+    case 'model_length':
+      return 'max_tokens';
+    case 'content_filter':
+    case 'refusal':
+      return 'refusal';
+    case 'tool_calls':
+    case 'function_call':
+      return 'tool_use';
+    default:
+      return 'other';
+  }
+}

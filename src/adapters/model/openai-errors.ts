@@ -1,0 +1,23 @@
+import type { ErrorBody } from './error-body.ts';
+import type { Verdict } from './service-error.ts';
+import { NO_CREDIT } from './translate.ts';
+
+const NO_QUOTA_CODES: ReadonlySet<string> = new Set([
+  'insufficient_quota',
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'insufficient_balance',
+]);
+const KEY_CODES: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_authentication', 'account_deactivated']);
+
+/** What OpenAI's names for errors mean, which many other servers use too, and with other statuses. */
+export function classifyOpenAi({ type, code, text }: ErrorBody, status: number | null): Verdict | null {
+  const names = [code ?? '', type ?? ''];
+  if (names.some((name) => NO_QUOTA_CODES.has(name)) || /exceeded your current quota/i.test(text)) {
+    return { code: 'rate_limit', retryable: false, advice: NO_CREDIT };
+  }
+  if (names.some((name) => KEY_CODES.has(name))) return status === 401 ? null : { code: 'auth', retryable: false };
+  if (status !== null) return null;
+  if (names.includes('rate_limit_exceeded')) return { code: 'rate_limit', retryable: true };
+  return names.includes('invalid_request_error') ? { code: 'api_error', retryable: false } : null;
+}
