@@ -33,7 +33,7 @@ function setUp(t: TestContext, model: ModelProvider, config: Partial<CompactionC
     archive: bench.archive(),
     config: { ...DEFAULT_COMPACTION_CONFIG, chunkSize: 10, keepRecent: 5, ...config },
     modelName: 'm',
-    runtime: { ...bench.deps.runtime, sleep },
+    runtime: { ...bench.deps.runtime, sleep, random: () => 0 },
   });
   return { bench, compactor, waits };
 }

@@ -191,12 +191,16 @@ test('who has read enough gets no further lines', async (t) => {
   assert.deepEqual([shown, count], [{ ok: true, value: 3 }, 3]);
 });
 
-test('a name that nothing bears is refused with the labels nearest to it', async (t) => {
+test('a name that nothing bears is refused with the labels that begin as it does, if there are any', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', chatTranscript(30));
   const label = reportOf(await bench.compact('talk.jsonl')).conversations[0]?.batches[0]?.label ?? '';
   const archive = bench.archivePath;
-  for (const name of ['nothing', '', 'batch:9', 'message:99999', 'batch:x', '\ud800\0', `${label}-2`]) {
+  for (const name of ['nothing', '', 'batch:9', 'message:99999', 'batch:x', '\ud800\0', 'compaction-batch-?']) {
+    assert.deepEqual(await refusal(bench, name), { kind: 'not-archived', name, near: [], archive });
+  }
+  const ownPart = label.slice('compaction-batch-'.length);
+  for (const name of [`${label}-2`, `${label.slice(0, -3)}999`, `${ownPart}-2`, `${ownPart.slice(0, 4)}?`]) {
     assert.deepEqual(await refusal(bench, name), { kind: 'not-archived', name, near: [label], archive });
   }
 });
@@ -261,10 +265,6 @@ test('without an archive nothing is listed, and nothing can be shown', async (t)
     0,
     null,
   ]);
-  assert.deepEqual(await refusal(bench, 'x'), {
-    kind: 'not-archived',
-    name: 'x',
-    near: [],
-    archive: bench.archivePath,
-  });
+  const failure = { kind: 'cannot-open', path: bench.archivePath, reason: 'there is none yet' };
+  assert.deepEqual(await refusal(bench, 'x'), { kind: 'archive', failure });
 });

@@ -172,17 +172,12 @@ test('damage in an earlier cycle is found too', async (t) => {
 });
 
 test('an earlier cycle that is gone from the archive is missed, though the later one is whole', async (t) => {
-  for (const loss of [
-    'DELETE FROM cycles WHERE id = 1',
-    "UPDATE compactions SET status = 'prepared', process_id = 1 WHERE id = 1",
-  ]) {
-    const bench = benchFor(t);
-    await compacted(bench);
-    appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 100));
-    await bench.compact('talk.jsonl');
-    tamper(bench, loss);
-    assert.deepEqual(await problemsOf(bench), ['missing-batch']);
-  }
+  const bench = benchFor(t);
+  await compacted(bench);
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(12, 100));
+  await bench.compact('talk.jsonl');
+  tamper(bench, 'DELETE FROM cycles WHERE id = 1');
+  assert.deepEqual(await problemsOf(bench), ['missing-batch']);
 });
 
 test('a fork of a fork verifies: cycles that wrote the same line are one', async (t) => {

@@ -29,6 +29,17 @@ test('L4: a refusal is no summary', () => {
   assert.equal(check('They chose tea.', { stopReason: 'refusal' }), 'refused');
 });
 
+test('L4: a call of a tool is no summary, whatever was said before it', () => {
+  assert.deepEqual(
+    [check('Let me look that up.', { stopReason: 'tool_use' }), check('', { stopReason: 'tool_use' })],
+    ['unfinished', 'unfinished'],
+  );
+});
+
+test('L4: an answer that stopped for a reason that nobody knows is no summary', () => {
+  assert.equal(check('They chose tea.', { stopReason: 'other' }), 'unfinished');
+});
+
 for (const text of [
   "I'm sorry, but I can't help with that.",
   'I cannot assist with this request.',
@@ -63,6 +74,8 @@ for (const text of [
   '[{ "error": { "code": 503 } }]',
   '<!DOCTYPE html><html><body>502</body></html>',
   '<html>\n<head></head></html>',
+  '<head><title>502 Bad Gateway</title></head>',
+  '<body class="error">Bad gateway</body>',
 ]) {
   test(`L4: an error message is no summary: ${JSON.stringify(text.slice(0, 70))}`, () => {
     assert.equal(check(text), 'error-text');

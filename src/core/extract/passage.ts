@@ -2,6 +2,7 @@ import type { ConversationMessage } from '../message.ts';
 import { dayOf } from './layout.ts';
 import { labelOf } from './quoting.ts';
 import { messageText } from './segment.ts';
+import { MAX_UNIT_CHARS } from './sentence.ts';
 import type { Voice } from './terms.ts';
 import { unitsOf } from './unit.ts';
 import type { Unit } from './unit.ts';
@@ -26,6 +27,21 @@ const MAX_TOOL_CHARS = 24_000;
 
 /** Messages as passages. How much is read of each call and result follows from the budget and from how many of them there are. */
 export function readMessages(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
+  return readPassages(messages, { budgetChars, maxPieceChars: MAX_UNIT_CHARS });
+}
+
+// A line of a terminal. Of longer pieces fewer fit, and most of each is not what is needed of it.
+const MAX_DETAIL_CHARS = 80;
+
+/** The same with calls and results in short pieces, for where there is room for a few details only. */
+export function readDetails(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
+  return readPassages(messages, { budgetChars, maxPieceChars: MAX_DETAIL_CHARS });
+}
+
+function readPassages(
+  messages: readonly ConversationMessage[],
+  { budgetChars, maxPieceChars }: { readonly budgetChars: number; readonly maxPieceChars: number },
+): readonly Passage[] {
   const toolCount = messages.reduce((sum, message) => sum + toolPartsOf(message), 0);
   const share = Math.floor((budgetChars * READ_PER_BUDGET) / Math.max(1, toolCount));
   const maxToolChars = Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
@@ -34,7 +50,7 @@ export function readMessages(messages: readonly ConversationMessage[], budgetCha
     return {
       id: message.id,
       text,
-      units: unitsOf(message, text, maxToolChars),
+      units: unitsOf(message, text, { maxToolChars, maxPieceChars }),
       day: dayOf(message.created_at),
       speaker: labelOf(message.role, message.name),
       voice: message.role === 'user' ? 'user' : 'assistant',

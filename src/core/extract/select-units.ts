@@ -6,6 +6,7 @@ import type { Line } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
 import type { Passage } from './passage.ts';
 import { proseSample } from './prose-sample.ts';
+import { isNovel } from './novelty.ts';
 import { asLine, isRoleWord } from './quoting.ts';
 import { createTermIndex } from './terms.ts';
 import type { TermIndex } from './terms.ts';
@@ -28,6 +29,8 @@ export type SelectOptions = {
   readonly stem: Stemmer;
   /** Summaries that stand beside this one: what they say counts as kept. */
   readonly earlier?: readonly string[];
+  /** Only units that say what those do not; none where there is none. Otherwise there is one wherever one fits. */
+  readonly onlyNovel?: boolean;
 };
 
 type Candidate = Unit & {
@@ -39,7 +42,7 @@ type Candidate = Unit & {
 /** The units that keep most of what was said within the budget, in the order in which it was said. Same input, same units. */
 export function selectUnits(
   passages: readonly Passage[],
-  { budgetChars, stem, earlier = [] }: SelectOptions,
+  { budgetChars, stem, earlier = [], onlyNovel = false }: SelectOptions,
 ): readonly SelectedUnit[] {
   const isEnglish = isEnglishText(proseSample(passages));
   const labels = new Set(passages.map(({ speaker }) => speaker));
@@ -48,7 +51,13 @@ export function selectUnits(
   const candidates = addUnits(index, passages);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
   const value = createValue({ index, worth, units: candidates });
-  for (const line of earlierLines(earlier, passages)) value.cover(index.knownTermsIn(line));
+  const covered = new Set<number>();
+  for (const line of earlierLines(earlier, passages)) {
+    const terms = index.knownTermsIn(line);
+    value.cover(terms);
+    if (onlyNovel) for (const term of terms) covered.add(term);
+  }
+  const mayChoose = (place: number): boolean => !onlyNovel || isNovel(index, place, covered);
 
   const lines: (Line | undefined)[] = [];
   const lineAt = (place: number): Line => (lines[place] ??= lineOf(candidates[place], passages));
@@ -58,13 +67,13 @@ export function selectUnits(
       lineAt,
       charsAt: (place) => lengthOf(candidates[place]),
       passageAt: (place) => candidates[place]?.passage,
-      gainOf: value.gainOf,
+      gainOf: (place) => (mayChoose(place) ? value.gainOf(place) : 0),
       keep: value.keep,
     },
     budgetChars,
   );
   const selected = places.flatMap((place) => selectedOf(candidates[place], lineAt(place), passages));
-  return selected.length > 0 ? selected : firstWords(passages, budgetChars);
+  return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
 }
 
 /** Indexes all units; a passage that follows another's question is its answer. */

@@ -42,13 +42,13 @@ export function splitSentences(text: string, { start, end }: Span): readonly Spa
   return found.flatMap((span) => trimmed(text, span));
 }
 
-/** A span cut into pieces of `MAX_UNIT_CHARS` at most, at a blank or other separator where there is one. */
-export function splitLong(text: string, span: Span): readonly Span[] {
-  if (span.end - span.start <= MAX_UNIT_CHARS) return [span];
+/** A span cut into pieces of `maxChars` at most, at a blank or other separator where there is one. */
+export function splitLong(text: string, span: Span, maxChars = MAX_UNIT_CHARS): readonly Span[] {
+  if (span.end - span.start <= maxChars) return [span];
   const pieces: Span[] = [];
   let from = span.start;
-  while (span.end - from > MAX_UNIT_CHARS) {
-    const cut = cutAt(text, from, from + MAX_UNIT_CHARS);
+  while (span.end - from > maxChars) {
+    const cut = cutAt(text, from, from + maxChars);
     pieces.push(...trimmed(text, { start: from, end: cut }));
     from = cut;
   }

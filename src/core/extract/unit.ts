@@ -13,18 +13,27 @@ const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)[^`]*$/;
 
-/** The units of `text`, which is `messageText(message)`, in order; of long calls and results those of `maxToolChars`. */
-export function unitsOf(message: ConversationMessage, text: string, maxToolChars: number): readonly Unit[] {
-  return segmentsOf(message, text, maxToolChars).flatMap((segment) => unitsOfSegment(text, segment));
+export type ToolLimits = {
+  /** Of each call and result, what is read. */
+  readonly maxToolChars: number;
+  /** Of the pieces that it is cut into. */
+  readonly maxPieceChars: number;
+};
+
+/** The units of `text`, which is `messageText(message)`, in order. */
+export function unitsOf(message: ConversationMessage, text: string, limits: ToolLimits): readonly Unit[] {
+  return segmentsOf(message, text, limits.maxToolChars).flatMap((segment) =>
+    unitsOfSegment(text, segment, limits.maxPieceChars),
+  );
 }
 
-function unitsOfSegment(text: string, segment: Segment): readonly Unit[] {
-  if (segment.kind === 'call') return callUnits(text, segment);
+function unitsOfSegment(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
+  if (segment.kind === 'call') return callUnits(text, segment, maxPieceChars);
   if (segment.kind === 'prose') return proseUnits(text, segment);
   const units: Unit[] = [];
   for (const line of linesOf(text, segment)) {
     for (const span of trimmed(text, withoutLineNumber(text, line)))
-      pushSpans(units, splitLong(text, span), segment.kind);
+      pushSpans(units, splitLong(text, span, maxPieceChars), segment.kind);
   }
   return units;
 }
@@ -61,12 +70,12 @@ export function proseUnits(text: string, segment: Span): readonly Unit[] {
   return units;
 }
 
-function callUnits(text: string, segment: Segment): readonly Unit[] {
+function callUnits(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
   const units: Unit[] = [];
   for (const line of linesOf(text, segment)) {
     let from = line.start;
-    while (line.end - from > MAX_UNIT_CHARS) {
-      const cut = callCut(text, from);
+    while (line.end - from > maxPieceChars) {
+      const cut = callCut(text, from, maxPieceChars);
       pushSpans(units, trimmed(text, { start: from, end: cut }), 'call');
       from = cut;
       while (text.charCodeAt(from) === BACKSLASH && 'nrt'.includes(text.charAt(from + 1))) from += 2;
@@ -79,11 +88,11 @@ function callUnits(text: string, segment: Segment): readonly Unit[] {
 const BACKSLASH = 92;
 
 /** Arguments are JSON: a line end of theirs is written `\n`, and that is the best place to cut. */
-function callCut(text: string, from: number): number {
-  const limit = from + MAX_UNIT_CHARS;
+function callCut(text: string, from: number, maxPieceChars: number): number {
+  const limit = from + maxPieceChars;
   const lineEnd = text.lastIndexOf('\\n', limit - 2);
-  if (lineEnd > from + MAX_UNIT_CHARS / 3) return lineEnd;
-  return splitLong(text, { start: from, end: limit + 1 })[0]?.end ?? limit;
+  if (lineEnd > from + maxPieceChars / 3) return lineEnd;
+  return splitLong(text, { start: from, end: limit + 1 }, maxPieceChars)[0]?.end ?? limit;
 }
 
 /** Lines without the blanks around them, empty ones left out. */

@@ -1,0 +1,51 @@
+import { readFile, stat } from 'node:fs/promises';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Redactor, RuleFileProblem } from '../../ports/redactor.ts';
+import { OWN_RULES } from './own-rules.ts';
+import { createRedactor } from './redactor.ts';
+
+export type LoadedRedactors = {
+  /** A redactor for one transcript: masks count from 1 in each. */
+  readonly create: () => Redactor;
+  /** A sentence for each thing in the file of rules that does nothing. */
+  readonly warnings: readonly string[];
+};
+
+const MAX_RULE_BYTES = 4 * 1024 * 1024; // gitleaks' own file has 100 KB; forty times that is some other file
+
+/** Our own rules, and those of the file that the user named; null: none. TOML and zod are loaded only where there is one. */
+export async function loadRedactors(
+  rulesPath: string | null,
+): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {
+  if (rulesPath === null) return ok({ create: () => createRedactor(OWN_RULES), warnings: [] });
+  const text = await readText(rulesPath);
+  if (!text.ok) return err([text.error]);
+  const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
+  const read = readGitleaksRules(text.value, rulesPath);
+  if (!read.ok) return read;
+  const rules = [...OWN_RULES, ...read.value.rules];
+  return ok({ create: () => createRedactor(rules), warnings: read.value.warnings });
+}
+
+async function readText(path: string): Promise<Result<string, RuleFileProblem>> {
+  const unreadable = (problem: string) => err({ path, place: '', problem });
+  try {
+    const { size } = await stat(path);
+    if (size > MAX_RULE_BYTES) return unreadable('is larger than 4 MiB, which no file of rules is');
+    return ok(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
+  } catch (error) {
+    if (error instanceof TypeError) return unreadable('is not UTF-8 text');
+    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    if (code === null) throw error;
+    return unreadable(REASONS[code] ?? `cannot be read (${code})`);
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOENT: 'is not there',
+  ENOTDIR: 'is not there',
+  EISDIR: 'is a folder',
+  EACCES: 'may not be read by you',
+  EPERM: 'may not be read by you',
+};

@@ -1,0 +1,103 @@
+import type { ConversationMessage } from '../message.ts';
+
+/** Words in quotation marks that a summary gives to the user, and that no user's message has. */
+export type FalseQuotation = {
+  /** Between the marks. */
+  readonly text: string;
+  /** In the summary, of the text between the marks. */
+  readonly start: number;
+  readonly end: number;
+};
+
+export type QuotationInput = {
+  readonly summary: string;
+  readonly messages: readonly ConversationMessage[];
+  /** It may quote what was said before these messages: a quotation that stands in it is not checked again. */
+  readonly previousSummary?: string | null;
+};
+
+const MARKS: readonly (readonly [string, string])[] = [
+  ['"', '"'],
+  ['“', '”'],
+  ['„', '“'],
+  ['«', '»'],
+  ['「', '」'],
+  ['『', '』'],
+];
+const QUOTATION = new RegExp(
+  MARKS.map(([open, close]) => `${open}[^${open}${close}\\n]{1,600}${close}`).join('|'),
+  'g',
+);
+const USER = String.raw`\b(?:the )?(?:user|human|customer|client)\b|(?:der|die|den) (?:Be)?Nutzer(?:in)?\b|l['’]utilisat(?:eur|rice)\b|(?:el|la) usuari[oa]\b|用户|用戶|ユーザー`;
+const SAYING = String.raw`\b(?:sa(?:id|ys|ying)|ask(?:s|ed|ing)?|want(?:s|ed)?|request(?:s|ed)?|stat(?:es|ed)|insist(?:s|ed)?|told|tells|wrote|writes|repl(?:ies|ied)|answer(?:s|ed)|demand(?:s|ed)?|specif(?:ies|ied)|instruct(?:s|ed)?|confirm(?:s|ed)?|complain(?:s|ed)?|report(?:s|ed)?|prefer(?:s|red)?|emphasi[sz](?:es|ed)|words?|quote|message|puts? it|phrased?|sagte?|bat|will|wollte|schrieb|dit|demand[eé]e?|veut|voulait|dijo|pid(?:e|ió)|quiere|quería)\b|说|說|要求|言っ|述べ`;
+const BEFORE = new RegExp(
+  `(?:${USER})[^.!?。！？\\n]{0,120}?(?:(?:${SAYING})[^.!?。！？"“«「\\n]{0,60}|['’]s [^.!?\\n]{0,40}|[:：] ?)$`,
+  'iu',
+);
+const AFTER = new RegExp(`^[,.]?\\s{0,3}(?:(?:${USER})[^.!?\\n]{0,20}(?:${SAYING})|(?:${SAYING}) (?:${USER}))`, 'iu');
+const CONTEXT_CHARS = 220;
+// A word or two in quotation marks is a name, or said with a wink.
+const MIN_WORDS = 3;
+const MIN_UNSPACED_CHARS = 6;
+
+/** Quotations of the user that the user did not say, in their order. Case, blanks, kinds of quotes and punctuation at the ends do not matter; `…` stands for anything. */
+export function findFalseQuotations(input: QuotationInput): readonly FalseQuotation[] {
+  const { summary, messages, previousSummary = null } = input;
+  const found = [...summary.matchAll(QUOTATION)].flatMap((match): readonly FalseQuotation[] => {
+    const text = match[0].slice(1, -1);
+    const start = match.index + 1;
+    const end = start + text.length;
+    const isChecked = isLongEnough(text) && isOfUser(summary, { start: match.index, end: end + 1 });
+    return isChecked ? [{ text, start, end }] : [];
+  });
+  if (found.length === 0) return [];
+  const sources = messages.filter(({ role }) => role === 'user').map(({ content }) => content);
+  const said = [...sources, previousSummary ?? ''].map(plain);
+  return found.filter(({ text }) => !said.some((source) => standsIn(text, source)));
+}
+
+function isLongEnough(text: string): boolean {
+  const isUnspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text);
+  return isUnspaced ? text.length >= MIN_UNSPACED_CHARS : text.trim().split(/\s+/).length >= MIN_WORDS;
+}
+
+function isOfUser(summary: string, { start, end }: { readonly start: number; readonly end: number }): boolean {
+  const before = summary.slice(Math.max(0, start - CONTEXT_CHARS), start).replace(/"[^"\n]{0,600}"/g, '…');
+  return BEFORE.test(before) || AFTER.test(summary.slice(end, end + CONTEXT_CHARS));
+}
+
+/** The parts between ellipses, in their order. */
+function standsIn(quotation: string, source: string): boolean {
+  let from = 0;
+  for (const part of quotation.split(/\s*(?:\[?(?:…|\.{3})\]?|\[[^\]]{1,60}\])\s*/)) {
+    const words = plain(part);
+    if (words === '') continue;
+    const at = source.indexOf(words, from);
+    if (at < 0) return false;
+    from = at + words.length;
+  }
+  return true;
+}
+
+function plain(text: string): string {
+  return text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[“”„«»「」『』"`*_]/g, '')
+    .replace(/[’‘]/g, "'")
+    .replace(/[\s ]+/g, ' ')
+    .replace(/^[\s,.;:!?'()-]+|[\s,.;:!?'()-]+$/g, '');
+}
+
+/** The summary with each of these without its quotation marks, and said to be no quotation where `maxChars` leaves room for the words. */
+export function markQuotations(summary: string, quotations: readonly FalseQuotation[], maxChars: number): string {
+  const note = ' (not the exact words)';
+  const isNoted = summary.length + quotations.length * (note.length - 2) <= maxChars;
+  let marked = '';
+  let from = 0;
+  for (const { start, end } of quotations) {
+    marked += summary.slice(from, start - 1) + summary.slice(start, end) + (isNoted ? note : '');
+    from = end + 1;
+  }
+  return marked + summary.slice(from);
+}

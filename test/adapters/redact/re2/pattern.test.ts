@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createPattern } from '../../../../src/adapters/redact/re2/pattern.ts';
+import type { Pattern } from '../../../../src/adapters/redact/re2/pattern.ts';
+
+function patternOf(source: string): Pattern {
+  const pattern = createPattern(source);
+  assert.ok(pattern.ok, `${source} ${pattern.ok ? '' : pattern.error.problem}`);
+  return pattern.value;
+}
+
+function matchesOf(source: string, text: string): readonly string[] {
+  return Array.from(patternOf(source).matches(text), ({ start, end }) => text.slice(start, end));
+}
+
+for (const [source, text, expected] of [
+  ['(?i)key', 'a KEY, a Key', ['KEY', 'Key']],
+  ['a(?i)b', 'aB AB', ['aB']],
+  ['a(?i:b)c', 'aBc aBC', ['aBc']],
+  ['(?i)a(?-i)b', 'Ab AB', ['Ab']],
+  ['(?i:a|b)|c', 'A B C c', ['A', 'B', 'c']],
+  ['(?i)ä', 'Ä', ['Ä']],
+  ['(?i)[^a-c]+', 'ABCDE', ['DE']],
+  ['a.c', 'a\nc abc', ['abc']],
+  ['(?s)a.c', 'a\nc', ['a\nc']],
+  ['^b', 'a\nb', []],
+  ['(?m)^b$', 'a\nb\nc', ['b']],
+  ['b$', 'b\n', []],
+  ['\\Ab|c\\z', 'bbc', ['b', 'c']],
+  ['\\bkey\\b', 'key keys _key', ['key']],
+  ['(?P<name>a)(?<other>b)', 'ab', ['ab']],
+  ['[[:alnum:]_-]+', 'a-1_Z!', ['a-1_Z']],
+  ['[[:^alpha:]]+', 'ab12cd', ['12']],
+  ['[\\w.-]+', 'x.y-z w', ['x.y-z', 'w']],
+  ['[^\\s"]+', 'a "b"', ['a', 'b']],
+  ['[]a]+', 'a]b', ['a]']],
+  ['[a\\]]+', 'a]b', ['a]']],
+  ['[a-]+', 'a-b', ['a-']],
+  ['\\x41\\x{1F600}\\101', 'A😀A', ['A😀A']],
+  ['\\pL+', 'äß1', ['äß']],
+  ['\\p{Greek}+|\\P{L}', 'αβ 1', ['αβ', ' ', '1']],
+  ['\\Qa.b*\\E+', 'a.b** axb', ['a.b**']],
+  ['a{2}b{1,}c{0,2}', 'aabbccc', ['aabbcc']],
+  ['a{,2}', 'a{,2}', ['a{,2}']],
+  ['a+?b|a+', 'aab aa', ['aab', 'aa']],
+  ['(?U)a+', 'aaa', ['a', 'a', 'a']],
+  ['ab|a', 'aba', ['ab', 'a']],
+  ['(a*)*b', 'aab', ['aab']],
+  ['(|a)+', 'aa', []],
+  ['\\.\\*\\/', '.*/', ['.*/']],
+] as const) {
+  test(`${source} finds what it finds in Go`, () => {
+    assert.deepEqual(matchesOf(source, text), expected);
+  });
+}
+
+for (const [source, problem] of [
+  ['(?=a)', 'uses `(?…`, which Go has not (it cannot look around)'],
+  ['(?<!a)b', 'uses `(?…`, which Go has not (it cannot look around)'],
+  ['(a)\\1', 'uses `\\1`, which Go has not'],
+  ['a\\Z', 'uses `\\Z`, which Go has not'],
+  ['[[:nope:]]', 'names the class `[[:nope:]]`, which is unknown'.replace('[[', '[').replace(']]', ']')],
+  ['\\p{Nope}', 'names the class `\\p{Nope}`, which is unknown'],
+  ['(a', 'opens a group that it does not close'],
+  ['a)', 'closes a group that is not open'],
+  ['[a', 'opens a class that it does not close'],
+  ['*a', 'repeats nothing'],
+  ['a**', 'repeats what is repeated already'],
+  ['a{1001}', 'repeats more than 1000 times, or backwards'],
+  ['[z-a]', 'has a range that runs backwards'],
+  ['((a{100}){100}){100}', 'is too large with its repetitions written out'],
+  ['\\x{110000}', 'names a character that there is not'],
+] as const) {
+  test(`${source} is refused, and it is said why`, () => {
+    const pattern = createPattern(source);
+    assert.equal(pattern.ok ? null : pattern.error.problem, problem);
+  });
+}
+
+test('groups are told by their place, those that took no part as null', () => {
+  const [match] = patternOf('(a)|(b)(c)?').matches('xbc');
+  assert.deepEqual(match, { start: 1, end: 3, groups: [null, { start: 1, end: 2 }, { start: 2, end: 3 }] });
+});
+
+const atoms = fc.constantFrom('a', 'b', 'c', '.', '[ab]', '[^a]', '\\d', '\\w', 'é', '\\s');
+const repeated = fc
+  .tuple(atoms, atoms, fc.constantFrom('', '*', '+', '?', '{1,2}', '*?', '+?', '??', '{2}'), fc.boolean())
+  .map(([one, other, sign, isChoice]) => `(${isChoice ? `${one}|${other}` : one + other})${sign}`);
+const sources = fc
+  .array(fc.oneof(atoms, repeated, fc.constantFrom('^', '$', '\\b', '\\B', '|')), { minLength: 1, maxLength: 7 })
+  .map((parts) => parts.join(''));
+const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', '\n', 'é', ' '), maxLength: 14 });
+
+test('what both languages have finds what a backtracking matcher finds', () => {
+  fc.assert(
+    fc.property(sources, texts, (source, text) => {
+      const expected = Array.from(text.matchAll(new RegExp(source, 'gu')), ([match]) => match).filter(
+        (match) => match !== '',
+      );
+      assert.deepEqual(matchesOf(source, text), expected);
+      assert.equal(patternOf(source).test(text), new RegExp(source, 'u').test(text));
+    }),
+    { numRuns: 1_000 },
+  );
+});
+
+for (const [source, unit] of [
+  ['(a+)+$', 'a'],
+  ['(a|a)*b', 'a'],
+  ['a*a*a*a*a*b', 'a'],
+  ['(.*)=(.*)=(.*);', 'x='],
+  ['a[\\s\\S]*b|a', 'a'],
+  ['-----BEGIN[\\s\\S]{64,}?KEY', '-----BEGIN '],
+] as const) {
+  test(`${source} takes time in proportion to the text`, () => {
+    const text = unit.repeat(100_000 / unit.length);
+    const pattern = patternOf(source);
+    const started = performance.now();
+    Array.from(pattern.matches(text));
+    const ms = performance.now() - started;
+    assert.ok(ms < 10_000, `${Math.round(ms)} ms`);
+  });
+}

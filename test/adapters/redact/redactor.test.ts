@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { OWN_RULES } from '../../../src/adapters/redact/own-rules.ts';
+import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
+import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../../src/core/prompt.ts';
+import { oddTexts } from '../../support/messages.ts';
+import { drawn, escaped, PRIVATE_KEY, redacted } from './secrets.ts';
+
+const GITHUB = `ghp_${drawn(36)}`;
+const OTHER_GITHUB = `ghp_${drawn(37)}`;
+
+test('the same secret gets the same mask in every text of a run, another one another number', () => {
+  const { redact } = createRedactor(OWN_RULES);
+  assert.deepEqual([`a ${GITHUB}`, `b ${OTHER_GITHUB} ${GITHUB}`, 'PASSWORD=hunter2'].map(redact), [
+    'a [redacted:github-token:1]',
+    'b [redacted:github-token:2] [redacted:github-token:1]',
+    'PASSWORD=[redacted:password:1]',
+  ]);
+});
+
+test('it counts different secrets by kind, however often they stand there', () => {
+  const { redact, masked } = createRedactor(OWN_RULES);
+  redact(`${OTHER_GITHUB} ${GITHUB} ${GITHUB} PASSWORD=hunter2`);
+  redact(GITHUB);
+  assert.deepEqual(masked(), [
+    { kind: 'github-token', count: 2 },
+    { kind: 'password', count: 1 },
+  ]);
+});
+
+test('a secret is masked where nothing but an earlier text tells that it is one', () => {
+  const { redact } = createRedactor(OWN_RULES);
+  redact('DB_PASSWORD=tr0ub4dor3');
+  assert.equal(redact('then type tr0ub4dor3, not tr0ub4dor33'), 'then type [redacted:password:1], not tr0ub4dor33');
+});
+
+test('a password that is a common word is masked where it is assigned only', () => {
+  const { redact } = createRedactor(OWN_RULES);
+  redact('PASSWORD=horse');
+  assert.equal(redact('a horse'), 'a horse');
+});
+
+test('what two rules find is one secret, of the kind of the more exact rule', () => {
+  assert.deepEqual([`GITHUB_TOKEN=${GITHUB}`, `https://me:${GITHUB}@github.com`, `TOKEN=v1-${GITHUB}`].map(redacted), [
+    'GITHUB_TOKEN=[redacted:github-token:1]',
+    'https://me:[redacted:github-token:1]@github.com',
+    'TOKEN=[redacted:github-token:1]',
+  ]);
+});
+
+test('a number that a mask of an earlier run has is not given to another secret', () => {
+  assert.equal(
+    redacted(`summary: [redacted:github-token:3]; now ${GITHUB}`),
+    'summary: [redacted:github-token:3]; now [redacted:github-token:4]',
+  );
+});
+
+test('what this program itself writes into a request has nothing to mask', () => {
+  const own = `${DEFAULT_SYSTEM_PROMPT}\n${DEFAULT_DIRECTIVE}`;
+  assert.equal(redacted(own), own);
+});
+
+const secrets = fc.constantFrom(
+  GITHUB,
+  OTHER_GITHUB,
+  PRIVATE_KEY,
+  'PASSWORD=hunter22',
+  'https://a:s3cr3tpw@b/',
+  drawn(30),
+);
+const texts = fc.array(fc.oneof(secrets, oddTexts, fc.constantFrom(' ', '\n', '\\n', '"', '=')), { maxLength: 12 });
+
+test('what was redacted has no secret left: to redact it again changes nothing', () => {
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const { redact } = createRedactor(OWN_RULES);
+      const once = redact(parts.join(' '));
+      assert.equal(redact(once), once);
+    }),
+  );
+});
+
+test('text around secrets stays as it is', () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('ab', 'c d', '\n', '😀', '\ud83d', 'x=1'), { maxLength: 8 }), (parts) => {
+      const text = parts.join(' ');
+      assert.equal(redacted(`${text} ${GITHUB} ${text}`), `${text} [redacted:github-token:1] ${text}`);
+    }),
+  );
+});
+
+test('a secret within a JSON string leaves JSON', () => {
+  fc.assert(
+    fc.property(texts, (parts) => {
+      const text = parts.join(' ');
+      const value: unknown = JSON.parse(redacted(JSON.stringify({ text })));
+      assert.ok(typeof value === 'object' && value !== null && 'text' in value);
+    }),
+  );
+});
+
+test('a JSON string is redacted as its text is', () => {
+  const text = `first\n${GITHUB}\n\tDB_PASSWORD=hunter2\r\n${PRIVATE_KEY}\nlast`;
+  assert.equal(redacted(escaped(text)), escaped(redacted(text)));
+});
