@@ -1,13 +1,15 @@
-import { ModelError } from '../core/model-error.ts';
-import type { ModelRequest, ModelResponse, ModelUsage } from '../core/model-request.ts';
+import type { ModelRequest } from '../core/model-request.ts';
 import { checkSummary } from '../core/summary-check.ts';
-import type { ModelProvider } from '../ports/model.ts';
-import type { Runtime } from '../ports/runtime.ts';
+import { addFeedback } from '../core/prompt-feedback.ts';
+import { backoffMs, callModel } from './call-model.ts';
+import type { CallDeps } from './call-model.ts';
+import type { PaidSummaries } from './paid-summaries.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
+import type { Usage } from './usage.ts';
 
-export type AskDeps = {
-  readonly model: ModelProvider;
-  readonly runtime: Pick<Runtime, 'sleep' | 'yieldToEvents'>;
-  readonly signal?: AbortSignal;
+export type AskDeps = CallDeps & {
+  /** Undefined: nothing is remembered (and nothing costs). */
+  readonly paid?: PaidSummaries;
 };
 
 export type AskOptions = {
@@ -22,60 +24,52 @@ export type AskOptions = {
 
 /** smaller: the same request will not do, half of it may. */
 export type Answer =
-  | { readonly kind: 'summary'; readonly text: string; readonly usage: ModelUsage; readonly calls: number }
-  | { readonly kind: 'smaller' | 'failed'; readonly message: string; readonly calls: number };
+  | { readonly kind: 'summary'; readonly text: string; readonly usage: Usage; readonly neededFeedback: boolean }
+  | { readonly kind: 'smaller' | 'failed'; readonly message: string; readonly usage: Usage };
 
-const FIRST_BACKOFF_MS = 1000;
-
-/** One summary, checked (L4), with its retries: a failed call and a bad summary are tried again, `maxRetries` times each. */
+/**
+ * One summary, checked (L4). A failed call is repeated, a bad summary asked for again with what was wrong with it, each `maxRetries` times
+ * at the most; after that half of the request may do.
+ */
 export async function askForSummary(deps: AskDeps, request: ModelRequest, options: AskOptions): Promise<Answer> {
-  let failedCalls = 0;
-  let badSummaries = 0;
-  for (let calls = 1; ; calls += 1) {
-    const called = await call(deps, request);
+  const known = deps.paid?.find(request);
+  if (known !== undefined && known !== null) {
+    return { kind: 'summary', text: known, usage: { ...NO_USAGE, reused: 1 }, neededFeedback: false };
+  }
+  const { canHalve, maxRetries, halvings } = options;
+  let usage = NO_USAGE;
+  let repeats = 0;
+  let feedback: string | null = null;
+  for (let rejected = 0; ; rejected += 1) {
+    const called = await callModel(deps, feedback === null ? request : addFeedback(request, feedback), {
+      maxRetries: maxRetries - repeats,
+      retriesTimeouts: !canHalve,
+    });
+    repeats += called.usage.retries;
+    usage = addUsage(addUsage(usage, called.usage), { retries: rejected === 0 ? 0 : 1 });
     if (called.kind === 'error') {
-      const { error } = called;
-      if (error.code === 'context_length') return { kind: 'smaller', message: error.message, calls };
-      if (error.code === 'timeout' && options.canHalve) {
-        await deps.runtime.sleep(FIRST_BACKOFF_MS * 2 ** options.halvings, deps.signal);
-        return { kind: 'smaller', message: error.message, calls };
-      }
-      if (!error.retryable || failedCalls >= options.maxRetries || deps.signal?.aborted === true) {
-        return { kind: 'failed', message: error.message, calls };
-      }
-      await deps.runtime.sleep(FIRST_BACKOFF_MS * 2 ** failedCalls, deps.signal);
-      failedCalls += 1;
-      continue;
+      const { code, message } = called.error;
+      if (code !== 'context_length' && code !== 'timeout') return { kind: 'failed', message, usage };
+      if (!canHalve) return { kind: code === 'timeout' ? 'failed' : 'smaller', message, usage };
+      const waitMs = code === 'timeout' ? backoffMs(deps, halvings, undefined) : 0;
+      if (waitMs > 0) await deps.runtime.sleep(waitMs, deps.signal);
+      return { kind: 'smaller', message, usage: addUsage(usage, { waitedMs: waitMs }) };
     }
-    const { response } = called;
-    const text = response.content.map((block) => block.text).join('');
+    const { content, stop_reason: stopReason } = called.response;
+    const text = content.map((block) => block.text).join('');
     const check = checkSummary({
       text,
-      stopReason: response.stop_reason,
+      stopReason,
       inputTokens: options.inputTokens,
       isVerbatim: deps.model.isVerbatim === true,
     });
-    if (check.ok) return { kind: 'summary', text, usage: response.usage, calls };
-    if (check.problem === 'cut-off' && options.canHalve) return { kind: 'smaller', message: check.message, calls };
-    if (badSummaries >= options.maxRetries) return { kind: 'failed', message: check.message, calls };
-    badSummaries += 1;
+    if (check.ok) {
+      deps.paid?.keep(request, { text, usage: called.response.usage });
+      return { kind: 'summary', text, usage, neededFeedback: rejected > 0 };
+    }
+    const isSpent = rejected >= maxRetries || deps.signal?.aborted === true;
+    if (canHalve && (isSpent || check.problem === 'cut-off')) return { kind: 'smaller', message: check.message, usage };
+    if (isSpent) return { kind: 'failed', message: check.message, usage };
+    feedback = check.message;
   }
-}
-
-async function call(
-  { model, signal }: AskDeps,
-  request: ModelRequest,
-): Promise<{ kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError }> {
-  try {
-    return { kind: 'response', response: await model.complete(request, signal) };
-  } catch (error) {
-    return { kind: 'error', error: asModelError(error) };
-  }
-}
-
-/** A provider promises ModelErrors; what else it throws is a failure for good, said in its words. */
-function asModelError(error: unknown): ModelError {
-  if (error instanceof ModelError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new ModelError('api_error', message, { retryable: false, cause: error });
 }

@@ -1,11 +1,11 @@
-import type { SummaryBatch } from '../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { BatchDraft, BatchRef, StoredBatch } from '../ports/archive.ts';
-import type { AskDeps } from './ask.ts';
+import type { FallbackDeps } from './ask-with-fallback.ts';
 import { resummarizeBatches } from './resummarize-batches.ts';
-import type { Usage } from './summarize.ts';
+import type { Usage } from './usage.ts';
 
 /** A batch that the clip-archive speaks of, and where it is stored. */
 export type LiveBatch = SummaryBatch & { readonly ref: BatchRef };
@@ -21,15 +21,19 @@ export type ClosedCycle = {
  * batch is one more draft; its sources stay.
  */
 export async function closeCycle(
-  deps: AskDeps,
+  deps: FallbackDeps,
   input: {
     readonly earlier: readonly StoredBatch[];
-    readonly fresh: readonly SummaryBatch[];
+    readonly fresh: readonly (SummaryBatch & { readonly level?: SummaryLevel })[];
     readonly config: CompactionConfig;
     readonly modelName: string;
   },
 ): Promise<Result<ClosedCycle, string>> {
-  const drafts = input.fresh.map((batch): BatchDraft => ({ ...plainBatch(batch), sources: [] }));
+  const drafts = input.fresh.map((batch): BatchDraft => ({
+    ...plainBatch(batch),
+    sources: [],
+    level: batch.level ?? 'plain',
+  }));
   const live: LiveBatch[] = [
     ...input.earlier.map((batch): LiveBatch => ({ ...plainBatch(batch), ref: { kind: 'stored', id: batch.id } })),
     ...drafts.map((batch, position): LiveBatch => ({ ...plainBatch(batch), ref: { kind: 'new', position } })),

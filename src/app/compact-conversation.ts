@@ -5,7 +5,7 @@ import type { CompactionConfig } from '../core/policy.ts';
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CarriedLine } from '../ports/archive.ts';
-import type { AskDeps } from './ask.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
 import { runCycle } from './run-cycle.ts';
 import type { FinishedCycle } from './run-cycle.ts';
@@ -21,7 +21,7 @@ export type CompactedConversation = FinishedCycle & {
 
 /** Summarizes what the plan lets go of one conversation of a file. */
 export async function compactConversation(
-  deps: AskDeps,
+  deps: SummaryDeps,
   input: {
     readonly transcript: Prepared;
     readonly prepared: PreparedConversation;
@@ -55,7 +55,8 @@ export async function compactConversation(
   return ok({ ...finished.value, prepared, plan, carried });
 }
 
-function createLoader(
+/** Reads the messages of a conversation by their index, again and again. */
+export function createLoader(
   transcript: Prepared,
   { id, view, carried }: PreparedConversation,
 ): (index: number) => ConversationMessage {

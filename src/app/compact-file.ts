@@ -2,15 +2,18 @@ import type { ConversationPlan } from '../core/plan/plan.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { toFailure } from './archive-failure.ts';
-import { reportConversation, skippedReport, totalTokens } from './compact-report.ts';
-import type { FileLock, FileStamp } from '../ports/files.ts';
+import { reportConversation, totalTokens } from './compact-report.ts';
+import type { FileStamp } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { deliver, targetPath } from './deliver.ts';
+import { targetPath } from './deliver.ts';
 import { holdTarget } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
+import { explicitPath, leaveAsIs } from './leave-as-is.ts';
 import { isSameFile, isSameStamp } from './look-again.ts';
 import { planReport } from './plan-report.ts';
+import { previewReport } from './preview-report.ts';
+import { summaryDepsOf } from './summary-deps.ts';
 import { prepareTranscript } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
@@ -71,7 +74,8 @@ async function compactPrepared(
   transcript: Prepared,
 ): Promise<Result<CompactReport, Failure>> {
   const { policy, provider, modelName } = request;
-  const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName });
+  const masked = deps.service === undefined ? {} : { isMasked: deps.service.createRedactor !== null };
+  const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName, ...masked });
   const settingsSha256 = deps.runtime.sha256(settings);
   const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
     const path = explicitPath(request);
@@ -87,7 +91,7 @@ async function compactPrepared(
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
     const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
-    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
+    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request, deps.service ?? null));
   }
   // Before anything is made or held: where there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
@@ -116,12 +120,20 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
   const same = archive.findSame(transcript.scan.sha256, settingsSha256);
-  if (same !== null) return reuseCompaction(deps, { request, transcript, same, archive, lock });
+  if (same !== null && request.output.kind !== 'preview')
+    return reuseCompaction(deps, { request, transcript, same, archive, lock });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  const summaries = summaryDepsOf(deps, archive, request.input.name);
   const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
   const attempts: Attempted[] = [];
   for (const [index, one] of transcript.conversations.entries()) {
-    const attempted = await attemptConversation(deps, one, { transcript, request, originKey, plan: held.plans[index] });
+    const attempted = await attemptConversation(deps, one, {
+      transcript,
+      request,
+      originKey,
+      plan: held.plans[index],
+      summaries,
+    });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     // Where no summary was asked for, the model has proven nothing.
     if (!attempted.ok) deps.breaker.record('failure');
@@ -132,7 +144,23 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const skipped = attempts.find((one) => one.kind === 'skipped');
   if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined)
     return skip(skipped.reason, skipped.detail);
+  const losses = findLosses(attempts, request);
+  if (losses !== null) return err(losses);
+  if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
   return storeCompaction(deps, { ...held, attempts });
+}
+
+const MAX_LOST = 5;
+
+/** Whether too little was kept; null: it is enough. */
+function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
+  const wanted = policy.compaction.minRetention ?? 0;
+  const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
+  const kept = audited.reduce((sum, one) => sum + one.kept, 0);
+  const total = audited.reduce((sum, one) => sum + one.total, 0);
+  if (total === 0 || kept / total >= wanted) return null;
+  const lost = audited.flatMap((one) => one.lost.map(({ text }) => text)).slice(0, MAX_LOST);
+  return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
 }
 
 async function hasChanged(
@@ -166,45 +194,6 @@ function isOwnOutput(
       writer !== null && writer.output.sha256 === transcript.scan.sha256 && writer.settingsSha256 === settingsSha256
     );
   });
-}
-
-/** Where the input's bytes go when there is nothing to do; null: to no file. */
-function explicitPath({ output }: CompactFileRequest): string | null {
-  return output.kind === 'file' ? output.path : null;
-}
-
-/** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
-async function leaveAsIs(
-  deps: CompactDeps,
-  input: {
-    readonly request: CompactFileRequest;
-    readonly transcript: Prepared;
-    readonly reason: SkipReason;
-    readonly notes: readonly string[];
-    readonly lock: FileLock | null;
-  },
-): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, reason, notes, lock } = input;
-  const { output } = request;
-  const isExplicit = output.kind === 'file' || output.kind === 'stdout';
-  if (isExplicit) {
-    if (output.kind === 'file') {
-      const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
-      if (!replaceable.ok) return replaceable;
-    }
-    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript), lock });
-    if (!delivered.ok) return delivered;
-  }
-  const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
-  return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
-}
-
-const COPY_BYTES = 1024 * 1024;
-
-function* wholeFile({ source }: Prepared): Generator<Uint8Array> {
-  const { sizeBytes } = source.stamp;
-  for (let start = 0; start < sizeBytes; start += COPY_BYTES)
-    yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
 }
 
 function archiveMissing(path: string): Failure {

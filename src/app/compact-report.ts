@@ -1,11 +1,19 @@
 import { formatTime } from '../core/batch.ts';
 import type { SummaryBatch } from '../core/batch.ts';
 import type { LineOutcome } from '../core/plan/fates.ts';
+import type { Retention } from '../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../core/tokens.ts';
 import type { Entry } from '../core/transcript.ts';
 import type { StoredBatch } from '../ports/archive.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
-import type { BatchReport, BeforeAfter, CompactReport, ConversationReport, Ledger } from './reports.ts';
+import type {
+  BatchReport,
+  BeforeAfter,
+  CompactReport,
+  ConversationReport,
+  Ledger,
+  RetentionReport,
+} from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
@@ -43,7 +51,8 @@ function sumTokens(entries: readonly Entry[]): number {
 }
 
 export function reportBatch(batch: StoredBatch): BatchReport {
-  return labelBatch(batch, batch.label);
+  const { label, level } = batch;
+  return { ...labelBatch(batch, label), ...(level === 'plain' ? {} : { level }) };
 }
 
 /** `label` is empty where nothing was stored. */
@@ -124,5 +133,26 @@ export function totalTokens(conversations: readonly ConversationReport[]): Befor
   return {
     before: conversations.reduce((sum, { tokens }) => sum + tokens.before, 0),
     after: conversations.reduce((sum, { tokens }) => sum + tokens.after, 0),
+  };
+}
+
+/** A summary whose every loss was listed would be a book. */
+const MAX_LOST = 20;
+
+/** What became of the facts of each batch that was audited; undefined: none was. */
+export function reportRetention(
+  audited: readonly { readonly label: string; readonly retention: Retention }[],
+): RetentionReport | undefined {
+  if (audited.length === 0) return undefined;
+  const batches = audited.map(({ label, retention: { kept, total, lost } }) => ({
+    label,
+    kept,
+    total,
+    lost: lost.slice(0, MAX_LOST).map(({ text }) => text),
+  }));
+  return {
+    kept: batches.reduce((sum, batch) => sum + batch.kept, 0),
+    total: batches.reduce((sum, batch) => sum + batch.total, 0),
+    batches,
   };
 }

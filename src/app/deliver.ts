@@ -10,7 +10,7 @@ import type { CompactFileRequest } from './requests.ts';
 import { writeOutput } from './write-output.ts';
 import type { Written } from './write-output.ts';
 
-/** The path that a request writes to; null: standard output. */
+/** The path that a request writes to; null: standard output, or nowhere. */
 export function targetPath({ output, input }: CompactFileRequest): string | null {
   switch (output.kind) {
     case 'default':
@@ -19,6 +19,7 @@ export function targetPath({ output, input }: CompactFileRequest): string | null
     case 'in-place':
       return input.path;
     case 'stdout':
+    case 'preview':
     case 'none':
       return null;
     default:

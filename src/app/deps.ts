@@ -3,7 +3,10 @@ import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { FileStore } from '../ports/files.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
 import type { ModelProvider } from '../ports/model.ts';
+import type { Stemmer } from '../core/extract/lexicon.ts';
+import type { Redactor } from '../ports/redactor.ts';
 import type { Breaker } from './breaker.ts';
+import type { RateLimiter } from './rate-limit.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
 import type { StepListener } from '../ports/steps.ts';
 
@@ -29,4 +32,24 @@ export type WritingDeps = AppDeps & {
 };
 
 /** And what compacting one does. */
-export type CompactDeps = WritingDeps & { readonly model: ModelProvider; readonly breaker: Breaker };
+export type CompactDeps = WritingDeps & {
+  readonly model: ModelProvider;
+  readonly breaker: Breaker;
+  /** Undefined: the model is on this machine and costs nothing. */
+  readonly service?: ModelService;
+  /** Who summarizes where the model cannot; undefined: nobody. */
+  readonly fallback?: ModelProvider;
+  /** Looks for what summaries lose; undefined: nobody does. */
+  readonly stem?: Stemmer;
+};
+
+/** What a model that is a service needs around it. */
+export type ModelService = {
+  /** What its summaries are remembered under. */
+  readonly paidAs: { readonly provider: string; readonly scope: string };
+  readonly limiter: RateLimiter;
+  /** For one transcript: masks count from 1 in each. Null: secrets are not masked. */
+  readonly createRedactor: (() => Redactor) | null;
+  /** Told of waits and other things that a person at the terminal should know. */
+  readonly notice: (sentence: string) => void;
+};

@@ -29,6 +29,15 @@ export type Failure =
   /** The compacted file differs from what was written. */
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | { readonly kind: 'no-summary'; readonly file: string; readonly problem: string; readonly advice: string }
+  /** The summaries keep too few of the salient facts. */
+  | {
+      readonly kind: 'low-retention';
+      readonly file: string;
+      readonly kept: number;
+      readonly total: number;
+      readonly wanted: number;
+      readonly lost: readonly string[];
+    }
   | { readonly kind: 'interrupted' };
 
 /** Why what was asked of an archive by its name could not be had. */

@@ -11,6 +11,8 @@ export type FoundArchived =
 /** So many are named where a name fits several, or none. */
 const MAX_NAMED = 5;
 const LABEL_START = 'compaction-batch-';
+/** Characters behind that in which a label and a mistyped one agree; with fewer they have nothing to do with each other. */
+const MIN_SHARED = 4;
 
 /** What a name names: a label, `batch:N`, `message:N`, a message's own id, or the beginning of just one label. */
 export function findArchived(archive: Archive, name: string): Result<FoundArchived, LookupFailure> {
@@ -73,6 +75,10 @@ function ambiguous(name: string, found: readonly { readonly name: string; readon
   return err({ kind: 'ambiguous', name, candidates: found.slice(0, MAX_NAMED), hasMore: found.length > MAX_NAMED });
 }
 
+/** Labels that begin as the name does; any others would only look like an answer. */
 function nearNames(archive: Archive, name: string): readonly string[] {
-  return archive.nearLabels(name.startsWith(LABEL_START) ? name : LABEL_START + name, MAX_NAMED);
+  const sought = name.startsWith(LABEL_START) ? name : LABEL_START + name;
+  const beginning = sought.slice(0, LABEL_START.length + MIN_SHARED);
+  if (beginning.length < LABEL_START.length + MIN_SHARED) return [];
+  return archive.nearLabels(sought, MAX_NAMED).filter((label) => label.startsWith(beginning));
 }

@@ -1,17 +1,26 @@
+import type { ModelRequest } from '../core/model-request.ts';
 import { shouldResummarize } from '../core/resummarize.ts';
 import type { CompactPlan } from './compact-conversation.ts';
 import { countLedger, noteMissedTarget, reportBase, reportConversation, skippedReport } from './compact-report.ts';
+import type { ModelService } from './deps.ts';
+import { plannedRequests } from './plan-requests.ts';
 import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
+import { redactRequest } from './redacting-model.ts';
 import type { CompactReport, ConversationReport, PlanReport } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { cyclesOf } from './run-cycle.ts';
+import { costOf } from './usage.ts';
 
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;
 
 /** What would be done, without doing it: no model, no archive row, no file. Tokens are upper bounds: no summary is shorter than it may be. */
-export function planReport(transcript: Prepared, request: CompactFileRequest): CompactReport {
+export function planReport(
+  transcript: Prepared,
+  request: CompactFileRequest,
+  service: Pick<ModelService, 'createRedactor'> | null,
+): CompactReport {
   const { policy } = request;
   const batchTokens = policy.compaction.maxSummaryTokens;
   const planned = transcript.conversations.map((prepared) =>
@@ -44,7 +53,7 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     conversations,
     ledger: countLedger(outcomes),
     archive: null,
-    plan: countRequests(transcript, plans, request),
+    plan: describePlan(transcript, plans, { request, service }),
   };
 }
 
@@ -61,11 +70,39 @@ function mostClipTokens(
   return expectClipTokens(prepared, plan.chunks.length, { policy, batchTokens }) + wordForWord;
 }
 
+/** Of a service, each request is made as it would leave; the offline provider's are only counted. */
+function describePlan(
+  transcript: Prepared,
+  plans: readonly (CompactPlan | null)[],
+  {
+    request,
+    service,
+  }: { readonly request: CompactFileRequest; readonly service: Pick<ModelService, 'createRedactor'> | null },
+): PlanReport {
+  const { mergedTokens, ...plan } = countRequests(transcript, plans, request);
+  if (service === null) return { ...plan, cost: null };
+  const redactor = service.createRedactor?.() ?? null;
+  const redact = (one: ModelRequest): ModelRequest => (redactor === null ? one : redactRequest(one, redactor));
+  const { modelName, policy, price } = request;
+  const asked = transcript.conversations.flatMap((prepared, index) => {
+    const planned = plans[index] ?? null;
+    if (planned === null) return [];
+    const how = { plan: planned, config: policy.compaction, modelName, redact };
+    return [...plannedRequests(transcript, prepared, how)].map((one) => ({ ...one, conversation: prepared.id }));
+  });
+  const mergeTokens = (plan.requests - plan.chunks) * REQUEST_FRAME_TOKENS + mergedTokens;
+  const tokensIn = asked.reduce((sum, one) => sum + one.tokensIn, mergeTokens);
+  const cost = costOf({ inputTokens: tokensIn, outputTokens: plan.tokensOut }, price);
+  return { ...plan, tokensIn, cost, asked };
+}
+
+type Counted = Omit<PlanReport, 'cost' | 'asked'> & { readonly mergedTokens: number };
+
 function countRequests(
   { conversations }: Prepared,
   plans: readonly (CompactPlan | null)[],
   { policy: { compaction } }: CompactFileRequest,
-): PlanReport {
+): Counted {
   const counts = { chunks: 0, merges: 0, messageTokens: 0, mergedBatches: 0 };
   for (const [index, plan] of plans.entries()) {
     const prepared = conversations[index];
@@ -87,5 +124,6 @@ function countRequests(
     requests,
     tokensIn: counts.messageTokens + summaries * maxSummaryTokens + requests * REQUEST_FRAME_TOKENS,
     tokensOut: requests * maxSummaryTokens,
+    mergedTokens: counts.mergedBatches * maxSummaryTokens,
   };
 }

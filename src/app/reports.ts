@@ -1,6 +1,9 @@
 import type { ArchiveFailure } from '../ports/archive.ts';
 import type { FileFailure } from '../ports/files.ts';
+import type { SummaryLevel } from '../core/batch.ts';
 import type { Failure } from './failure.ts';
+import type { PlannedRequest } from './plan-requests.ts';
+import type { Usage } from './usage.ts';
 
 /** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
 
@@ -11,6 +14,8 @@ export type BatchReport = {
   readonly start: string | null;
   readonly end: string | null;
   readonly count: number;
+  /** How it came about, where it was not by the model's first answer. */
+  readonly level?: Exclude<SummaryLevel, 'plain'>;
 };
 
 export type BeforeAfter = { readonly before: number; readonly after: number };
@@ -53,7 +58,11 @@ export type CompactReport = {
   readonly archive: string | null;
   /** Of a dry run: what would be asked. */
   readonly plan?: PlanReport;
+  /** Of a preview: the clip-archives as they would be written. */
+  readonly preview?: readonly { readonly conversation: string; readonly text: string }[];
   readonly usage?: UsageReport;
+  /** What became of the salient facts; only where that was looked at. */
+  readonly retention?: RetentionReport;
 };
 
 /** The line of a transcript that could not be compacted: it is as it was. What was named and is not there has one too. */
@@ -80,9 +89,29 @@ export type PlanReport = {
   /** Estimated, upper bounds. */
   readonly tokensIn: number;
   readonly tokensOut: number;
+  /** Upper bound, in the currency of the configured prices; null: the model has none. */
+  readonly cost: number | null;
+  /** What would be asked of a model, chunk after chunk. */
+  readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
 };
 
-export type UsageReport = { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
+export type UsageReport = Usage & {
+  /** In the currency of the configured prices; null: the model has none. */
+  readonly cost: number | null;
+};
+
+/** Facts that summaries keep: paths, ids, URLs, error lines, versions, quantities, the user's demands. */
+export type RetentionReport = {
+  readonly kept: number;
+  readonly total: number;
+  readonly batches: readonly {
+    readonly label: string;
+    readonly kept: number;
+    readonly total: number;
+    /** As they stand in the messages. */
+    readonly lost: readonly string[];
+  }[];
+};
 
 export type ScoreTerm = { readonly name: string; readonly value: number };
 

@@ -1,11 +1,16 @@
 import type { TranscriptPolicy } from '../core/policy.ts';
 
+/** Per million tokens, in any currency. */
+type Price = { readonly input: number; readonly output: number };
+
 /** Where a result goes. A default output is not made when there is nothing to do; an explicit one then gets the input's bytes. */
 export type OutputTarget =
   | { readonly kind: 'default'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'in-place' }
   | { readonly kind: 'stdout' }
+  /** Summaries are made and shown, and nothing is written but what was paid for. */
+  | { readonly kind: 'preview' }
   /** A dry run. */
   | { readonly kind: 'none' };
 
@@ -24,6 +29,8 @@ export type CompactFileRequest = {
   /** Of the model, for messages and the settings' hash: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;
+  /** Of the model, per million tokens; by default it has none. */
+  readonly price?: Price;
 };
 
 export type ScoreFileRequest = { readonly input: TranscriptInput; readonly policy: TranscriptPolicy };

@@ -1,4 +1,4 @@
-import type { SummaryBatch } from '../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { buildResummarizationRequest } from '../core/prompt.ts';
@@ -6,14 +6,15 @@ import { joinBatches, planResummarize } from '../core/resummarize.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import { askForSummary } from './ask.ts';
-import type { AskDeps } from './ask.ts';
-import { NO_USAGE, withTimeout } from './summarize.ts';
-import type { Usage } from './summarize.ts';
+import { askWithFallback } from './ask-with-fallback.ts';
+import type { FallbackDeps } from './ask-with-fallback.ts';
+import { withTimeout } from './summarize.ts';
+import { NO_USAGE } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 export type Resummarized<B> = {
   /** The batch that stands for the older ones; null: it was not due. */
-  readonly merged: SummaryBatch | null;
+  readonly merged: (SummaryBatch & { readonly level: SummaryLevel }) | null;
   /** What `merged` replaces, oldest first. */
   readonly sources: readonly B[];
   /** What stays as it is. */
@@ -23,7 +24,7 @@ export type Resummarized<B> = {
 
 /** Where there are more live batches than are shown (A3), all but the last `clipLast` become one. The error says why no summary could be had. */
 export async function resummarizeBatches<B extends SummaryBatch>(
-  deps: AskDeps,
+  deps: FallbackDeps,
   batches: readonly B[],
   { config, modelName }: { readonly config: CompactionConfig; readonly modelName: string },
 ): Promise<Result<Resummarized<B>, string>> {
@@ -37,17 +38,14 @@ export async function resummarizeBatches<B extends SummaryBatch>(
     modelName,
     maxTokens: config.maxSummaryTokens,
   });
-  const answer = await askForSummary(deps, withTimeout(request, config), {
+  const answer = await askWithFallback(deps, withTimeout(request, config), {
     inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
     maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
     canHalve: false,
     halvings: 0,
   });
   if (answer.kind !== 'summary') return err(answer.message);
-  const usage = {
-    calls: answer.calls,
-    inputTokens: answer.usage.input_tokens,
-    outputTokens: answer.usage.output_tokens,
-  };
-  return ok({ merged: joinBatches(due.merge, answer.text), sources: due.merge, kept: due.keep, usage });
+  const level = answer.isFallback ? 'fallback' : answer.neededFeedback ? 'feedback' : 'plain';
+  const merged = { ...joinBatches(due.merge, answer.text), level } as const;
+  return ok({ merged, sources: due.merge, kept: due.keep, usage: answer.usage });
 }

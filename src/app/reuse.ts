@@ -14,6 +14,7 @@ import type { Prepared } from './prepare.ts';
 import { keptLineLookup } from './recipe.ts';
 import type { CompactReport, ConversationReport, Ledger } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
+import { costOf, NO_USAGE } from './usage.ts';
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
 export async function reuseCompaction(
@@ -57,7 +58,7 @@ export async function reuseCompaction(
     conversations,
     ledger: storedLedger(archive, same),
     archive: archive.path,
-    usage: { calls: 0, inputTokens: 0, outputTokens: 0 },
+    usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
   });
 }
 

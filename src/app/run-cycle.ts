@@ -3,14 +3,15 @@ import { buildClipArchive } from '../core/clip-archive.ts';
 import type { KeptMessage } from '../core/clip-archive.ts';
 import type { ConversationMessage } from '../core/message.ts';
 import type { CompactionConfig } from '../core/policy.ts';
+import type { Retention } from '../core/retention/audit.ts';
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CycleDraft, StoredBatch } from '../ports/archive.ts';
-import type { AskDeps } from './ask.ts';
 import { closeCycle } from './close-cycle.ts';
 import type { LiveBatch } from './close-cycle.ts';
 import type { Prior } from './lineage.ts';
 import { summarizeChunks } from './summarize.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
 import { addUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
 
@@ -45,11 +46,13 @@ export type FinishedCycle = {
   readonly live: readonly LiveBatch[];
   /** For each message that goes, the position of its batch in `draft.newBatches`. */
   readonly batchOf: ReadonlyMap<number, number>;
+  /** What became of the facts of each batch that was audited, by its position in `draft.newBatches`. */
+  readonly retentionOf: ReadonlyMap<number, Retention>;
   readonly usage: Usage;
 };
 
 /** One compaction of one conversation: chunks, fold-in, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
-export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
+export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
   const { prior, config, modelName, compressedBefore } = input;
   const inherited = inheritedBatches(prior);
   const summarized = await summarizeChunks(deps, {
@@ -71,6 +74,9 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
   const offset = inherited.foreign.length;
   const batchOf = new Map<number, number>();
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
+  const retentionOf = new Map(
+    batches.flatMap(({ retention }, at) => (retention === null ? [] : [[offset + at, retention] as const])),
+  );
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
   const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
@@ -86,6 +92,7 @@ export async function runCycle(deps: AskDeps, input: CycleInput): Promise<Result
     },
     live,
     batchOf,
+    retentionOf,
     usage: addUsage(usage, closed.value.usage),
   });
 }

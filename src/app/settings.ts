@@ -9,10 +9,13 @@ export function describeSettings(input: {
   readonly policy: TranscriptPolicy;
   readonly provider: string;
   readonly modelName: string;
+  /** Only of a model that is a service. */
+  readonly isMasked?: boolean;
 }): string {
   const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
-  const { format, provider, modelName } = input;
-  return writeSettings(compaction, { format, provider, modelName, chunkOrder, keepSystem, targetTokens, conversation });
+  const { format, provider, modelName, isMasked } = input;
+  const others = { format, provider, modelName, isMasked, chunkOrder, keepSystem, targetTokens, conversation };
+  return writeSettings(compaction, others);
 }
 
 /** As `describeSettings`, of a compaction's own settings and whatever else its result depends on. */

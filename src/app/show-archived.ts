@@ -59,7 +59,10 @@ async function withFound<T>(
   const opened = await openUnsettled(deps);
   if (!opened.ok) return opened;
   const archive = opened.value;
-  if (archive === null) return err({ kind: 'not-archived', name, near: [], archive: deps.archivePath });
+  if (archive === null) {
+    const reason = 'there is none yet';
+    return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  }
   try {
     const found = findArchived(archive, name);
     return found.ok ? ok(work(archive, found.value)) : found;

@@ -2,12 +2,19 @@ import type { LineOutcome } from '../core/plan/fates.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
-import type { Archive, CompactionDraft } from '../ports/archive.ts';
+import type { Archive, CompactionDraft, StoredCycle } from '../ports/archive.ts';
 import type { FileLock } from '../ports/files.ts';
 import { carriedFailure } from './archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
-import { countLedger, noteOtherNames, reportBase, reportBatch, reportConversation } from './compact-report.ts';
+import {
+  countLedger,
+  noteOtherNames,
+  reportBase,
+  reportBatch,
+  reportConversation,
+  reportRetention,
+} from './compact-report.ts';
 import { composeOutput, outputBytes } from './compose-output.ts';
 import type { ComposedOutput } from './compose-output.ts';
 import { deliver, describeWritten, targetPath } from './deliver.ts';
@@ -21,7 +28,7 @@ import type { CompactReport, ConversationReport, UsageReport } from './reports.t
 import type { CompactFileRequest } from './requests.ts';
 import { isOutputThere } from './settle.ts';
 import type { Attempted } from './summarize-transcript.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
+import { addUsage, costOf, NO_USAGE } from './usage.ts';
 import type { Written } from './write-output.ts';
 
 export type StoreInput = {
@@ -63,6 +70,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const id = early ?? confirm(archive, prepared, store);
   deps.reached('applied');
   const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
+  const stored = archive.loadCompaction(id)?.cycles ?? [];
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
@@ -74,10 +82,11 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
     bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
-    conversations: reportConversations(input, { outcomes, archive, id }),
+    conversations: reportConversations(input, outcomes, stored),
     ledger: countLedger(outcomes),
     archive: archive.path,
-    usage: totalUsage(results),
+    usage: reportUsage(results, request),
+    ...reportLosses(stored, results),
   });
 }
 
@@ -149,13 +158,9 @@ function draftCompaction(
 /** As stored: the labels are the archive's. */
 function reportConversations(
   { transcript, attempts }: StoreInput,
-  {
-    outcomes,
-    archive,
-    id,
-  }: { readonly outcomes: readonly LineOutcome[]; readonly archive: Archive; readonly id: number },
+  outcomes: readonly LineOutcome[],
+  stored: readonly StoredCycle[],
 ): readonly ConversationReport[] {
-  const stored = archive.loadCompaction(id)?.cycles ?? [];
   const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
   let position = 0;
   return attempts.map((attempt, index) => {
@@ -172,6 +177,22 @@ function reportConversations(
   });
 }
 
-function totalUsage(results: readonly CompactedConversation[]): UsageReport {
-  return results.reduce((sum, { usage }) => addUsage(sum, usage), NO_USAGE);
+/** What all conversations have cost together. */
+export function reportUsage(
+  results: readonly CompactedConversation[],
+  { price }: Pick<CompactFileRequest, 'price'>,
+): UsageReport {
+  const usage = results.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE);
+  return { ...usage, cost: costOf(usage, price) };
+}
+
+function reportLosses(
+  stored: readonly StoredCycle[],
+  results: readonly CompactedConversation[],
+): Pick<CompactReport, 'retention'> {
+  const audited = results.flatMap(({ retentionOf }, at) =>
+    [...retentionOf].map(([position, retention]) => ({ label: stored[at]?.made[position]?.label ?? '', retention })),
+  );
+  const retention = reportRetention(audited);
+  return retention === undefined ? {} : { retention };
 }

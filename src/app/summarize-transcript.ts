@@ -7,6 +7,7 @@ import { compactConversation } from './compact-conversation.ts';
 import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
 import { labelBatch, noteMissedTarget, reportConversation } from './compact-report.ts';
 import type { CompactDeps } from './deps.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
 import type { Failure } from './failure.ts';
 import { planPrepared } from './plan-transcript.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
@@ -26,6 +27,7 @@ type Input = {
   readonly transcript: Prepared;
   readonly request: CompactFileRequest;
   readonly originKey: string;
+  readonly summaries: SummaryDeps;
   /** As `planFirst` made it. */
   readonly plan: ConversationPlan | undefined;
 };
@@ -68,7 +70,7 @@ async function summarizePlan(
 ): Promise<Result<Summarized, Failure>> {
   const { transcript, request, prepared, plan } = input;
   const { name } = request.input;
-  const compacted = await compactConversation(deps, {
+  const compacted = await compactConversation(input.summaries, {
     transcript,
     prepared,
     plan,

@@ -1,30 +1,27 @@
 import { timeSpanOf } from '../core/batch.ts';
-import type { SummaryBatch } from '../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { ConversationMessage } from '../core/message.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
+import type { ModelRequest } from '../core/model-request.ts';
 import type { CompactionConfig } from '../core/policy.ts';
+import type { Retention } from '../core/retention/audit.ts';
 import { buildSummarizationRequest } from '../core/prompt.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import { askForSummary } from './ask.ts';
-import type { AskDeps } from './ask.ts';
 import { isInterrupted } from './interruption.ts';
+import { summarizeChunk } from './summarize-chunk.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
+import type { Usage } from './usage.ts';
 
 /** A batch of this run, with the messages it stands for. */
-export type FreshBatch = SummaryBatch & { readonly members: readonly number[] };
-
-export type Usage = { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number };
-
-export const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0 };
-
-export function addUsage(a: Usage, b: Usage): Usage {
-  return {
-    calls: a.calls + b.calls,
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-  };
-}
+export type FreshBatch = SummaryBatch & {
+  readonly members: readonly number[];
+  readonly level: SummaryLevel;
+  /** Of the facts of its messages; null: nobody looked. */
+  readonly retention: Retention | null;
+};
 
 export type SummarizeInput = {
   /** Indices of messages; each chunk in the order in which it was said. */
@@ -47,7 +44,7 @@ const MIN_CHUNK_TOKENS = 1000;
 
 /** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
 export async function summarizeChunks(
-  deps: AskDeps,
+  deps: SummaryDeps,
   input: SummarizeInput,
 ): Promise<Result<{ readonly batches: readonly FreshBatch[]; readonly usage: Usage }, string>> {
   const { config, modelName } = input;
@@ -60,27 +57,24 @@ export async function summarizeChunks(
     if (await isInterrupted(deps)) return err('it was interrupted');
     const messages = chunk.members.map(input.load);
     const mayHalve = chunk.halvings < maxRetries && canHalve(messages, config);
-    const request = buildSummarizationRequest({
-      systemPrompt: config.prompt,
-      previousSummary,
-      messages,
-      modelName,
-      maxTokens: config.maxSummaryTokens,
-      earlier: [...input.earlier, ...batches.map((batch) => batch.content)],
-      ...maxMessageChars(config, previousSummary),
-    });
-    const answer = await askForSummary(deps, withTimeout(request, config), {
-      inputTokens: inputTokens(messages, previousSummary),
-      maxRetries,
-      canHalve: mayHalve,
-      halvings: chunk.halvings,
-    });
-    usage = addUsage(usage, { ...NO_USAGE, calls: answer.calls });
+    const earlier = [...input.earlier, ...batches.map((batch) => batch.content)];
+    const request = chunkRequest(messages, { previousSummary, earlier, config, modelName });
+    const answer = await summarizeChunk(
+      deps,
+      { request, messages, previousSummary, earlier, config },
+      {
+        inputTokens: inputTokens(messages, previousSummary),
+        maxRetries,
+        canHalve: mayHalve,
+        halvings: chunk.halvings,
+      },
+    );
+    usage = addUsage(usage, answer.usage);
     if (answer.kind === 'summary') {
-      const { input_tokens: inputCount, output_tokens: outputCount } = answer.usage;
-      usage = addUsage(usage, { calls: 0, inputTokens: inputCount, outputTokens: outputCount });
-      batches.push(toBatch(answer.text, { members: chunk.members, messages, lifeIndex: input.lifeIndex }));
-      previousSummary = answer.text;
+      const { text, level, retention } = answer;
+      const batch = toBatch(text, { members: chunk.members, messages, lifeIndex: input.lifeIndex });
+      batches.push({ ...batch, level, retention });
+      previousSummary = text;
       input.onChunk?.(batches.length, batches.length + waiting.length);
     } else if (answer.kind === 'smaller' && mayHalve) {
       const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
@@ -94,6 +88,30 @@ export async function summarizeChunks(
     }
   }
   return ok({ batches, usage });
+}
+
+/** What is asked for one chunk. */
+export function chunkRequest(
+  messages: readonly ConversationMessage[],
+  context: {
+    readonly previousSummary: string | null;
+    /** What earlier batches already say. */
+    readonly earlier: readonly string[];
+    readonly config: CompactionConfig;
+    readonly modelName: string;
+  },
+): ModelRequest {
+  const { previousSummary, earlier, config, modelName } = context;
+  const request = buildSummarizationRequest({
+    systemPrompt: config.prompt,
+    previousSummary,
+    messages,
+    modelName,
+    maxTokens: config.maxSummaryTokens,
+    earlier,
+    ...maxMessageChars(config, previousSummary),
+  });
+  return withTimeout(request, config);
 }
 
 const CHARS_PER_TOKEN = 4; // as estimateTokens counts
@@ -132,7 +150,7 @@ function toBatch(
     readonly messages: readonly ConversationMessage[];
     readonly lifeIndex: (index: number) => number;
   },
-): FreshBatch {
+): Omit<FreshBatch, 'level' | 'retention'> {
   const indices = chunk.members.map(chunk.lifeIndex);
   return {
     content,

@@ -12,6 +12,12 @@ export type SummaryBatch = {
   readonly lastIndex?: number;
 };
 
+/**
+ * How a summary came about. feedback: an answer before it was rejected, and the model was told why. halved: of a part of its chunk.
+ * fallback: offline, because the model failed.
+ */
+export type SummaryLevel = 'plain' | 'feedback' | 'halved' | 'fallback';
+
 /** What the first line of an exported batch tells. */
 export type BatchMetadata = Pick<SummaryBatch, 'depth' | 'startTime' | 'endTime' | 'messageCount'>;
 

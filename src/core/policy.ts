@@ -47,6 +47,10 @@ export type CompactionConfig = {
   readonly maxConsecutiveFailures?: number;
   /** The model's window, in tokens: a message that is larger is cut in its middle for the request (C2). */
   readonly modelMaxTokens?: number;
+  /** Share of a model's summary that is kept for details word for word; by default none. */
+  readonly appendixShare?: number;
+  /** Share of the salient facts that summaries must keep; by default any. */
+  readonly minRetention?: number;
 };
 
 /** The order in which chunks are formed: least important first, or as said. */

@@ -1,7 +1,7 @@
 import type { StopReason } from './model-request.ts';
 import { estimateTokens } from './tokens.ts';
 
-type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'error-text' | 'too-long';
+type SummaryProblem = 'empty' | 'cut-off' | 'refused' | 'unfinished' | 'error-text' | 'too-long';
 
 export type SummaryCheck =
   | { readonly ok: true }
@@ -25,6 +25,9 @@ export function checkSummary(answer: {
   if (answer.stopReason === 'refusal' || (isOwnWords && isRefusalText(text)))
     return problem('refused', 'the model refused to answer');
   if (answer.stopReason === 'max_tokens') return problem('cut-off', 'the summary was cut off at the token limit');
+  if (answer.stopReason === 'tool_use')
+    return problem('unfinished', 'the model called a tool, where it was to write a summary');
+  if (answer.stopReason === 'other') return problem('unfinished', 'the model stopped before it was done');
   if (text === '') return problem('empty', 'the model answered with no text');
   if (isOwnWords && isErrorText(text))
     return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
@@ -99,7 +102,7 @@ const BARE_ERROR = new RegExp(
 const ERROR_WITH_BODY = new RegExp(`^(?:api |http )?error:?\\s*\\(?${STATUS}\\)?:?\\s*[<{]`, 'i');
 
 function isErrorText(text: string): boolean {
-  if (/^<(?:!doctype html|html)[\s>]/i.test(text)) return true;
+  if (/^<(?:!doctype html|html|head|body)[\s>]/i.test(text)) return true;
   if (isErrorJson(text) || ERROR_WITH_BODY.test(text)) return true;
   if (text.length > MAX_ERROR_CHARS) return false;
   const line = onOneLine(text);

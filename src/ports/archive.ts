@@ -1,7 +1,8 @@
-import type { SummaryBatch } from '../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
 import type { ArchiveLookup } from './archive-lookup.ts';
+import type { SummaryCache } from './summary-cache.ts';
 
 /** A batch as stored. */
 export type StoredBatch = SummaryBatch & {
@@ -9,6 +10,7 @@ export type StoredBatch = SummaryBatch & {
   readonly label: string;
   /** Of `content` (UTF-8) when it was stored, hex: a text that differs from it was changed since. */
   readonly contentSha256: string;
+  readonly level: SummaryLevel;
 };
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -19,6 +21,8 @@ export type BatchRef =
 export type BatchDraft = SummaryBatch & {
   /** The batches that a re-summarized one replaces; empty at depth 0. */
   readonly sources: readonly BatchRef[];
+  /** By default plain. */
+  readonly level?: SummaryLevel;
 };
 
 /** What one compaction does to one conversation. */
@@ -162,6 +166,7 @@ export type Archive = ArchiveLookup & {
   readonly loadCompaction: (id: number) => StoredCompaction | null;
   /** An applied compaction of the same bytes under the same settings. */
   readonly findSame: (sourceSha256: string, settingsSha256: string) => StoredCompaction | null;
+  readonly summaries: SummaryCache;
   /** One transaction; the compaction is then `prepared`. `lines` come in order and each is read once. */
   readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
   readonly markApplied: (id: number) => void;

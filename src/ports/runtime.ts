@@ -4,6 +4,8 @@ export type Runtime = {
   readonly sha256: (data: Uint8Array | string) => string;
   /** A running sha256, for data that is never held whole. */
   readonly createHash: () => RunningHash;
+  /** At least 0, less than 1. */
+  readonly random: () => number;
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Lets signals and the terminal have their turn. */
   readonly yieldToEvents: () => Promise<void>;

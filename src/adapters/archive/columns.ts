@@ -1,3 +1,4 @@
+import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import type { LineFate } from '../../ports/archive.ts';
 
@@ -5,6 +6,7 @@ import type { LineFate } from '../../ports/archive.ts';
 
 /** Codes by position: they are stored, so names are only ever added at the end. */
 export const FATES = ['summarized', 'marked', 'survived'] as const satisfies readonly LineFate[];
+export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
 /** Exact: text with lone surrogates has no UTF-8 and is stored as its UTF-16LE units. Equal text is an equal value. */

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { StoredBatch, StoredCycle } from '../../ports/archive.ts';
 import { hashColumn } from './columns.ts';
-import { readHash, readInteger, readOptionalInteger, readText, readTime } from './rows.ts';
+import { readHash, readInteger, readLevel, readOptionalInteger, readText, readTime } from './rows.ts';
 import type { Row } from './rows.ts';
 
 const LIST_CYCLES = 'SELECT * FROM cycles WHERE compaction_id = ? ORDER BY position';
@@ -60,6 +60,7 @@ export function toBatch(row: Row): StoredBatch {
     startTime: readTime(row, 'start_ms'),
     endTime: readTime(row, 'end_ms'),
     messageCount: readInteger(row, 'message_count'),
+    level: readLevel(row, 'level'),
     ...(firstIndex === null ? {} : { firstIndex }),
     ...(lastIndex === null ? {} : { lastIndex }),
   };

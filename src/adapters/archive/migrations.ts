@@ -148,11 +148,27 @@ CREATE VIRTUAL TABLE batch_search
   USING fts5 (content, content = '', contentless_delete = 1, detail = full, tokenize = 'porter unicode61');
 `;
 
+const PAID_SUMMARIES = `
+-- Summaries that were paid for, under the hash of the request.
+CREATE TABLE summaries (
+  request_sha256 BLOB PRIMARY KEY CHECK (length(request_sha256) = 32),
+  provider TEXT NOT NULL,
+  model ANY NOT NULL,
+  text ANY NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  created_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE batches ADD COLUMN level INTEGER NOT NULL DEFAULT 0 CHECK (level BETWEEN 0 AND 3); -- plain, feedback, halved, fallback
+`;
+
 /**
  * Step n leads from schema version n to n + 1. Steps that were released are never changed; of each version there is an archive as it was written
  * then in fixtures/archives.
  */
-export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA, PAID_SUMMARIES];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

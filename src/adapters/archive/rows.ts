@@ -1,5 +1,6 @@
+import type { SummaryLevel } from '../../core/batch.ts';
 import type { LineFate } from '../../ports/archive.ts';
-import { FATES } from './columns.ts';
+import { FATES, LEVELS } from './columns.ts';
 import { DamageError } from './failure.ts';
 
 /**
@@ -50,6 +51,10 @@ export function readTime(row: Row, column: string): Date | null {
 
 export function readFate(row: Row, column: string): LineFate {
   return FATES[readInteger(row, column)] ?? damaged(column);
+}
+
+export function readLevel(row: Row, column: string): SummaryLevel {
+  return LEVELS[readInteger(row, column)] ?? damaged(column);
 }
 
 function damaged(column: string): never {

@@ -16,6 +16,7 @@ import { openInPlace, openReadOnly } from './read-only.ts';
 import { createArchiveSearch } from './search.ts';
 import { createSettling } from './settle.ts';
 import { createStore } from './store.ts';
+import { createSummaryCache } from './summaries.ts';
 
 export type OpenArchiveOptions = {
   readonly path: string;
@@ -170,6 +171,7 @@ function createArchive(db: Database.Database, { path, isReadOnly, close }: Opene
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
     store: createStore(db, path),
+    summaries: createSummaryCache(db, path),
     check: createCheck(db, path),
     close,
   };

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { BatchDraft, BatchRef, CycleDraft } from '../../ports/archive.ts';
-import { hashColumn, textColumn, timeColumn } from './columns.ts';
+import { hashColumn, LEVELS, textColumn, timeColumn } from './columns.ts';
 import { buildLabel, makeUnique } from './labels.ts';
 
 const INSERT_CYCLE = `
@@ -9,8 +9,8 @@ INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycl
   made_count, live_count)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH = `
-INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH_SEARCH = 'INSERT INTO batch_search (rowid, content) VALUES (?, ?)';
 const INSERT_SOURCE = 'INSERT INTO batch_sources (batch_id, position, source_id) VALUES (?, ?, ?)';
 const INSERT_LIVE = 'INSERT INTO live_batches (cycle_id, position, batch_id) VALUES (?, ?, ?)';
@@ -51,6 +51,7 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
       batch.messageCount,
       batch.firstIndex ?? null,
       batch.lastIndex ?? null,
+      LEVELS.indexOf(batch.level ?? 'plain'),
     );
     const batchId = Number(lastInsertRowid);
     insertBatchSearch.run(batchId, batch.content);

@@ -37,7 +37,7 @@ test('a compaction comes back as it was stored', (t) => {
   assert.ok(cycle);
   const { sources, ...batch } = batchDraft();
   const label = 'compaction-batch-harbor-2026-03-01T09:30:00.000Z';
-  const stored = { ...batch, id: 1, label, contentSha256: sha256(batch.content) };
+  const stored = { ...batch, id: 1, label, level: 'plain', contentSha256: sha256(batch.content) };
   const { newBatches: _made, ...cycleRest } = cycle;
   assert.deepEqual(archive.loadCompaction(id), {
     ...rest,
@@ -57,7 +57,13 @@ test('a batch without times and indices comes back without them', (t) => {
   const id = archive.store(compactionDraft(1, { cycles: [cycleDraft({ newBatches: [plain] })] }), [lineDraft(1)]);
   const { sources: _sources, ...expected } = plain;
   assert.deepEqual(archive.loadCompaction(id)?.cycles[0]?.live, [
-    { ...expected, id: 1, label: 'compaction-batch-harbor-cycle-1-1', contentSha256: sha256(expected.content) },
+    {
+      ...expected,
+      id: 1,
+      label: 'compaction-batch-harbor-cycle-1-1',
+      level: 'plain',
+      contentSha256: sha256(expected.content),
+    },
   ]);
 });
 

@@ -1,0 +1,48 @@
+import type Database from 'better-sqlite3';
+import type { SummaryCache } from '../../ports/summary-cache.ts';
+import { hashColumn, textColumn, timeColumn } from './columns.ts';
+import { guard } from './failure.ts';
+import { readInteger, readText, readTime } from './rows.ts';
+import type { Row } from './rows.ts';
+
+const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = ?';
+const KEEP_SUMMARY = `
+INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
+
+export function createSummaryCache(db: Database.Database, path: string): SummaryCache {
+  const find = db.prepare<[Uint8Array], Row>(FIND_SUMMARY);
+  const keep = db.prepare(KEEP_SUMMARY);
+  return {
+    find: (requestSha256) =>
+      guard(path, () => {
+        const row = find.get(hashColumn(requestSha256));
+        if (row === undefined) return null;
+        return {
+          provider: readText(row, 'provider'),
+          model: readText(row, 'model'),
+          text: readText(row, 'text'),
+          usage: {
+            input_tokens: readInteger(row, 'input_tokens'),
+            cached_input_tokens: readInteger(row, 'cached_input_tokens'),
+            output_tokens: readInteger(row, 'output_tokens'),
+          },
+          createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+        };
+      }),
+    keep: (requestSha256, { provider, model, text, usage, createdAt }) => {
+      guard(path, () =>
+        keep.run(
+          hashColumn(requestSha256),
+          provider,
+          textColumn(model),
+          textColumn(text),
+          usage.input_tokens,
+          usage.cached_input_tokens ?? 0,
+          usage.output_tokens,
+          timeColumn(createdAt),
+        ),
+      );
+    },
+  };
+}

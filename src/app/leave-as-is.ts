@@ -1,0 +1,50 @@
+import { ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { FileLock } from '../ports/files.ts';
+import { skippedReport } from './compact-report.ts';
+import { deliver } from './deliver.ts';
+import type { CompactDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import type { Prepared } from './prepare.ts';
+import { checkReplaceable } from './replaceable.ts';
+import type { CompactReport, SkipReason } from './reports.ts';
+import type { CompactFileRequest } from './requests.ts';
+
+/** Where the input's bytes go when there is nothing to do; null: to no file. */
+export function explicitPath({ output }: CompactFileRequest): string | null {
+  return output.kind === 'file' ? output.path : null;
+}
+
+/** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
+export async function leaveAsIs(
+  deps: CompactDeps,
+  input: {
+    readonly request: CompactFileRequest;
+    readonly transcript: Prepared;
+    readonly reason: SkipReason;
+    readonly notes: readonly string[];
+    readonly lock: FileLock | null;
+  },
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, reason, notes, lock } = input;
+  const { output } = request;
+  const isExplicit = output.kind === 'file' || output.kind === 'stdout';
+  if (isExplicit) {
+    if (output.kind === 'file') {
+      const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
+      if (!replaceable.ok) return replaceable;
+    }
+    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript), lock });
+    if (!delivered.ok) return delivered;
+  }
+  const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
+  return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
+}
+
+const COPY_BYTES = 1024 * 1024;
+
+function* wholeFile({ source }: Prepared): Generator<Uint8Array> {
+  const { sizeBytes } = source.stamp;
+  for (let start = 0; start < sizeBytes; start += COPY_BYTES)
+    yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
+}

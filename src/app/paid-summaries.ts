@@ -1,0 +1,27 @@
+import type { ModelRequest, ModelUsage } from '../core/model-request.ts';
+import type { Runtime } from '../ports/runtime.ts';
+import type { SummaryCache } from '../ports/summary-cache.ts';
+
+/** The summaries of one provider that were paid before, by request. */
+export type PaidSummaries = {
+  readonly find: (request: ModelRequest) => string | null;
+  readonly keep: (request: ModelRequest, summary: { readonly text: string; readonly usage: ModelUsage }) => void;
+};
+
+/**
+ * `provider` and `scope` (all else that an answer depends on: whether secrets are masked, and how) are in the key with the request; its time
+ * limit and the source that is never sent are not.
+ */
+export function createPaidSummaries(
+  cache: SummaryCache,
+  runtime: Pick<Runtime, 'sha256' | 'now'>,
+  { provider, scope }: { readonly provider: string; readonly scope: string },
+): PaidSummaries {
+  const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest): string =>
+    runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }]));
+  return {
+    find: (request) => cache.find(keyOf(request))?.text ?? null,
+    keep: (request, { text, usage }) =>
+      cache.keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
+  };
+}

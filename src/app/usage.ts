@@ -1,0 +1,45 @@
+/** What summaries have cost: calls of a model that were answered or failed, and tokens as its service counts them. */
+export type Usage = {
+  readonly calls: number;
+  /** Tokens in, those that the service had cached included. */
+  readonly inputTokens: number;
+  readonly cachedInputTokens: number;
+  readonly outputTokens: number;
+  /** Summaries that were paid before and are not asked for again. */
+  readonly reused: number;
+  /** Calls that repeat one that failed or was rejected. */
+  readonly retries: number;
+  readonly waitedMs: number;
+};
+
+export const NO_USAGE: Usage = {
+  calls: 0,
+  inputTokens: 0,
+  cachedInputTokens: 0,
+  outputTokens: 0,
+  reused: 0,
+  retries: 0,
+  waitedMs: 0,
+};
+
+export function addUsage(a: Usage, b: Partial<Usage>): Usage {
+  return {
+    calls: a.calls + (b.calls ?? 0),
+    inputTokens: a.inputTokens + (b.inputTokens ?? 0),
+    cachedInputTokens: a.cachedInputTokens + (b.cachedInputTokens ?? 0),
+    outputTokens: a.outputTokens + (b.outputTokens ?? 0),
+    reused: a.reused + (b.reused ?? 0),
+    retries: a.retries + (b.retries ?? 0),
+    waitedMs: a.waitedMs + (b.waitedMs ?? 0),
+  };
+}
+
+const MILLION = 1_000_000;
+
+/** Tokens that a service had cached are counted at the full price: what they cost less differs from service to service. */
+export function costOf(
+  { inputTokens, outputTokens }: Pick<Usage, 'inputTokens' | 'outputTokens'>,
+  price: { readonly input: number; readonly output: number } | undefined,
+): number | null {
+  return price === undefined ? null : (inputTokens * price.input + outputTokens * price.output) / MILLION;
+}

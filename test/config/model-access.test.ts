@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { resolveModelAccess } from '../../src/config/model-access.ts';
+import type { ModelAccess } from '../../src/config/model-access.ts';
+import type { ConfigPlace, Environment } from '../../src/config/find.ts';
+import type { LoadedConfig } from '../../src/config/load.ts';
+import { resolveSettings } from '../../src/config/resolve.ts';
+import type { SettingFlags } from '../../src/config/resolve.ts';
+import type { ConfigFile } from '../../src/config/schema.ts';
+import type { Result } from '../../src/core/result.ts';
+
+type Asked = {
+  readonly file?: ConfigFile;
+  readonly place?: ConfigPlace;
+  readonly flags?: NonNullable<SettingFlags['summarization']>;
+  readonly environment?: Environment;
+  readonly trustsConfig?: boolean;
+};
+
+function access({
+  file = {},
+  place = 'user',
+  flags,
+  environment = {},
+  trustsConfig = false,
+}: Asked): Result<ModelAccess | null, string> {
+  const config: LoadedConfig = { file: { path: '/p/compact.toml', place, lines: { lineOf: () => 1 } }, values: file };
+  const all: SettingFlags = flags === undefined ? {} : { summarization: flags };
+  const surroundings = { environment, workingFolder: '/p', homeFolder: '/h' };
+  const settings = resolveSettings({ config, flags: all, surroundings });
+  return resolveModelAccess({ settings, config, flags: all, environment, trustsConfig });
+}
+
+function given(asked: Asked): ModelAccess {
+  const result = access(asked);
+  assert.ok(result.ok && result.value !== null, JSON.stringify(result));
+  return result.value;
+}
+
+function refusal(asked: Asked): string {
+  const result = access(asked);
+  return result.ok ? `no refusal: ${JSON.stringify(result.value)}` : result.error;
+}
+
+const anthropic = { summarization: { provider: 'anthropic', name: 'some-model' } } as const;
+const compatible = (base_url?: string) =>
+  ({
+    summarization: { provider: 'openai-compat', name: 'm', ...(base_url === undefined ? {} : { base_url }) },
+  }) as const;
+
+test('the offline provider needs nothing, whatever keys are in the environment', () => {
+  assert.deepEqual(access({ environment: { ANTHROPIC_API_KEY: 'k' } }), { ok: true, value: null });
+});
+
+test('each provider has its own host and the variable of its key', () => {
+  const environment = { ANTHROPIC_API_KEY: 'a-key', OPENAI_API_KEY: 'o-key' };
+  assert.deepEqual(given({ file: anthropic, environment }), {
+    provider: 'anthropic',
+    model: 'some-model',
+    baseUrl: 'https://api.anthropic.com',
+    apiKey: 'a-key',
+    redactsSecrets: true,
+  });
+  assert.deepEqual(
+    [given({ file: compatible(), environment }).baseUrl, given({ file: compatible(), environment }).apiKey],
+    ['https://api.openai.com/v1', 'o-key'],
+  );
+  const ollama = given({ file: { summarization: { provider: 'ollama', name: 'm' } }, environment });
+  assert.deepEqual([ollama.baseUrl, ollama.apiKey], ['http://localhost:11434/v1', null]);
+});
+
+test('no model, no key, a variable that is not set: said before anything is asked', () => {
+  assert.match(refusal({ file: { summarization: { provider: 'anthropic' } } }), /needs a model: name it with --model/);
+  assert.match(refusal({ file: anthropic }), /needs a key: set ANTHROPIC_API_KEY/);
+  assert.match(refusal({ file: anthropic, environment: { ANTHROPIC_API_KEY: '  ' } }), /needs a key/);
+  const named = { summarization: { ...anthropic.summarization, api_key_env: 'MY_KEY' } };
+  assert.match(
+    refusal({ file: named, environment: { ANTHROPIC_API_KEY: 'k' } }),
+    /MY_KEY, and that variable is not set/,
+  );
+  assert.equal(given({ file: named, environment: { MY_KEY: 'mine' } }).apiKey, 'mine');
+});
+
+test('another server than the provider’s own may want no key', () => {
+  assert.equal(given({ file: compatible('http://10.0.0.7:8000/v1') }).apiKey, null);
+});
+
+test('a key of the file’s own is used before any of the environment', () => {
+  const file = { summarization: { ...anthropic.summarization, api_key: 'own' } };
+  assert.equal(given({ file, environment: { ANTHROPIC_API_KEY: 'k' } }).apiKey, 'own');
+});
+
+suite('a configuration that somebody else may have written', () => {
+  const environment = { OPENAI_API_KEY: 'o-key' };
+  for (const url of [
+    'https://evil.example/v1',
+    'http://localhost@evil.example/v1',
+    'https://api.openai.com.evil.example/v1',
+    'http://127.0.0.1.evil.example',
+    'http://0.0.0.0/v1',
+  ]) {
+    test(`it may not name ${url} without the flag`, () => {
+      const asked = { file: compatible(url), place: 'project', environment } as const;
+      assert.match(refusal(asked), /would have transcripts and keys sent to .*--trust-config/);
+      assert.equal(given({ ...asked, trustsConfig: true }).apiKey, 'o-key');
+    });
+  }
+
+  for (const url of [
+    'http://localhost:1234/v1',
+    'http://127.0.0.1:8080',
+    'http://[::1]:8080/v1',
+    'http://0x7f.1/v1',
+    'https://api.openai.com/v1',
+  ]) {
+    test(`it may name ${url}`, () => {
+      assert.equal(given({ file: compatible(url), place: 'project', environment }).apiKey, 'o-key');
+    });
+  }
+
+  test('a host that the command line names is the user’s own choice', () => {
+    const flags = { base_url: 'https://other.example/v1' };
+    assert.equal(
+      given({ file: compatible('https://evil.example'), place: 'project', flags, environment }).baseUrl,
+      flags.base_url,
+    );
+  });
+
+  test('the user’s own files may name any host', () => {
+    for (const place of ['user', 'flag', 'environment'] as const)
+      assert.equal(given({ file: compatible('https://other.example'), place, environment }).apiKey, 'o-key');
+  });
+});
+
+test('secrets are masked for other machines unless the file says no, and for this one if it says yes', () => {
+  const local = compatible('http://localhost:1234/v1');
+  const remote = compatible('https://other.example/v1');
+  const masks = (file: ConfigFile): boolean => given({ file }).redactsSecrets;
+  assert.deepEqual([masks(local), masks(remote)], [false, true]);
+  assert.deepEqual(
+    [masks({ ...local, privacy: { redact: true } }), masks({ ...remote, privacy: { redact: false } })],
+    [true, false],
+  );
+});
