@@ -61,7 +61,7 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
         line: raw.line,
         column: parsed.column,
         problem: parsed.problem,
-        canCarry: true,
+        canCarry: false, // without a record the format cannot be told
       };
   }
   if (sample.length > 0) return ok(sample);

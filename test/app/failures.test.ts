@@ -211,3 +211,17 @@ test('a dry run of a file that was just compacted says what the run would say', 
   reportOf(await bench.compact('talk.jsonl'));
   assert.equal(reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } })).reason, 'nothing-new');
 });
+
+test('a file without one line that is JSON is not told to carry its lines along', async (t) => {
+  const bench = benchFor(t);
+  bench.write('glued.jsonl', '{"role":"user","content":"x"}{"role":"user","content":"y"}\n');
+  const done = await bench.compact('glued.jsonl', { keepInvalid: true });
+  assert.deepEqual(done.ok ? null : done.error, {
+    kind: 'bad-line',
+    file: 'glued.jsonl',
+    line: 1,
+    column: 30,
+    problem: 'not valid JSON (two records on one line)',
+    canCarry: false,
+  });
+});
