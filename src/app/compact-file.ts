@@ -19,7 +19,7 @@ import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
-import { reuseCompaction } from './reuse.ts';
+import { isReusable, reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
 import { openSettled, openUnsettled } from './settle.ts';
 import { storeCompaction } from './store-compaction.ts';
@@ -120,8 +120,8 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
   const same = archive.findSame(transcript.scan.sha256, settingsSha256);
-  if (same !== null && request.output.kind !== 'preview')
-    return reuseCompaction(deps, { request, transcript, same, archive, lock });
+  if (same !== null && request.output.kind !== 'preview' && isReusable(deps, { same, transcript, archive }))
+    return reuseCompaction(deps, { request, transcript, same, archive, lock, replaceable: replaceable.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
   const summaries = summaryDepsOf(deps, archive, request.input.name);
   const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);

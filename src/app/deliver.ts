@@ -1,6 +1,6 @@
 import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { FileLock } from '../ports/files.ts';
+import type { FileLock, FileStamp } from '../ports/files.ts';
 import type { WritingDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { hashPrefix } from './hash-prefix.ts';
@@ -8,7 +8,7 @@ import { isInterrupted } from './interruption.ts';
 import type { Prepared } from './prepare.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { writeOutput } from './write-output.ts';
-import type { Written } from './write-output.ts';
+import type { WriteFailure, Written } from './write-output.ts';
 
 /** The path that a request writes to; null: standard output, or nowhere. */
 export function targetPath({ output, input }: CompactFileRequest): string | null {
@@ -33,12 +33,14 @@ export type Delivery = {
   readonly pieces: Iterable<Uint8Array>;
   /** Of the target; null: standard output. */
   readonly lock: FileLock | null;
+  /** Of what stands there and may be replaced, as `checkReplaceable` gave it. */
+  readonly replaceable: FileStamp | null;
 };
 
 /** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
 export async function deliver(
   deps: WritingDeps,
-  { request, transcript, pieces, lock }: Delivery,
+  { request, transcript, pieces, lock, replaceable }: Delivery,
 ): Promise<Result<Written, Failure>> {
   if (lock === null) {
     for (const piece of pieces) deps.stdout(piece);
@@ -51,13 +53,29 @@ export async function deliver(
     pieces,
     source,
     known: { stamp: source.stamp, sizeBytes: source.stamp.sizeBytes, sha256: scan.sha256 },
+    target: { path: targetPath(request) ?? '', stamp: replaceable },
     replacesSource: request.output.kind === 'in-place',
     isInterrupted: () => isInterrupted(deps),
   });
   if (written.ok) return written;
-  return err(
-    written.error.kind === 'changed' ? { kind: 'source-changed', file: request.input.name } : written.error.failure,
-  );
+  return err(toWriteFailure(written.error, { file: request.input.name, output: targetPath(request) ?? '-' }));
+}
+
+/** What a failed write means for the user. */
+export function toWriteFailure(
+  failure: WriteFailure,
+  { file, output }: { readonly file: string; readonly output: string },
+): Failure {
+  switch (failure.kind) {
+    case 'changed':
+      return { kind: 'source-changed', file };
+    case 'taken':
+      return { kind: 'output-exists', file, output };
+    case 'failed':
+      return failure.failure;
+    default:
+      return assertNever(failure);
+  }
 }
 
 /** What a report says of the file that was written. */

@@ -30,11 +30,10 @@ export async function leaveAsIs(
   const { output } = request;
   const isExplicit = output.kind === 'file' || output.kind === 'stdout';
   if (isExplicit) {
-    if (output.kind === 'file') {
-      const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
-      if (!replaceable.ok) return replaceable;
-    }
-    const delivered = await deliver(deps, { request, transcript, pieces: wholeFile(transcript), lock });
+    const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
+    if (!replaceable.ok) return replaceable;
+    const pieces = wholeFile(transcript);
+    const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable: replaceable.value });
     if (!delivered.ok) return delivered;
   }
   const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;

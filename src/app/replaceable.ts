@@ -1,6 +1,7 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
+import type { FileStamp } from '../ports/files.ts';
 import type { AppDeps } from './deps.ts';
 import { targetPath } from './deliver.ts';
 import type { Failure } from './failure.ts';
@@ -10,7 +11,10 @@ import type { CompactFileRequest } from './requests.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { beginsWith } from './settle.ts';
 
-/** An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. */
+/**
+ * An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. Gives its stamp, which must be
+ * the same when it is replaced; null: there is none yet, or it is the source.
+ */
 export async function checkReplaceable(
   deps: AppDeps,
   {
@@ -18,26 +22,26 @@ export async function checkReplaceable(
     transcript,
     archive,
   }: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly archive: Archive | null },
-): Promise<Result<void, Failure>> {
+): Promise<Result<FileStamp | null, Failure>> {
   const path = targetPath(request);
-  if (path === null || request.output.kind === 'in-place') return ok(undefined);
+  if (path === null || request.output.kind === 'in-place') return ok(null);
   const existing = await deps.files.open(path);
   if (!existing.ok)
-    return existing.error.kind === 'not-found' ? ok(undefined) : err({ kind: 'file', failure: existing.error });
+    return existing.error.kind === 'not-found' ? ok(null) : err({ kind: 'file', failure: existing.error });
   const { stamp } = existing.value;
   try {
-    if (stamp.sizeBytes === 0) return ok(undefined);
+    if (stamp.sizeBytes === 0) return ok(stamp);
     const isCopy =
       stamp.sizeBytes === transcript.source.stamp.sizeBytes &&
       hashPrefix(deps.runtime, existing.value, stamp.sizeBytes) === transcript.scan.sha256;
-    if (isCopy) return ok(undefined);
+    if (isCopy) return ok(stamp);
   } finally {
     existing.value.close();
   }
   const opened = archive === null ? await deps.openArchive('existing') : ok(archive);
   if (!opened.ok) return err({ kind: 'archive', failure: opened.error });
   const isOurs = opened.value !== null && (await isExpendable(deps, { path, transcript, archive: opened.value }));
-  return isOurs ? ok(undefined) : err({ kind: 'output-exists', file: request.input.name, output: path });
+  return isOurs ? ok(stamp) : err({ kind: 'output-exists', file: request.input.name, output: path });
 }
 
 /**
@@ -56,14 +60,8 @@ async function isExpendable(
   );
   for (const { output, source, sourcePath } of [...ids].flatMap((id) => archive.loadCompaction(id) ?? [])) {
     if (stamp.value.sizeBytes !== output.sizeBytes || !(await beginsWith(deps, path, output))) continue;
-    if (await isSameFile(deps, sourcePath, transcript)) return true;
     if (hashPrefix(deps.runtime, transcript.source, source.sizeBytes) === source.sha256) return true;
     if (await beginsWith(deps, sourcePath, source)) return true;
   }
   return false;
-}
-
-async function isSameFile({ files }: AppDeps, path: string, { source: { stamp } }: Prepared): Promise<boolean> {
-  const other = await files.stamp(path);
-  return other.ok && other.value.inode === stamp.inode && other.value.device === stamp.device;
 }

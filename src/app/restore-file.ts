@@ -1,9 +1,10 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
-import type { SourceFile } from '../ports/files.ts';
+import type { FileStamp, SourceFile } from '../ports/files.ts';
 import { UTF8_BOM } from './bom.ts';
 import type { AppDeps, WritingDeps } from './deps.ts';
+import { toWriteFailure } from './deliver.ts';
 import type { Failure } from './failure.ts';
 import { holdFile } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
@@ -17,7 +18,6 @@ import { provenLines, restoredLines } from './restored-lines.ts';
 import type { LineStream } from './restored-lines.ts';
 import { withCompacted } from './with-compacted.ts';
 import { writeOutput } from './write-output.ts';
-import type { WriteInput, Written } from './write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
 export async function restoreFile(
@@ -106,22 +106,23 @@ async function write(
     for (const piece of pieces()) deps.stdout(piece);
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
-    if (output.kind === 'file' && (await isPrecious(deps, path, pieces())))
-      return err({ kind: 'output-exists', file: input.name, output: path });
-    written = 0;
     const { file, sha256 } = compacted;
-    const done = await holdFile(deps, path, (lock) =>
-      writeRestored(deps, {
+    const done = await holdFile(deps, path, async (lock) => {
+      const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
+      if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
+      written = 0;
+      const restored = await writeOutput(deps, {
         lock,
         like: input.path,
         pieces: pieces(),
         source: file,
         known: { stamp: file.stamp, sizeBytes: file.stamp.sizeBytes, sha256 },
+        target: { path, stamp: target.value },
         replacesSource: output.kind === 'in-place',
         isInterrupted: () => isInterrupted(deps),
-        name: input.name,
-      }),
-    );
+      });
+      return restored.ok ? restored : err(toWriteFailure(restored.error, { file: input.name, output: path }));
+    });
     if (!done.ok) return done;
     written += done.value.carriedBytes;
   }
@@ -137,34 +138,29 @@ async function write(
   });
 }
 
-async function writeRestored(
-  deps: WritingDeps,
-  { name, ...input }: WriteInput & { readonly name: string },
-): Promise<Result<Written, Failure>> {
-  const done = await writeOutput(deps, input);
-  if (done.ok) return done;
-  return err(done.error.kind === 'changed' ? { kind: 'source-changed', file: name } : done.error.failure);
-}
-
-/** A file that must not be written over: the archive, or one that holds what would be written, and more (the original, which has grown since). */
-async function isPrecious(
-  { files, runtime, archivePath }: AppDeps,
+/**
+ * A file that may be written over: it is empty, or all that it holds is the beginning of what is to be written. Gives its stamp; null: there is
+ * none.
+ */
+async function checkExpendable(
+  { files, runtime }: AppDeps,
   path: string,
   pieces: Iterable<Uint8Array>,
-): Promise<boolean> {
+): Promise<Result<FileStamp | null, 'precious'>> {
   const opened = await files.open(path);
-  if (!opened.ok) return false;
+  if (!opened.ok) return opened.error.kind === 'not-found' ? ok(null) : err('precious');
   const { stamp } = opened.value;
   try {
-    const archive = await files.stamp(archivePath);
-    if (archive.ok && archive.value.inode === stamp.inode && archive.value.device === stamp.device) return true;
     const hash = runtime.createHash();
-    let sizeBytes = 0;
+    let left = stamp.sizeBytes;
     for (const piece of pieces) {
-      hash.update(piece);
-      sizeBytes += piece.length;
+      if (left === 0) break;
+      const part = piece.subarray(0, left);
+      hash.update(part);
+      left -= part.length;
     }
-    return stamp.sizeBytes > sizeBytes && hashPrefix(runtime, opened.value, sizeBytes) === hash.digest();
+    const isBeginning = left === 0 && hashPrefix(runtime, opened.value, stamp.sizeBytes) === hash.digest();
+    return isBeginning ? ok(stamp) : err('precious');
   } finally {
     opened.value.close();
   }

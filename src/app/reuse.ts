@@ -2,10 +2,11 @@ import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, StoredCompaction } from '../ports/archive.ts';
+import { carriedFailure } from './archive-failure.ts';
 import { noteMissedTarget, noteOtherNames, reportBase, reportBatch, reportConversation } from './compact-report.ts';
 import { outputBytes } from './compose-output.ts';
 import { deliver, describeWritten, targetPath } from './deliver.ts';
-import type { FileLock } from '../ports/files.ts';
+import type { FileLock, FileStamp } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { trimEol } from './lineage.ts';
@@ -25,10 +26,12 @@ export async function reuseCompaction(
     readonly same: StoredCompaction;
     readonly archive: Archive;
     readonly lock: FileLock | null;
+    readonly replaceable: FileStamp | null;
   },
 ): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, same, archive, lock } = input;
-  const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(same, transcript), lock });
+  const { request, transcript, same, archive, lock, replaceable } = input;
+  const pieces = outputBytes(same, transcript);
+  const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
   if (!delivered.ok) return delivered;
   const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
   const isKept = keptLineLookup(same);
@@ -60,6 +63,27 @@ export async function reuseCompaction(
     archive: archive.path,
     usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
   });
+}
+
+/** Whether the archive still has all that a stored compaction says: its file is not to be made from anything less. */
+export function isReusable(
+  { runtime }: Pick<CompactDeps, 'runtime'>,
+  {
+    same,
+    transcript,
+    archive,
+  }: { readonly same: StoredCompaction; readonly transcript: Prepared; readonly archive: Archive },
+): boolean {
+  const hash = runtime.createHash();
+  for (const piece of outputBytes(same, transcript)) hash.update(piece);
+  if (hash.digest() !== same.output.sha256) return false;
+  try {
+    for (const line of archive.readLines(same.id)) void line;
+    return true;
+  } catch (error) {
+    if (carriedFailure(error)?.kind !== 'damaged') throw error;
+    return false;
+  }
 }
 
 const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';

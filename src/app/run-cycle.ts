@@ -20,7 +20,7 @@ import type { Usage } from './usage.ts';
  * could be summarized in the same words, and the line's hash is what leads back to the archive.
  */
 function archiveLine(originKey: string): string {
-  return `[Archive: ${originKey.slice(0, 12)} holds every original line; \`compact search WORDS\` finds them, \`compact show LABEL\` shows them]`;
+  return `[Archive: ${originKey.slice(0, 12)} holds the lines that left; \`compact search WORDS\` finds them, \`compact show LABEL\` shows them]`;
 }
 
 export type CycleInput = {

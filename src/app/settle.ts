@@ -28,23 +28,31 @@ type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
 
 /**
  * Settles what a crash left `prepared`: applied where the output stands on disk as it was to be written (lines appended since do not
- * matter), discarded where the source still stands as it was read. Where neither is to be found (moved, on a disk that is not mounted)
- * it is applied: rows too many harm nobody, rows too few are an original that is gone. What a run is at work on is left to it.
+ * matter), discarded where the source stands as it was read and the output certainly has not got its name: its temporary file was still
+ * there, or it was to stand in the source's place. Else (moved, on a disk that is not mounted) it is applied: rows too many harm nobody, rows too few
+ * are an original that is gone. What a run is at work on is left to it.
  */
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
     const lock = outputPath === null ? null : await deps.files.lock(outputPath);
+    const hasBegun = lock?.ok === true && lock.value.foundUnnamed;
+    const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
       // The run that was at work on it may have ended since the list was made.
       if (!archive.listPrepared().some((one) => one.id === id)) continue;
       if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
       else if (lock?.ok === false && lock.error.kind === 'held') continue;
-      else if (await beginsWith(deps, sourcePath, source)) archive.discard(id);
+      else if (isUnnamed && (await beginsWith(deps, sourcePath, source))) archive.discard(id);
       else archive.markApplied(id);
     } finally {
       if (lock?.ok === true) lock.value.release();
     }
   }
+}
+
+/** Standard output is told of when its archive is applied, before its first byte. */
+function isInPlace(sourcePath: string, outputPath: string | null): boolean {
+  return outputPath === null || outputPath === sourcePath;
 }
 
 /** What a file was, or was to be: its size and the sha256 of its bytes. */

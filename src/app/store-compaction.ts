@@ -3,7 +3,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Archive, CompactionDraft, StoredCycle } from '../ports/archive.ts';
-import type { FileLock } from '../ports/files.ts';
+import type { FileLock, FileStamp } from '../ports/files.ts';
 import { carriedFailure } from './archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
@@ -21,6 +21,7 @@ import { deliver, describeWritten, targetPath } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { isInterrupted } from './interruption.ts';
+import { lookAgain } from './look-again.ts';
 import { planOutcomes } from './plan-transcript.ts';
 import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
@@ -59,13 +60,20 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   // Summaries may have taken minutes: what stands at the output's path may have come since.
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
+  if (input.lock === null && (await hasChangedSince(deps, transcript)))
+    return err({ kind: 'source-changed', file: request.input.name });
   const draft = draftCompaction(deps, input, { results, output });
   const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
   const prepared = store();
   deps.reached('prepared');
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
   const early = draft.outputPath === null ? confirm(archive, prepared, store) : null;
-  const delivered = await deliverOrDiscard(deps, input, { id: prepared, draft, output });
+  const delivered = await deliverOrDiscard(deps, input, {
+    id: prepared,
+    draft,
+    output,
+    replaceable: replaceable.value,
+  });
   if (!delivered.ok) return delivered;
   const id = early ?? confirm(archive, prepared, store);
   deps.reached('applied');
@@ -90,6 +98,14 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   });
 }
 
+/** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
+async function hasChangedSince(deps: CompactDeps, { source, scan }: Prepared): Promise<boolean> {
+  const { stamp } = source;
+  const look = await lookAgain(deps, source, { stamp, sizeBytes: stamp.sizeBytes, sha256: scan.sha256 });
+  if (look.kind === 'grown') look.close();
+  return look.kind === 'changed';
+}
+
 /**
  * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
  * still be read in the open source: it is stored once more.
@@ -110,14 +126,25 @@ function confirm(archive: Archive, prepared: number, storeAgain: () => number): 
 async function deliverOrDiscard(
   deps: CompactDeps,
   { request, transcript, archive, lock }: StoreInput,
-  { id, draft, output }: { readonly id: number; readonly draft: CompactionDraft; readonly output: ComposedOutput },
+  {
+    id,
+    draft,
+    output,
+    replaceable,
+  }: {
+    readonly id: number;
+    readonly draft: CompactionDraft;
+    readonly output: ComposedOutput;
+    readonly replaceable: FileStamp | null;
+  },
 ): Promise<Result<Written, Failure>> {
   const settle = async (): Promise<void> => {
     if (await isOutputThere(deps, draft)) archive.markApplied(id);
     else archive.discard(id);
   };
   try {
-    const delivered = await deliver(deps, { request, transcript, pieces: outputBytes(output, transcript), lock });
+    const pieces = outputBytes(output, transcript);
+    const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
     if (!delivered.ok) await settle();
     return delivered;
   } catch (error) {

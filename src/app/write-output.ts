@@ -1,10 +1,10 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { FileFailure, FileLock, FileStore, PendingFile, SourceFile } from '../ports/files.ts';
+import type { FileFailure, FileLock, FileStamp, FileStore, PendingFile, SourceFile } from '../ports/files.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { StepListener } from '../ports/steps.ts';
 import type { Failure } from './failure.ts';
-import { lookAgain } from './look-again.ts';
+import { isSameStamp, lookAgain } from './look-again.ts';
 import type { KnownContent } from './look-again.ts';
 
 export type WriteDeps = {
@@ -21,13 +21,19 @@ export type WriteInput = {
   /** The file that must not have changed meanwhile but by growing, and what was read of it. */
   readonly source: SourceFile;
   readonly known: KnownContent;
+  /** What may be replaced, as it was when that was decided. */
+  readonly target: { readonly path: string; readonly stamp: FileStamp | null };
   /** The source is what is replaced: nobody finds there what is written to it after the last look. */
   readonly replacesSource: boolean;
   /** Asked last, when all is written and nothing has its name yet. */
   readonly isInterrupted: () => Promise<boolean>;
 };
 
-export type WriteFailure = { readonly kind: 'changed' } | { readonly kind: 'failed'; readonly failure: Failure };
+export type WriteFailure =
+  | { readonly kind: 'changed' }
+  /** Something else stands at the output's path by now. */
+  | { readonly kind: 'taken' }
+  | { readonly kind: 'failed'; readonly failure: Failure };
 
 /** What came to the source's end while it was at work, and stands at the output's end now. */
 export type Written = { readonly carriedBytes: number };
@@ -49,7 +55,8 @@ async function writePending(
   pending: PendingFile,
 ): Promise<Result<Written, WriteFailure>> {
   const { reached } = deps;
-  const written = writeAll(pending, input.pieces);
+  const ends = { output: true };
+  const written = writeAll(pending, watchEnd(input.pieces, ends));
   if (!written.ok) return fileFailed(written.error);
   const drained = pending.drain();
   if (!drained.ok) return fileFailed(drained.error);
@@ -57,8 +64,10 @@ async function writePending(
   const synced = pending.sync();
   if (!synced.ok) return fileFailed(synced.error);
   reached('synced');
-  const looked = await carryOver(deps, input, pending);
+  const seam = seamOf(input, ends.output);
+  const looked = await carryOver(deps, input, { pending, seam });
   if (!looked.ok) return looked;
+  if (!input.replacesSource && !(await isTargetAsItWas(deps.files, input.target))) return err({ kind: 'taken' });
   reached('looked');
   if (await input.isInterrupted()) return failed({ kind: 'interrupted' });
   const named = await pending.rename();
@@ -72,6 +81,35 @@ async function writePending(
   return ok({ carriedBytes: late.value - input.known.sizeBytes });
 }
 
+const LF = 0x0a;
+
+/** Passes pieces on and tells whether the last of them ends a line. */
+function* watchEnd(pieces: Iterable<Uint8Array>, ends: { output: boolean }): Generator<Uint8Array> {
+  for (const piece of pieces) {
+    ends.output = (piece.at(-1) ?? (ends.output ? LF : 0)) === LF;
+    yield piece;
+  }
+}
+
+/**
+ * How what was appended to the source continues the output. line-end: the output's last line has none, and the source's has. none: the
+ * source's last line is half there, and is not at the output's end.
+ */
+type Seam = 'direct' | 'line-end' | 'none';
+
+function seamOf({ source, known }: WriteInput, outputEndsLine: boolean): Seam {
+  const last = source.read(Math.max(0, known.sizeBytes - 1), 1).at(0);
+  const sourceEndsLine = last === undefined || last === LF;
+  if (sourceEndsLine === outputEndsLine) return 'direct';
+  return sourceEndsLine ? 'line-end' : 'none';
+}
+
+async function isTargetAsItWas(files: FileStore, { path, stamp }: WriteInput['target']): Promise<boolean> {
+  const now = await files.stamp(path);
+  if (!now.ok) return stamp === null || now.error.kind === 'not-found';
+  return stamp !== null && isSameStamp(stamp, now.value);
+}
+
 /** A producer that never rests gets its turn after so many looks. */
 const MAX_LOOKS = 10;
 
@@ -79,7 +117,7 @@ const MAX_LOOKS = 10;
 async function carryOver(
   { files, runtime }: WriteDeps,
   { source, known: first }: WriteInput,
-  pending: PendingFile,
+  { pending, seam }: { readonly pending: PendingFile; readonly seam: Seam },
 ): Promise<Result<number, WriteFailure>> {
   let known = first;
   for (let looks = 0; looks < MAX_LOOKS; looks += 1) {
@@ -87,6 +125,8 @@ async function carryOver(
     if (seen.kind === 'changed') return err({ kind: 'changed' });
     if (seen.kind === 'same') return ok(known.sizeBytes);
     try {
+      if (seam === 'none') return err({ kind: 'changed' });
+      if (seam === 'line-end' && known === first) pending.write(Uint8Array.of(LF));
       const appended = writeAll(pending, seen.pieces());
       if (!appended.ok) return fileFailed(appended.error);
     } finally {

@@ -67,15 +67,25 @@ test('what comes to stand at the output’s path while summaries are made is not
   assert.deepEqual(bench.archive().listPrepared(), []);
 });
 
-test('restore does not write over an original that has grown since', async (t) => {
+test('restore does not write over what holds more than it would write, or anything else', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);
   reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
-  bench.write('out.jsonl.restored', original + CONTINUED);
-  await assert.rejects(bench.restore('out.jsonl'), /output-exists/);
-  assert.equal(bench.read('out.jsonl.restored').toString(), original + CONTINUED);
-  bench.write('out.jsonl.restored', 'another file');
-  assert.equal((await bench.restore('out.jsonl')).toString(), original);
+  for (const content of [original + CONTINUED, 'another file', original.toUpperCase()]) {
+    bench.write('out.jsonl.restored', content);
+    await assert.rejects(bench.restore('out.jsonl'), /output-exists/);
+    assert.equal(bench.read('out.jsonl.restored').toString(), content);
+  }
+});
+
+test('restore writes over the original itself, a part of it, and an empty file', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  reportOf(await compactTo(bench, 'talk.jsonl', 'out.jsonl'));
+  for (const content of [original, original.slice(0, 100), '']) {
+    bench.write('out.jsonl.restored', content);
+    assert.equal((await bench.restore('out.jsonl')).toString(), original);
+  }
 });
 
 test('restore does not write over the archive that it reads', async (t) => {
