@@ -255,6 +255,29 @@ suite("Codex's own compactions", () => {
   });
 });
 
+test("the summary of Codex's own compaction stands for the messages before it, not for rules and what was taken back", async (t) => {
+  const bench = benchFor(t);
+  const greeting = [RULES, RULES, GUIDE, said('user', 'hello'), said('assistant', 'hi')];
+  const taken = [said('user', 'wrong'), said('assistant', 'ok'), rolledBack(1)];
+  const own = compacted([message('user', 'it was a greeting')]);
+  bench.write('r.jsonl', toText([header(), ...taken, ...greeting, own, ...taken, ...turns(12)]));
+  const { conversations } = reportOf(await bench.compact('r.jsonl', keep(5)));
+  assert.equal(conversations[0]?.batches[0]?.count, 2);
+});
+
+test('a prompt that only begins like a text of Codex is a turn that can be taken back', async (t) => {
+  const bench = benchFor(t);
+  const typed = ['<instructions>be brief</instructions> and go on', '# AGENTS.md instructions are wrong, mend them'];
+  const taken = [...typed.flatMap((text) => [said('user', text), said('assistant', 'done')]), rolledBack(2)];
+  bench.write('r.jsonl', toText([header(), ...turns(10), ...taken, ...turns(6, 20)]));
+  reportOf(await bench.compact('r.jsonl', keep(30)));
+  const sent = textsSent(parseLines(bench.read('r.jsonl').toString()));
+  assert.deepEqual(
+    [prose(9, 40), ...typed].map((text) => sent.includes(text)),
+    [true, false, false],
+  );
+});
+
 test('compacted again and again, there is one summary, right after the header, and every cycle is counted', async (t) => {
   const bench = benchFor(t);
   let all = [header(), RULES, ...turns(8)];
@@ -272,7 +295,7 @@ test('compacted again and again, there is one summary, right after the header, a
 });
 
 const step = fc.oneof(
-  { weight: 6, arbitrary: fc.constantFrom('turn', 'prompt', 'answer', 'work', 'parallel') },
+  { weight: 6, arbitrary: fc.constantFrom('turn', 'prompt', 'lookalike', 'answer', 'work', 'parallel') },
   { weight: 3, arbitrary: fc.constantFrom('settings', 'guide', 'aborted', 'orphan', 'tokens', 'start', 'context') },
   { weight: 1, arbitrary: fc.constantFrom('compaction', 'meta') },
   { weight: 1, arbitrary: fc.integer({ min: 0, max: 3 }) },
@@ -283,6 +306,7 @@ function records(of: string | number, n: number): readonly JsonObject[] {
   const kinds: Readonly<Record<string, readonly JsonObject[]>> = {
     turn: turn(`${n}`, prose(n, 30), prose(n + 50, 30)),
     prompt: [said('user', prose(n, 20)), event('user_message', { message: prose(n, 20) })],
+    lookalike: [said('user', `<environment_context>${n}</environment_context>? ${prose(n, 20)}`)],
     answer: [event('agent_message', { message: prose(n, 25) }), said('assistant', prose(n, 25))],
     work: [reasoning(), call(`w${n}`), output(`w${n}`, prose(n, 50))],
     parallel: [call(`p${n}`), call(`q${n}`), output(`q${n}`, prose(n)), output(`p${n}`, prose(n))],

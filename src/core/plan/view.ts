@@ -19,7 +19,7 @@ export type ConversationView = {
   readonly instructions: readonly Entry[];
   /** The line of the summary that stands for all before it. */
   readonly prior: Entry | null;
-  /** Main-thread messages that the producer compacted away and no longer sends. */
+  /** Main-thread messages that the producer's summary stands for: neither instructions nor what was taken back. */
   readonly staleMessageCount: number;
 } & MetaRules;
 
@@ -52,11 +52,16 @@ export function viewConversation(input: ViewInput): ConversationView {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
       if (!isStale(entry)) messages.push(entry);
-      else if (entry.isSide !== true) staleMessageCount += 1;
+      else if (isCompactedAway(entry, mustGo)) staleMessageCount += 1;
     }
   }
   const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
   return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount, ...rules };
+}
+
+/** A message that must go was taken back, and is in no summary. */
+function isCompactedAway(stale: Entry, mustGo: MetaRules['mustGo']): boolean {
+  return stale.kind === 'message' && stale.isSide !== true && mustGo?.(stale) !== true;
 }
 
 /** Tokens of a conversation as its producer sends it. */

@@ -6,7 +6,7 @@ import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { textsOf } from './content.ts';
 import type { ItemPlace } from './item.ts';
-import { authorOf } from './written-by-codex.ts';
+import { authorshipOf } from './written-by-codex.ts';
 
 const ENCRYPTED_TYPES = new Set(['compaction', 'compaction_summary', 'context_compaction']);
 const ENCRYPTED =
@@ -63,7 +63,7 @@ function historyOf(payload: JsonRecord): readonly JsonRecord[] {
 function isCarried(item: JsonRecord): boolean {
   const role = stringAt(item, 'role');
   if (role === 'developer' || role === 'system') return true;
-  return role === 'user' && authorOf(textsOf(item['content'])) === 'codex-context';
+  return role === 'user' && authorshipOf(textsOf(item['content'])).author === 'codex-context';
 }
 
 function isEncryptedItem(item: JsonRecord): boolean {

@@ -6,7 +6,7 @@ import type { JsonRecord } from '../json.ts';
 import { readCall, toolNames } from './call.ts';
 import { outputText, textsOf } from './content.ts';
 import { wordsKey } from './words-key.ts';
-import { authorOf, isSettingsText } from './written-by-codex.ts';
+import { authorshipOf, isSettingsText } from './written-by-codex.ts';
 
 /** Where an item stands; Codex dates the record around it. */
 export type ItemPlace = { readonly line: number; readonly at: Date | null };
@@ -52,10 +52,10 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Decode
 }
 
 function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedia: boolean): Decoded {
-  const author = authorOf(texts);
-  if (author === 'codex-context')
-    return { kind: 'instruction', turnPart: 'update', message: { ...said, role: 'system' } };
-  if (author === 'codex-notice') return { kind: 'message', turnPart: 'update', message: said };
+  const { author, opensTurn } = authorshipOf(texts);
+  const turnPart = opensTurn ? 'opens' : 'update';
+  if (author === 'codex-context') return { kind: 'instruction', turnPart, message: { ...said, role: 'system' } };
+  if (author === 'codex-notice') return { kind: 'message', turnPart, message: said };
   const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
   const key = wordsKey('user', said.content);
   return { kind: 'message', turnPart: 'opens', wordsKey: key, ...(isPrompt && { isPrompt }), message: said };

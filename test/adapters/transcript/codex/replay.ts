@@ -9,7 +9,8 @@ type Logged =
   | { readonly kind: 'compaction'; readonly history: readonly JsonObject[] }
   | { readonly kind: 'start' };
 
-const OWN_TEXT = /^<(?:permissions instructions|environment_context|turn_aborted)|^# AGENTS\.md/;
+const OWN_TEXT =
+  /^<(?:permissions instructions>|(environment_context|turn_aborted)>[^]*<\/\1>$)|^# AGENTS\.md instructions[^]*<\/INSTRUCTIONS>$/;
 
 /**
  * The history that Codex builds of a rollout, told once more in the plainest way: turns that are taken back are cut off as they come, with a

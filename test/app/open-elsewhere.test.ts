@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { restoreFile } from '../../src/app/restore-file.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { benchFor, reportOf } from '../support/workbench.ts';
+
+const original = chatTranscript(30);
+
+/** A program that holds a file open, as it was opened here, until it is ended. */
+async function programWith(t: TestContext, path: string, flags: 'a' | 'r'): Promise<() => Promise<void>> {
+  const descriptor = openSync(path, flags);
+  const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', descriptor] });
+  await once(child, 'spawn');
+  closeSync(descriptor);
+  const end = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  t.after(end);
+  return end;
+}
+
+test('what a program has open for writing is not replaced: it would write on to a file that is gone', async (t) => {
+  const bench = benchFor(t);
+  const end = await programWith(t, bench.write('talk.jsonl', original), 'a');
+  const report = reportOf(await bench.compact('talk.jsonl'));
+  assert.deepEqual([report.result, report.reason], ['skipped', 'in-use']);
+  assert.match(report.notes.join(), /^\S+ \(process \d+\) has it open for writing$/);
+  assert.equal(bench.read('talk.jsonl').toString(), original);
+  assert.deepEqual(bench.archive().listPrepared(), []);
+  await end();
+  assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+});
+
+test('another output can be made of it, and what is only read may be replaced', async (t) => {
+  const bench = benchFor(t);
+  await programWith(t, bench.write('talk.jsonl', original), 'a');
+  const output = { kind: 'file', path: bench.path('out.jsonl') } as const;
+  assert.equal(reportOf(await bench.compact('talk.jsonl', { output })).result, 'compacted');
+  await programWith(t, bench.write('other.jsonl', original), 'r');
+  assert.equal(reportOf(await bench.compact('other.jsonl')).result, 'compacted');
+});
+
+test('a compacted file that a program has open is not restored in place', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  reportOf(await bench.compact('talk.jsonl'));
+  const before = bench.read('talk.jsonl');
+  await programWith(t, bench.path('talk.jsonl'), 'a');
+  const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
+  const done = await restoreFile(bench.deps, { input, output: { kind: 'in-place' }, all: false });
+  assert.equal(done.ok ? '' : done.error.kind, 'in-use');
+  assert.deepEqual(bench.read('talk.jsonl'), before);
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { viewConversation } from '../../../src/core/plan/view.ts';
+import type { Entry } from '../../../src/core/transcript.ts';
+import { entryOf } from '../../support/entries.ts';
+import { message } from '../../support/messages.ts';
+
+const entryAt = (line: number, more: Partial<Entry> = {}): Entry => ({ ...entryOf(message(), line), ...more });
+
+/** How many messages the summary stands for, where all lines but `live` are stale. */
+function stale(entries: readonly Entry[], live: readonly number[], mustGo?: (entry: Entry) => boolean): number {
+  const isStale = ({ line }: Entry): boolean => !live.includes(line);
+  const rules = { carried: [], keepSystem: true, ...(mustGo !== undefined && { mustGo }) };
+  return viewConversation({ entries, priorLine: null, isStale, ...rules }).staleMessageCount;
+}
+
+test("what the producer's summary stands for are the messages of the main thread that are sent no more", () => {
+  const entries = [1, 2, 3, 4, 5].map((line) => entryAt(line, line === 2 ? { isSide: true } : {}));
+  assert.equal(stale(entries, [4, 5]), 2);
+});
+
+test("instructions that are sent no more are nothing that the producer's summary stands for", () => {
+  assert.equal(stale([entryAt(1, { kind: 'instruction' }), entryAt(2), entryAt(3)], [3]), 1);
+});
+
+test("a message that was taken back is nothing that the producer's summary stands for", () => {
+  assert.equal(
+    stale(
+      [1, 2, 3].map((line) => entryAt(line)),
+      [3],
+      ({ line }) => line === 2,
+    ),
+    1,
+  );
+});
