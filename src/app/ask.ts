@@ -1,5 +1,6 @@
 import type { ModelRequest } from '../core/model-request.ts';
 import { checkSummary } from '../core/summary-check.ts';
+import type { SummaryCheck } from '../core/summary-check.ts';
 import { addFeedback } from '../core/prompt-feedback.ts';
 import { backoffMs, callModel } from './call-model.ts';
 import type { CallDeps } from './call-model.ts';
@@ -37,6 +38,9 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     return { kind: 'summary', text: known, usage: { ...NO_USAGE, reused: 1 }, neededFeedback: false };
   }
   const { canHalve, maxRetries, halvings } = options;
+  if (canHalve && deps.paid?.isHalved(request) === true) {
+    return { kind: 'smaller', message: 'it was summarized in halves before', usage: NO_USAGE };
+  }
   let usage = NO_USAGE;
   let repeats = 0;
   let feedback: string | null = null;
@@ -50,9 +54,12 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
     if (called.kind === 'error') {
       const { code, message } = called.error;
       if (code !== 'context_length' && code !== 'timeout') return { kind: 'failed', message, usage };
-      if (!canHalve) return { kind: code === 'timeout' ? 'failed' : 'smaller', message, usage };
-      const waitMs = code === 'timeout' ? backoffMs(deps, halvings, undefined) : 0;
-      if (waitMs > 0) await deps.runtime.sleep(waitMs, deps.signal);
+      if (!canHalve || deps.signal?.aborted === true)
+        return { kind: code === 'timeout' ? 'failed' : 'smaller', message, usage };
+      if (code === 'context_length') return { kind: 'smaller', message, usage };
+      const waitMs = backoffMs(deps, halvings, undefined);
+      deps.notice?.(`${message}; asking for half of it in ${Math.ceil(waitMs / 1000)} s`);
+      await deps.runtime.sleep(waitMs, deps.signal);
       return { kind: 'smaller', message, usage: addUsage(usage, { waitedMs: waitMs }) };
     }
     const { content, stop_reason: stopReason } = called.response;
@@ -68,8 +75,15 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
       return { kind: 'summary', text, usage, neededFeedback: rejected > 0 };
     }
     const isSpent = rejected >= maxRetries || deps.signal?.aborted === true;
-    if (canHalve && (isSpent || check.problem === 'cut-off')) return { kind: 'smaller', message: check.message, usage };
-    if (isSpent) return { kind: 'failed', message: check.message, usage };
+    const message = describeRejected(check, request);
+    if (canHalve && (isSpent || check.problem === 'cut-off')) return { kind: 'smaller', message, usage };
+    if (isSpent) return { kind: 'failed', message, usage };
     feedback = check.message;
   }
+}
+
+/** For people: the model itself is told no more than what was wrong. */
+function describeRejected({ problem, message }: Extract<SummaryCheck, { ok: false }>, { model }: ModelRequest): string {
+  const advice = problem === 'cut-off' ? ': max_summary_tokens allows more' : '';
+  return `${message} (${model})${advice}`;
 }

@@ -22,6 +22,8 @@ export type Called =
   | { readonly kind: 'error'; readonly error: ModelError; readonly usage: Usage };
 
 const FIRST_BACKOFF_MS = 1000;
+/** Shorter waits are nobody's concern. */
+const TOLD_WAIT_MS = 5000;
 const MAX_JITTER = 0.25;
 /** A service that asks for more is asked again before that, or given up. */
 const MAX_WAIT_MS = 60_000;
@@ -59,9 +61,12 @@ export function backoffMs(
   return Math.min(MAX_WAIT_MS, Math.max(ownMs, retryAfterMs ?? 0));
 }
 
-async function callOnce({ model, signal, limiter }: CallDeps, request: ModelRequest): Promise<Called> {
+async function callOnce({ model, signal, limiter, notice }: CallDeps, request: ModelRequest): Promise<Called> {
   const expected = { inputTokens: expectedTokens(request), outputTokens: request.max_tokens };
-  const waitedMs = (await limiter?.take(expected, signal)) ?? 0;
+  const onWait = (ms: number): void => {
+    if (ms >= TOLD_WAIT_MS) notice?.(`waiting ${Math.ceil(ms / 1000)} s, as the configured limits say`);
+  };
+  const waitedMs = (await limiter?.take(expected, { onWait, ...(signal === undefined ? {} : { signal }) })) ?? 0;
   const usage = { ...NO_USAGE, waitedMs };
   if (signal?.aborted === true) return { kind: 'error', error: interrupted(), usage };
   try {

@@ -22,7 +22,7 @@ import type { CompactFileRequest } from './requests.ts';
 import { isReusable, reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
 import { openSettled, openUnsettled } from './settle.ts';
-import { storeCompaction } from './store-compaction.ts';
+import { reportUsage, storeCompaction } from './store-compaction.ts';
 import type { StoreInput } from './store-compaction.ts';
 import { attemptConversation, planFirst } from './summarize-transcript.ts';
 import type { Attempted } from './summarize-transcript.ts';
@@ -106,7 +106,10 @@ async function compactPrepared(
   if (!archive.ok) return archive;
   if (archive.value === null) return err(archiveMissing(deps.archivePath));
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
-  return holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
+  const done = await holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
+  if (done.ok || done.error.kind !== 'in-use') return done;
+  // The next run may find it closed: nothing has failed.
+  return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
 }
 
 type Held = Omit<StoreInput, 'attempts'> & { readonly plans: readonly ConversationPlan[] };
@@ -123,6 +126,10 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (same !== null && request.output.kind !== 'preview' && isReusable(deps, { same, transcript, archive }))
     return reuseCompaction(deps, { request, transcript, same, archive, lock, replaceable: replaceable.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  // Asked again right before the file is replaced; here, so that no summary is paid for in vain.
+  const isPaid = deps.service !== undefined && request.output.kind === 'in-place';
+  const writer = isPaid ? await deps.files.findWriter(transcript.source.stamp) : null;
+  if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
   const summaries = summaryDepsOf(deps, archive, request.input.name);
   const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
   const attempts: Attempted[] = [];
@@ -142,8 +149,11 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
     attempts.push(attempted.value);
   }
   const skipped = attempts.find((one) => one.kind === 'skipped');
-  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined)
-    return skip(skipped.reason, skipped.detail);
+  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined) {
+    const left = await skip(skipped.reason, skipped.detail);
+    const inVain = attempts.flatMap((one) => (one.kind === 'skipped' ? (one.inVain ?? []) : []));
+    return left.ok && inVain.length > 0 ? ok({ ...left.value, usage: reportUsage(inVain, request) }) : left;
+  }
   const losses = findLosses(attempts, request);
   if (losses !== null) return err(losses);
   if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));

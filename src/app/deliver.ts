@@ -69,6 +69,8 @@ export function toWriteFailure(
   switch (failure.kind) {
     case 'changed':
       return { kind: 'source-changed', file };
+    case 'in-use':
+      return { kind: 'in-use', file, ...failure.writer };
     case 'taken':
       return { kind: 'output-exists', file, output };
     case 'failed':

@@ -24,6 +24,8 @@ export type Failure =
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }
+  /** A program has it open for writing. */
+  | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
   | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
   /** The compacted file differs from what was written. */

@@ -6,7 +6,13 @@ import type { SummaryCache } from '../ports/summary-cache.ts';
 export type PaidSummaries = {
   readonly find: (request: ModelRequest) => string | null;
   readonly keep: (request: ModelRequest, summary: { readonly text: string; readonly usage: ModelUsage }) => void;
+  /** Whether it came to nothing before where half of it did: to ask for it again would cost, and could end otherwise. */
+  readonly isHalved: (request: ModelRequest) => boolean;
+  readonly keepHalved: (request: ModelRequest) => void;
 };
+
+const HALVED = 'halved';
+const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
 
 /**
  * `provider` and `scope` (all else that an answer depends on: whether secrets are masked, and how) are in the key with the request; its time
@@ -17,11 +23,20 @@ export function createPaidSummaries(
   runtime: Pick<Runtime, 'sha256' | 'now'>,
   { provider, scope }: { readonly provider: string; readonly scope: string },
 ): PaidSummaries {
-  const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest): string =>
-    runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }]));
+  const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest, ...kind: readonly string[]) =>
+    runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }, ...kind]));
   return {
     find: (request) => cache.find(keyOf(request))?.text ?? null,
     keep: (request, { text, usage }) =>
       cache.keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
+    isHalved: (request) => cache.find(keyOf(request, HALVED)) !== null,
+    keepHalved: (request) =>
+      cache.keep(keyOf(request, HALVED), {
+        provider,
+        model: request.model,
+        text: '',
+        usage: NOTHING_USED,
+        createdAt: runtime.now(),
+      }),
   };
 }

@@ -9,10 +9,13 @@ export type RateLimits = {
 
 export type Spending = { readonly inputTokens: number; readonly outputTokens: number };
 
+/** `onWait` is told of each wait before it begins. */
+export type Waiting = { readonly signal?: AbortSignal; readonly onWait?: (ms: number) => void };
+
 /** Keeps the limits of a service for everything that is at work at the same time. */
 export type RateLimiter = {
   /** Waits until there is room for a request, in the order in which it was asked for; gives the milliseconds that it took. */
-  readonly take: (expected: Spending, signal?: AbortSignal) => Promise<number>;
+  readonly take: (expected: Spending, how?: Waiting) => Promise<number>;
   /** What was expected and not used may be used by others. */
   readonly giveBack: (unused: Spending) => void;
 };
@@ -23,17 +26,20 @@ export function createRateLimiter(runtime: Pick<Runtime, 'now' | 'sleep'>, limit
   const input = createBucket(runtime, limits.inputTokensPerMinute);
   const output = createBucket(runtime, limits.outputTokensPerMinute);
   const line = { last: Promise.resolve() };
-  const wait = async ({ inputTokens, outputTokens }: Spending, signal?: AbortSignal): Promise<number> => {
+  const wait = async ({ inputTokens, outputTokens }: Spending, { signal, onWait }: Waiting = {}): Promise<number> => {
     const ms = Math.max(requests.msUntil(1), input.msUntil(inputTokens), output.msUntil(outputTokens));
-    if (ms > 0) await runtime.sleep(ms, signal);
+    if (ms > 0) {
+      onWait?.(ms);
+      await runtime.sleep(ms, signal);
+    }
     requests.spend(1);
     input.spend(inputTokens);
     output.spend(outputTokens);
     return ms;
   };
   return {
-    take: (expected, signal) => {
-      const turn = line.last.then(() => wait(expected, signal));
+    take: (expected, how) => {
+      const turn = line.last.then(() => wait(expected, how));
       line.last = turn.then(() => undefined);
       return turn;
     },

@@ -37,7 +37,14 @@ export type Ledger = {
   readonly total: number;
 };
 
-export type SkipReason = 'too-short' | 'under-limit' | 'nothing-gained' | 'nothing-new' | 'no-legal-cut';
+export type SkipReason =
+  | 'too-short'
+  | 'under-limit'
+  | 'nothing-gained'
+  | 'nothing-new'
+  | 'no-legal-cut'
+  /** A program has it open for writing. */
+  | 'in-use';
 
 /** One line a transcript of `compact --json`, where it did not fail. */
 export type CompactReport = {

@@ -65,6 +65,8 @@ function levelOf({ isFallback, neededFeedback }: Summary, { halvings }: AskOptio
   return neededFeedback ? 'feedback' : 'plain';
 }
 
+const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
+
 type Summary = Extract<SummaryAnswer, { readonly kind: 'summary' }>;
 
 /** Quotations stay as they are; what they leave out is told. */
@@ -102,9 +104,13 @@ async function audit(
     appendixShare: config.appendixShare ?? 0,
     minShare: config.minRetention ?? 0,
     retry: async (flaws) => {
-      const second = await askForSummary(deps, addFeedback(request, flaws), { ...options, maxRetries: 0 });
-      usage = addUsage(usage, { ...second.usage, retries: 1 });
-      return second.kind === 'summary' ? second.text : null;
+      const again = addFeedback(request, flaws);
+      const second = await askForSummary(deps, again, { ...options, maxRetries: 0, canHalve: false });
+      usage = addUsage(usage, { ...second.usage, retries: second.usage.calls });
+      if (second.kind === 'summary') return second.text === answer.text ? null : second.text;
+      // The next run is to come to the same: the first is all there was.
+      if (deps.signal?.aborted !== true) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
+      return null;
     },
   });
   return { text, usage, retention, wasRetried };

@@ -21,7 +21,13 @@ export type Attempted =
       readonly report: ConversationReport;
       readonly notes: readonly string[];
     }
-  | { readonly kind: 'skipped'; readonly reason: SkipReason; readonly detail: string };
+  | {
+      readonly kind: 'skipped';
+      readonly reason: SkipReason;
+      readonly detail: string;
+      /** What was summarized all the same. */
+      readonly inVain?: CompactedConversation;
+    };
 
 type Input = {
   readonly transcript: Prepared;
@@ -87,7 +93,7 @@ async function summarizePlan(
 }
 
 function noSummary(file: string, problem: string): Failure {
-  return { kind: 'no-summary', file, problem, advice: 'The file is as it was. Try again, or use another provider.' };
+  return { kind: 'no-summary', file, problem, advice: 'Try again, or use another provider.' };
 }
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
@@ -108,6 +114,7 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
       kind: 'skipped',
       reason: 'nothing-gained',
       detail: `the result would have ${after} tokens, the original has ${before}`,
+      inVain: result,
     };
   }
   const notes = [...result.plan.notes, ...noteMissedTarget(after, targetTokens)];

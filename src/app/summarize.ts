@@ -42,6 +42,13 @@ export type SummarizeInput = {
 const MIN_CHUNK_MESSAGES = 2;
 const MIN_CHUNK_TOKENS = 1000;
 
+type Waiting = {
+  readonly members: readonly number[];
+  readonly halvings: number;
+  /** What came to nothing as a whole, and this is the first part of. */
+  readonly firstOf: readonly ModelRequest[];
+};
+
 /** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
 export async function summarizeChunks(
   deps: SummaryDeps,
@@ -49,7 +56,7 @@ export async function summarizeChunks(
 ): Promise<Result<{ readonly batches: readonly FreshBatch[]; readonly usage: Usage }, string>> {
   const { config, modelName } = input;
   const maxRetries = config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries;
-  const waiting = input.chunks.map((members) => ({ members, halvings: 0 }));
+  const waiting: Waiting[] = input.chunks.map((members) => ({ members, halvings: 0, firstOf: [] }));
   const batches: FreshBatch[] = [];
   let usage = NO_USAGE;
   let previousSummary = input.previousSummary;
@@ -74,14 +81,15 @@ export async function summarizeChunks(
       const { text, level, retention } = answer;
       const batch = toBatch(text, { members: chunk.members, messages, lifeIndex: input.lifeIndex });
       batches.push({ ...batch, level, retention });
+      if (level !== 'fallback') for (const whole of chunk.firstOf) deps.paid?.keepHalved(whole);
       previousSummary = text;
       input.onChunk?.(batches.length, batches.length + waiting.length);
     } else if (answer.kind === 'smaller' && mayHalve) {
       const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
       const halvings = chunk.halvings + 1;
       waiting.unshift(
-        { members: chunk.members.slice(0, middle), halvings },
-        { members: chunk.members.slice(middle), halvings },
+        { members: chunk.members.slice(0, middle), halvings, firstOf: [...chunk.firstOf, request] },
+        { members: chunk.members.slice(middle), halvings, firstOf: [] },
       );
     } else {
       return err(answer.message);

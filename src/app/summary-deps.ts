@@ -1,7 +1,9 @@
 import type { Archive } from '../ports/archive.ts';
+import type { Redactor } from '../ports/redactor.ts';
 import type { CompactDeps } from './deps.ts';
 import { createPaidSummaries } from './paid-summaries.ts';
-import { createRedactingModel } from './redacting-model.ts';
+import type { PaidSummaries } from './paid-summaries.ts';
+import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 
 /** What the summaries of one transcript are had with: the model, masked and remembered where it is a service. */
@@ -10,12 +12,26 @@ export function summaryDepsOf(deps: CompactDeps, archive: Archive, name: string)
   const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
   if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
   const redactor = service.createRedactor?.() ?? null;
+  const paid = createPaidSummaries(archive.summaries, runtime, service.paidAs);
   return {
     ...common,
     model: redactor === null ? model : createRedactingModel(model, redactor),
-    paid: createPaidSummaries(archive.summaries, runtime, service.paidAs),
+    paid: redactor === null ? paid : withMasks(paid, redactor),
     limiter: service.limiter,
     notice: (sentence) => service.notice(`${name}: ${sentence}`),
     ...(stem === undefined ? {} : { audit: { stem, ...(redactor === null ? {} : { redactor }) } }),
+  };
+}
+
+/** What was paid is masked once more, as it was then: or a mask in it would stand for another secret in what comes after. */
+function withMasks(paid: PaidSummaries, redactor: Redactor): PaidSummaries {
+  return {
+    ...paid,
+    find: (request) => {
+      const text = paid.find(request);
+      if (text === null) return null;
+      redactRequest(request, redactor);
+      return redactor.redact(text);
+    },
   };
 }

@@ -1,8 +1,18 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { FileFailure, FileLock, FileStamp, FileStore, PendingFile, SourceFile } from '../ports/files.ts';
+import type {
+  FileFailure,
+  FileLock,
+  FileStamp,
+  FileStore,
+  FileWriter,
+  KeptOld,
+  PendingFile,
+  SourceFile,
+} from '../ports/files.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { StepListener } from '../ports/steps.ts';
+import { toFailure } from './archive-failure.ts';
 import type { Failure } from './failure.ts';
 import { isSameStamp, lookAgain } from './look-again.ts';
 import type { KnownContent } from './look-again.ts';
@@ -31,6 +41,8 @@ export type WriteInput = {
 
 export type WriteFailure =
   | { readonly kind: 'changed' }
+  /** Another program has the source open for writing: what it writes later would go to a file that has no name any more. */
+  | { readonly kind: 'in-use'; readonly writer: FileWriter }
   /** Something else stands at the output's path by now. */
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed'; readonly failure: Failure };
@@ -67,13 +79,22 @@ async function writePending(
   const seam = seamOf(input, ends.output);
   const looked = await carryOver(deps, input, { pending, seam });
   if (!looked.ok) return looked;
+  const writer = input.replacesSource ? await deps.files.findWriter(input.known.stamp) : null;
+  if (writer !== null) return err({ kind: 'in-use', writer });
   if (!input.replacesSource && !(await isTargetAsItWas(deps.files, input.target))) return err({ kind: 'taken' });
   reached('looked');
   if (await input.isInterrupted()) return failed({ kind: 'interrupted' });
+  const kept = input.replacesSource ? pending.keepOld(input.known.stamp, looked.value) : ok(null);
+  if (!kept.ok) return fileFailed(kept.error);
+  if (kept.value?.kind === 'another-file') return err({ kind: 'changed' });
   const named = await pending.rename();
   if (!named.ok) return fileFailed(named.error);
   reached('renamed');
-  const late = input.replacesSource ? carryLate(input.source, pending, looked.value) : ok(looked.value);
+  const needsLineEnd = seam === 'line-end' && looked.value === input.known.sizeBytes;
+  const late =
+    kept.value === null
+      ? ok(looked.value)
+      : carryLate(pending, { source: input.source, from: looked.value, old: kept.value, needsLineEnd });
   if (!late.ok) return fileFailed(late.error);
   const onDisk = await pending.syncFolder();
   if (!onDisk.ok) return fileFailed(onDisk.error);
@@ -139,16 +160,45 @@ async function carryOver(
   return err({ kind: 'changed' });
 }
 
-/** Between the last look and the rename a producer may have written to what has no name any more: its file is still open here. */
-function carryLate(source: SourceFile, pending: PendingFile, from: number): Result<number, FileFailure> {
+type Late = {
+  readonly source: SourceFile;
+  readonly from: number;
+  readonly old: KeptOld;
+  readonly needsLineEnd: boolean;
+};
+
+/**
+ * Between the last look and the rename a producer may have written to what is replaced now: its file is still open here. Where that cannot be
+ * brought over now it has a second name, for the next run.
+ */
+function carryLate(pending: PendingFile, { source, from, old, needsLineEnd }: Late): Result<number, FileFailure> {
   let size = from;
-  for (const piece of source.tail(from)) {
-    const written = pending.write(piece);
-    if (!written.ok) return written;
-    size += piece.length;
+  const pieces = function* (): Generator<Uint8Array> {
+    for (const piece of source.tail(from)) {
+      if (size === from && needsLineEnd) yield Uint8Array.of(LF);
+      size += piece.length;
+      yield piece;
+    }
+  };
+  const written = attemptTail(source.path, () => writeAll(pending, pieces()));
+  const synced = written.ok && size > from ? pending.sync() : written;
+  if (!synced.ok) {
+    const { path } = synced.error;
+    return err({ kind: 'unfinished', path, keptAs: old.kind === 'kept' ? old.name : null, because: synced.error });
   }
-  const synced = size === from ? ok(undefined) : pending.sync();
-  return synced.ok ? ok(size) : synced;
+  pending.dropOld();
+  return ok(size);
+}
+
+/** Reading throws what the system does. */
+function attemptTail(path: string, write: () => Result<void, FileFailure>): Result<void, FileFailure> {
+  try {
+    return write();
+  } catch (error) {
+    const failure = toFailure(error, path);
+    if (failure.kind !== 'file') throw error;
+    return err(failure.failure);
+  }
 }
 
 function writeAll(pending: PendingFile, pieces: Iterable<Uint8Array>): Result<void, FileFailure> {

@@ -86,3 +86,13 @@ test('a clock that goes back fills no bucket and empties none', async () => {
   assert.equal(await limiter.take(small), 0);
   assert.equal(await limiter.take(small), 30_000);
 });
+
+test('a wait is told before it begins, and none where there is none', async () => {
+  const clock = fakeClock();
+  const limiter = createRateLimiter(clock, { ...NONE, requestsPerMinute: 1 });
+  const told: (readonly [number, number])[] = [];
+  const onWait = (ms: number): void => void told.push([ms, clock.ms()]);
+  await limiter.take(small, { onWait });
+  await limiter.take(small, { onWait });
+  assert.deepEqual(told, [[60_000, 0]]);
+});

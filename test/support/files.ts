@@ -9,11 +9,11 @@ export function storeWith(change: (pending: PendingFile, path: string) => Partia
     lock: async (path) => {
       const locked = await real.lock(path);
       if (!locked.ok) return locked;
-      const { begin, release } = locked.value;
+      const { begin } = locked.value;
       return {
         ok: true,
         value: {
-          release,
+          ...locked.value,
           begin: async (like) => {
             const begun = await begin(like);
             return begun.ok ? { ok: true, value: { ...begun.value, ...change(begun.value, path) } } : begun;

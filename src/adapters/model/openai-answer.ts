@@ -100,12 +100,19 @@ function toUsage({
   return { input_tokens: input, output_tokens: output ?? 0, cached_input_tokens: details?.cached_tokens ?? 0 };
 }
 
+/** Servers hand on what the engine behind them calls it. */
 function toStopReason(reason: string): StopReason {
-  switch (reason) {
+  switch (reason.toLowerCase()) {
     case 'stop':
     case 'eos':
+    case 'eos_token':
+    case 'end':
+    case 'end_turn':
       return 'end_turn';
+    case 'stop_sequence':
+      return 'stop_sequence';
     case 'length':
+    case 'max_tokens':
     case 'model_length':
       return 'max_tokens';
     case 'content_filter':

@@ -30,6 +30,12 @@ const STOPS: Readonly<Record<ProviderName, Readonly<Record<string, string>>>> = 
     content_filter: 'refusal',
     tool_calls: 'tool_use',
     something_new: 'other',
+    // Of engines that servers hand on as they are.
+    eos_token: 'end_turn',
+    end_turn: 'end_turn',
+    STOP: 'end_turn',
+    MAX_TOKENS: 'max_tokens',
+    stop_sequence: 'stop_sequence',
   },
 };
 

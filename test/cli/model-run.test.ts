@@ -1,0 +1,176 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { readArchiveRows } from '../support/archive-rows.ts';
+import { folderWith } from '../support/folders.ts';
+import { failing } from '../support/model-server/reply.ts';
+import { startModelServer, startModelServerProcess } from '../support/model-server/start.ts';
+import type { Script } from '../support/model-server/server.ts';
+import { KEY, MODEL, openModelScene, paidTexts, summary, talkOf } from '../support/model-scene.ts';
+import type { Settings } from '../support/model-scene.ts';
+import { runHere } from '../support/program.ts';
+
+// Needs `dist`: `npm test` builds first.
+const program = fileURLToPath(new URL('../../bin/compact.js', import.meta.url));
+
+const TWO = [summary('They built the first half.'), summary('They built the second half.')];
+
+async function setUp(t: TestContext, script: Script, settings: Settings = {}) {
+  const server = await startModelServer(t, script);
+  const scene = openModelScene(t, { provider: 'openai-compat', url: server.url, transcript: talkOf(8), settings });
+  return { server, scene };
+}
+
+test('a preview makes the summaries and shows them; the run after it uses exactly those and asks nobody', async (t) => {
+  const { server, scene } = await setUp(t, TWO);
+  const before = scene.sha256();
+  const preview = await runHere(['--preview', ...scene.args]);
+  assert.equal(preview.code, 0, preview.stderr);
+  assert.deepEqual([scene.sha256(), scene.strangers(), server.requests.length], [before, [], 2]);
+  assert.deepEqual([readArchiveRows(scene.archive)?.statuses, paidTexts(scene.archive).length], [[], 2]);
+  assert.match(preview.stderr, /talk\.jsonl: a preview; no transcript was written\n/);
+  assert.match(preview.stderr, /\n {2}model {5}2 calls, 6,000 tokens in, 80 out\n/);
+
+  const run = await runHere(['-i', ...scene.args]);
+  assert.equal(run.code, 0, run.stderr);
+  assert.equal(server.requests.length, 2);
+  assert.match(run.stderr, /\n {2}model {5}no calls, 2 summaries paid before\n/);
+  const clip: unknown = JSON.parse(scene.text().split('\n')[0] ?? '').content;
+  assert.equal(typeof clip, 'string');
+  // What is written ends with where the originals are, which a preview has no label for.
+  const [said] = String(clip).split('\n\n[Archive:');
+  assert.ok(preview.stdout.startsWith(said ?? '?'), `${preview.stdout}\n---\n${said}`);
+});
+
+test('a preview as JSON has the clip-archive in its report', async (t) => {
+  const { scene } = await setUp(t, TWO);
+  const { stdout } = await runHere(['--preview', '--json', ...scene.args]);
+  const { result, output, preview } = JSON.parse(stdout);
+  assert.deepEqual([result, output, preview.length], ['planned', null, 1]);
+  assert.match(preview[0].text, /They built the first half\.[^]*They built the second half\./);
+});
+
+test('a dry run tells what would be asked and the most that it may cost, and asks nobody', async (t) => {
+  const { server, scene } = await setUp(t, []);
+  const config = join(scene.folder, 'config.toml');
+  const kept = readFileSync(config, 'utf8').replace(/^api_key = .*$/m, '');
+  writeFileSync(config, `${kept}[prices]\n"${MODEL}" = { input = 10, output = 50 }\n`);
+  const { code, stdout } = await runHere(['-n', '--json', ...scene.args]);
+  const { plan } = JSON.parse(stdout);
+  assert.deepEqual([code, server.requests.length, existsSync(scene.archive)], [0, 0, false]);
+  assert.deepEqual(
+    plan.asked.map(({ messages, request }: Readonly<Record<string, unknown>>) => [messages, request !== null]),
+    [
+      [4, true],
+      [4, false],
+    ],
+  );
+  assert.equal(plan.asked[0].request.model, MODEL);
+  assert.equal(plan.cost, (plan.tokensIn * 10 + plan.tokensOut * 50) / 1_000_000);
+  const { stderr } = await runHere(['-n', ...scene.args]);
+  assert.match(stderr, /\n {2}requests {2}2, up to [\d,]+ tokens in, 600 out,? ?\n? +cost up to 0\.0\d+\n/);
+});
+
+test('a plan loads no library of a vendor and needs no key and no network', (t) => {
+  const folder = folderWith(t, { 'f.jsonl': talkOf(40), 'none.toml': '' });
+  const report = `import { registerHooks } from 'node:module';
+    import net from 'node:net';
+    net.Socket.prototype.connect = () => { console.error('connected'); process.exit(99); };
+    registerHooks({ load: (url, context, next) => (url.includes('/node_modules/') && console.error(url), next(url, context)) });`;
+  const watching = ['--import', `data:text/javascript,${encodeURIComponent(report)}`];
+  const args = ['-n', '--provider', 'anthropic', '--model', 'm', '--archive', join(folder, 'a.db')];
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [...watching, program, ...args, '--config', join(folder, 'none.toml'), join(folder, 'f.jsonl')],
+    { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder }, cwd: folder },
+  );
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /requests {2}2, up to /);
+  assert.doesNotMatch(stderr, /node_modules\/(?:@anthropic-ai|openai)\/|connected/);
+});
+
+test('summaries that keep too few of the facts fail the transcript, and it stays as it was', async (t) => {
+  const { scene } = await setUp(t, () => summary('They talked.'), { appendix_share: 0 });
+  writeFileSync(scene.file, talkOf(8).replaceAll('"content":"', '"content":"See /srv/app/config.json and port 8080. '));
+  const before = scene.sha256();
+  const { code, stderr } = await runHere(['-i', '--min-retention', '100%', ...scene.args]);
+  assert.deepEqual([code, scene.sha256()], [1, before]);
+  assert.match(
+    stderr,
+    /the summaries keep \d+ of \d+ facts \(\d+ %\), and 100 % are wanted; lost: .*\. It is as it was\. Try /,
+  );
+});
+
+test('what the summaries keep and lose of the facts is told', async (t) => {
+  const { scene } = await setUp(t, () => summary('They talked.'), { appendix_share: 0 });
+  writeFileSync(scene.file, talkOf(8).replaceAll('"content":"', '"content":"See /srv/app/config.json and port 8080. '));
+  const { code, stderr } = await runHere(['-i', ...scene.args]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /\n {2}facts {5}\d+ of \d+ kept in 2 batches\n {12}1: \d+ of \d+ kept; lost: /);
+});
+
+test('a batch that was summarized offline because the model failed is told', async (t) => {
+  const { scene } = await setUp(t, () => failing(400, 'no such thing'), { fallback: 'extractive' });
+  const { code, stderr } = await runHere(['-i', ...scene.args]);
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /\n {2}levels {4}2 batches summarized offline, the model failed\n/);
+  assert.match(stderr, /talk\.jsonl: .*: summarized offline instead\n/);
+});
+
+test('several transcripts are summarized by a model at a time', async (t) => {
+  const { server, scene } = await setUp(t, () => summary('They talked.'));
+  const others = ['b.jsonl', 'c.jsonl'].map((name) => join(scene.folder, name));
+  for (const [at, other] of others.entries()) writeFileSync(other, talkOf(8).replaceAll('the', `the${at}`));
+  const { code, stdout } = await runHere(['-i', '-j', '3', '--json', ...scene.args, ...others]);
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual([code, lines.map(({ result }) => result)], [0, ['compacted', 'compacted', 'compacted']]);
+  assert.deepEqual(
+    [server.requests.length, readArchiveRows(scene.archive)?.statuses],
+    [6, ['applied', 'applied', 'applied']],
+  );
+});
+
+test('through the program itself: a missing key is one line and exit code 2', (t) => {
+  const folder = folderWith(t, { 'f.jsonl': talkOf(8) });
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [program, '--provider', 'openai-compat', '--model', 'm', join(folder, 'f.jsonl')],
+    { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder }, cwd: folder },
+  );
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.equal(
+    stderr,
+    "compact: the provider 'openai-compat' needs a key: set OPENAI_API_KEY, or name another variable with api_key_env in the configuration. Try 'compact --help'.\n",
+  );
+});
+
+test('through the program itself: a key is in nothing that is said, whatever the server says', async (t) => {
+  const server = await startModelServerProcess(t, [failing(401, `the key ${KEY} is wrong`), summary('They talked.')]);
+  const folder = folderWith(t, { 'f.jsonl': talkOf(8), 'none.toml': '' });
+  const flags = ['--provider', 'openai-compat', '--model', 'm', '--base-url', `${server.url}/v1`, '-v', '--json'];
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [
+      program,
+      ...flags,
+      '--config',
+      join(folder, 'none.toml'),
+      '--archive',
+      join(folder, 'a.db'),
+      join(folder, 'f.jsonl'),
+    ],
+    { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder, OPENAI_API_KEY: KEY }, cwd: folder },
+  );
+  assert.equal(status, 1);
+  const [request] = await server.loadRequests();
+  assert.equal(request?.headers['authorization'], `Bearer ${KEY}`);
+  assert.equal(JSON.parse(stdout).error.kind, 'no-summary');
+  assert.ok(!`${stdout}${stderr}`.includes(KEY), `${stdout}${stderr}`);
+});
