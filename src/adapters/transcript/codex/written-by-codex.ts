@@ -38,7 +38,7 @@ const EXACT_NOTICES: readonly RegExp[] = [
 
 /** Developer texts that Codex writes anew when a turn's settings differ; only their beginning counts. */
 const SETTINGS =
-  /^\s*<(?:permissions instructions|model_switch|(?:collaboration|multi_agent|persistent)_mode|realtime_conversation|(?:skills|plugins|apps|environments|managed_developer)_instructions|personality_spec|(?:token|rollout)_budget|context_window(?:_guidance)?)>/i;
+  /^\s*<(?:permissions instructions|model_switch|(?:collaboration|multi_agent|persistent)_mode|realtime_conversation|(?:skills|plugins|apps|environments|managed_developer)_instructions|person[a]lity_spec|(?:token|rollout)_budget|context_window(?:_guidance)?)>/i;
 
 export type Authorship = {
   readonly author: 'person' | 'codex-context' | 'codex-notice';
