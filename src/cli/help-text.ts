@@ -20,6 +20,7 @@ export const HELP_AFTER = `Examples:
   compact session.jsonl                 writes session.compact.jsonl beside it
   compact -n session.jsonl              shows what would be done
   compact -i --if-over 100000 sessions/ replaces the large ones in place
+  compact --provider ollama --model NAME session.jsonl
   compact score session.jsonl           ranks the messages
   compact restore session.compact.jsonl -o original.jsonl
   compact search parser config          finds what was archived

@@ -21,13 +21,19 @@ export type CompactInvocation = Common & {
   readonly policy: PolicyRequest;
   readonly output: OutputChoice;
   readonly isDryRun: boolean;
+  /** A project's configuration may name the host that a key is sent to. */
+  readonly trustsConfig: boolean;
+  /** Transcripts at a time. */
+  readonly jobs: number;
 };
 
 export type OutputChoice =
   | { readonly kind: 'default' }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'in-place' }
-  | { readonly kind: 'stdout' };
+  | { readonly kind: 'stdout' }
+  /** The summaries are made and shown. */
+  | { readonly kind: 'preview' };
 
 export type ScoreInvocation = Common & {
   readonly kind: 'score';
@@ -45,7 +51,7 @@ export type RestoreInvocation = Common & {
   readonly kind: 'restore';
   readonly operand: string;
   readonly format: string | null;
-  readonly output: Exclude<OutputChoice, { readonly kind: 'default' }>;
+  readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
   readonly all: boolean;
 };
 

@@ -26,6 +26,7 @@ type Wanted = {
 export async function planOutputs(wanted: Wanted): Promise<Result<readonly OutputTarget[], OutputProblem>> {
   const { files, isSeveral, choice } = wanted;
   if (choice.kind === 'in-place') return ok(files.map(() => ({ kind: 'in-place' })));
+  if (choice.kind === 'preview') return ok(files.map(() => ({ kind: 'preview' })));
   if (choice.kind === 'stdout') {
     return isSeveral ? err({ kind: 'several-on-stdout' }) : ok(files.map(() => ({ kind: 'stdout' })));
   }

@@ -120,7 +120,7 @@ function toOption(flag: Flag): Option {
   const option = new Option(flag.flags, flag.description);
   if (flag.choices !== undefined) option.choices(flag.choices);
   if (flag.default !== undefined) option.default(flag.default);
-  if (flag.conflicts !== undefined) option.conflicts(flag.conflicts);
+  if (flag.conflicts !== undefined) option.conflicts([flag.conflicts].flat());
   if (flag.parse !== undefined) option.argParser(throwing(flag.parse));
   return option;
 }

@@ -14,6 +14,8 @@ export type Place = { readonly index: number; readonly count: number };
 export type RunProgress = Progress & {
   /** The transcript that the next updates are about. */
   readonly name: (transcript: string, place?: Place) => void;
+  /** That of one transcript, where several are at work: the line is about the one that told something last. */
+  readonly of: (transcript: string, place: Place) => Progress;
   /** Takes the line away, before something else is said. */
   readonly clear: () => void;
 };
@@ -41,19 +43,35 @@ export function createProgress(channel: Channel | null): RunProgress {
     // In a list that grows quickly the line would be gone for most of the time.
     state.drawnAtMs = 0;
   };
+  const turnTo = (transcript: string, place: Place | undefined): void => {
+    state.transcript = transcript;
+    state.place = place !== undefined && place.count > 1 ? place : null;
+  };
+  const name = (transcript: string, place?: Place): void => {
+    turnTo(transcript, place);
+    if (state.place !== null) draw('');
+  };
+  const update: Progress['update'] = (stage, done, total) => {
+    const share = total > 0 ? ` ${Math.floor((100 * Math.min(done, total)) / total)} %` : '';
+    draw(`: ${safeText(stage)}${share}`);
+  };
+  const finish = (): void => {
+    if (state.place === null) clear();
+  };
   return {
-    name: (transcript, place) => {
-      state.transcript = transcript;
-      state.place = place !== undefined && place.count > 1 ? place : null;
-      if (state.place !== null) draw('');
+    name,
+    of: (transcript, place) => {
+      name(transcript, place);
+      return {
+        update: (stage, done, total) => {
+          turnTo(transcript, place);
+          update(stage, done, total);
+        },
+        finish,
+      };
     },
-    update: (stage, done, total) => {
-      const share = total > 0 ? ` ${Math.floor((100 * Math.min(done, total)) / total)} %` : '';
-      draw(`: ${safeText(stage)}${share}`);
-    },
-    finish: () => {
-      if (state.place === null) clear();
-    },
+    update,
+    finish,
     clear,
   };
 }

@@ -1,12 +1,14 @@
 import type { CompactReport, FailedReport } from '../app/reports.ts';
 import type { Manner } from './invocation.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
-import { renderCompactReport, renderTotals, sumTokens } from './render/compact.ts';
+import { renderCompactReport, renderTotals } from './render/compact.ts';
 import type { CompactRendering, RunTotals } from './render/compact.ts';
 import { renderFailed } from './render/failed.ts';
 import { reportJson } from './render/json-lines.ts';
+import { renderPreview } from './render/preview.ts';
 import { countOf } from './render/quantities.ts';
 import { createRemarks } from './remarks.ts';
+import { addToTotals, NO_TOTALS } from './run-totals.ts';
 import type { Voice } from './voice.ts';
 
 /** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
@@ -39,8 +41,8 @@ export function createRunReport(options: RunReportOptions): RunReport {
   const isList = isSeveral && manner.verbosity !== 'verbose';
   const layout = layList(isList ? names : [], options.terminalColumns);
   const remarks = createRemarks();
-  const totals = { compacted: 0, planned: 0, skipped: 0, failed: 0, left: 0, tokens: { before: 0, after: 0 } };
-  const state: { hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
+  const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
+    totals: NO_TOTALS,
     hasHead: false,
     linesSinceFailure: 0,
     archive: null,
@@ -60,7 +62,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   };
   const countFailure = (report: FailedReport): void => {
     if (manner.json) voice.answerPiece(reportJson(report));
-    totals.failed += 1;
+    state.totals = { ...state.totals, failed: state.totals.failed + 1 };
     if (failures.length < MAX_REPEATED) failures.push(renderFailed(report));
     state.linesSinceFailure += 1;
   };
@@ -69,7 +71,8 @@ export function createRunReport(options: RunReportOptions): RunReport {
     done: (report) => {
       if (manner.json) voice.answerPiece(reportJson(report));
       else tell(report);
-      addReport(totals, report);
+      if (!manner.json) voice.answer(renderPreview(report, { isSeveral, theme: voice.answerTheme }));
+      state.totals = addToTotals(state.totals, report);
       state.archive = report.archive ?? state.archive;
     },
     failed: (report) => {
@@ -77,7 +80,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
       countFailure(report);
     },
     end: (leftCount) => {
-      totals.left = leftCount;
+      const totals: RunTotals = { ...state.totals, left: leftCount };
       if (!isSeveral) return totals;
       voice.report([
         ...remarks.render(rendering.theme),
@@ -96,13 +99,4 @@ export function createRunReport(options: RunReportOptions): RunReport {
 function indented(failures: readonly string[], count: number): readonly string[] {
   const lines = failures.map((failure) => `  ${failure}`);
   return count > failures.length ? [...lines, `  … and ${countOf(count - failures.length, 'more', 'more')}`] : lines;
-}
-
-type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
-
-function addReport(totals: Mutable<RunTotals>, report: CompactReport): void {
-  totals[report.result] += 1;
-  if (report.result === 'skipped') return;
-  const { before, after } = sumTokens(report);
-  totals.tokens = { before: totals.tokens.before + before, after: totals.tokens.after + after };
 }

@@ -1,4 +1,5 @@
 import { loadConfig } from '../config/load.ts';
+import type { LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { resolveSettings } from '../config/resolve.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
@@ -21,6 +22,7 @@ export type Session = {
   readonly terminal: Terminal;
   readonly voice: Voice;
   readonly settings: ResolvedSettings;
+  readonly config: LoadedConfig;
   readonly useCases: UseCases;
   /** Runs when the session is over, whatever its end. */
   readonly atEnd: (cleanUp: () => void) => void;
@@ -45,15 +47,16 @@ export async function inSession(
 ): Promise<ExitCode> {
   const { terminal } = stage;
   const voice = await createVoice(terminal, request.manner);
-  const settings = await readSettings(terminal, request.settings);
-  if (!settings.ok) {
-    for (const problem of settings.error) voice.error(problem);
+  const read = await readSettings(terminal, request.settings);
+  if (!read.ok) {
+    for (const problem of read.error) voice.error(problem);
     return EXIT_CODES.usage;
   }
+  const { settings, config } = read.value;
   const createUseCases = await stage.loadUseCases();
   const readerGone = new AbortController();
   const useCases = createUseCases({
-    archivePath: settings.value.archive.path,
+    archivePath: settings.archive.path,
     progress: voice.progress,
     removeAtExit: terminal.removeAtExit,
     signal: request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
@@ -73,7 +76,7 @@ export async function inSession(
   try {
     const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, voice, settings: settings.value, useCases, atEnd, refuse });
+    return await work({ terminal, voice, settings, config, useCases, atEnd, refuse });
   } finally {
     for (const cleanUp of cleanUps) cleanUp();
   }
@@ -82,11 +85,12 @@ export async function inSession(
 async function readSettings(
   terminal: Terminal,
   request: SettingsRequest,
-): Promise<Result<ResolvedSettings, readonly string[]>> {
+): Promise<Result<Pick<Session, 'settings' | 'config'>, readonly string[]>> {
   const { surroundings } = terminal;
   const config = await loadConfig(surroundings, request.configFlag);
   if (!config.ok) return err(config.error.map(renderConfigProblem));
-  return ok(resolveSettings({ config: config.value, flags: request.flags, surroundings }));
+  const settings = resolveSettings({ config: config.value, flags: request.flags, surroundings });
+  return ok({ settings, config: config.value });
 }
 
 function findUnknownFormat(format: string | null, useCases: UseCases): string | null {

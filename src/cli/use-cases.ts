@@ -10,7 +10,9 @@ import type {
   ShowRequest,
   VerifyFileRequest,
 } from '../app/requests.ts';
+import type { RateLimits } from '../app/rate-limit.ts';
 import type { ShownOriginal } from '../app/show-archived.ts';
+import type { ModelAccess } from '../config/model-access.ts';
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress } from '../ports/runtime.ts';
@@ -18,7 +20,13 @@ import type { StepListener } from '../ports/steps.ts';
 
 /** What the commands can ask for. Nothing is opened before it is needed. */
 export type UseCases = {
-  readonly compactFile: (request: CompactFileRequest) => Promise<Result<CompactReport, Failure>>;
+  /**
+   * Before anything is compacted by a model that is a service: gives sentences about what will not work as it was configured. The error is
+   * one about what makes it useless.
+   */
+  readonly chooseModel: (choice: ModelChoice) => Promise<Result<readonly string[], string>>;
+  /** Several may be at work at a time; `progress` is that of this one. */
+  readonly compactFile: (request: CompactFileRequest, progress: Progress) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
@@ -34,6 +42,22 @@ export type UseCases = {
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly listFormats: () => readonly Format[];
   readonly close: () => void;
+};
+
+/** A model that is a service, and how it is to be asked. */
+export type ModelChoice = ModelAccess & {
+  readonly limits: RateLimits;
+  /** Null: by the host. */
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;
+  readonly fallsBack: boolean;
+  /** It will not be asked, only what would be asked of it is told. */
+  readonly isDryRun: boolean;
+  /** gitleaks' rules; null: our own alone. */
+  readonly redactRulesPath: string | null;
+  /** Told of waits and the like. */
+  readonly notice: (sentence: string) => void;
+  /** What the vendor's library has to say, without keys. */
+  readonly log?: (line: string) => void;
 };
 
 export type Composition = {

@@ -3,6 +3,7 @@ import type { Result } from '../core/result.ts';
 import type { Environment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+import { hideCredentials } from './shown-url.ts';
 
 /** Where a model is asked, and with what. The key is a secret: it is never shown. */
 export type ModelAccess = {
@@ -35,18 +36,22 @@ export type AccessInput = {
   readonly environment: Environment;
   /** `--trust-config` */
   readonly trustsConfig: boolean;
+  /** Nothing will be sent, so that no key is needed. */
+  readonly isDryRun: boolean;
 };
 
 /** Null for the provider that needs no model; the error is a sentence for the user. */
 export function resolveModelAccess(input: AccessInput): Result<ModelAccess | null, string> {
   const { name: model, base_url: givenUrl, provider } = input.settings.summarization;
-  if (!isModelProvider(provider)) return ok(null);
+  if (!isModelProvider(provider)) return offlineAccess(input);
   const facts = PROVIDERS[provider];
   if (model === null)
     return err(`the provider '${provider}' needs a model: name it with --model, or as name in the configuration`);
   const baseUrl = givenUrl ?? facts.baseUrl;
   const host = hostOf(baseUrl);
-  if (host === null) return err(`'${baseUrl}' is no http or https URL: give another with --base-url`);
+  if (host === null) {
+    return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give another with --base-url`);
+  }
   const isLocal = isLoopback(host);
   const isOwn = host === hostOf(facts.baseUrl);
   const isForeign = !isLocal && !isOwn && isFromProject(input);
@@ -55,15 +60,32 @@ export function resolveModelAccess(input: AccessInput): Result<ModelAccess | nul
       `${input.config.file?.path ?? 'the configuration'} would have transcripts and keys sent to ${host}: give --trust-config if you know that host, or another one with --base-url`,
     );
   }
-  const key = findKey(input, facts);
+  if (hideCredentials(baseUrl) !== baseUrl) {
+    return err(
+      `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
+    );
+  }
+  const key = input.isDryRun ? ok(null) : findKey(input, facts);
   if (!key.ok) return key;
-  if (key.value === null && isOwn && facts.keyVariable !== null) {
+  if (!input.isDryRun && key.value === null && isOwn && facts.keyVariable !== null) {
     return err(
       `the provider '${provider}' needs a key: set ${facts.keyVariable}, or name another variable with api_key_env in the configuration`,
     );
   }
   const redactsSecrets = input.config.values.privacy?.redact ?? (input.settings.privacy.redact && !isLocal);
   return ok({ provider, model, baseUrl, apiKey: key.value, redactsSecrets });
+}
+
+/** Whoever names a model on the command line believes that it is asked. */
+function offlineAccess({ flags: { summarization } }: AccessInput): Result<null, string> {
+  const unused = [
+    ...(summarization?.name === undefined ? [] : ['--model']),
+    ...(summarization?.base_url === undefined ? [] : ['--base-url']),
+  ];
+  if (unused.length === 0) return ok(null);
+  return err(
+    `the provider 'extractive' works offline and has no models, so ${unused.join(' and ')} would do nothing: add --provider ${Object.keys(PROVIDERS).join('|')}`,
+  );
 }
 
 function isModelProvider(name: string): name is ModelProviderName {

@@ -1,6 +1,7 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+import { hideCredentials } from './shown-url.ts';
 
 export type Origin =
   | { readonly kind: 'default' }
@@ -27,10 +28,11 @@ export function listSettings(input: {
   return Object.entries(input.settings).flatMap(([table, keys]) =>
     Object.entries(keys).map(([key, value]: [string, unknown]): SettingRow => {
       const isSecret = key === 'api_key' && value !== null;
+      const isUrl = key === 'base_url';
       return {
         table,
         key,
-        value: isSecret ? '(set, not shown)' : value,
+        value: isSecret ? '(set, not shown)' : typeof value === 'string' && isUrl ? hideCredentials(value) : value,
         isSecret,
         origin: originOf([table, key], input),
       };
@@ -61,5 +63,6 @@ function isGiven(tables: object, path: readonly [string, string]): boolean {
 }
 
 function flagName([table, key]: readonly [string, string]): string {
-  return table === 'archive' ? '--archive' : `--${key.replaceAll('_', '-')}`;
+  if (table === 'archive') return '--archive';
+  return key === 'name' ? '--model' : `--${key.replaceAll('_', '-')}`;
 }

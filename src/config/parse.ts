@@ -7,6 +7,7 @@ import { nearestName } from './nearest.ts';
 import type { ConfigProblem } from './problem.ts';
 import { configFileSchema } from './schema.ts';
 import type { ConfigFile } from './schema.ts';
+import { hideCredentials } from './shown-url.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
@@ -93,7 +94,8 @@ const LONGEST_SHOWN = 60;
 function describeValue(path: readonly string[], value: unknown): string {
   if (path.at(-1) === 'api_key') return 'a value that is not shown';
   if (value === undefined) return 'nothing';
-  const text = value instanceof Date ? String(value) : JSON.stringify(value);
+  const shown = typeof value === 'string' && path.at(-1) === 'base_url' ? hideCredentials(value) : value;
+  const text = shown instanceof Date ? String(shown) : JSON.stringify(shown);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }
 

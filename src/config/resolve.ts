@@ -42,24 +42,33 @@ export function resolveSettings(input: {
     transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
     archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },
     embedding: { ...DEFAULT_SETTINGS.embedding, ...file.embedding },
-    privacy: { ...DEFAULT_SETTINGS.privacy, ...file.privacy },
+    privacy: {
+      ...DEFAULT_SETTINGS.privacy,
+      ...file.privacy,
+      redact_rules: fromFile(input, file.privacy?.redact_rules),
+    },
     prices: { ...DEFAULT_SETTINGS.prices, ...file.prices },
   };
 }
 
-/** A path of the file is relative to the file, so that a project's config means the same in each of its folders. */
 function archivePath(input: {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
   readonly surroundings: Surroundings;
 }): string | null {
   const { config, flags, surroundings } = input;
-  const fromFlag = flags.archive?.path ?? null;
-  if (fromFlag !== null) return resolve(surroundings.workingFolder, fromFlag);
-  const fromFile = config.values.archive?.path;
-  if (fromFile === undefined || config.file === null) return null;
-  if (fromFile === '~' || fromFile.startsWith('~/')) return join(surroundings.homeFolder, fromFile.slice(1));
-  return resolve(dirname(config.file.path), fromFile);
+  const given = flags.archive?.path ?? null;
+  return given === null ? fromFile(input, config.values.archive?.path) : resolve(surroundings.workingFolder, given);
+}
+
+/** A path of the file is relative to the file, so that a project's config means the same in each of its folders. */
+function fromFile(
+  { config: { file }, surroundings }: { readonly config: LoadedConfig; readonly surroundings: Surroundings },
+  path: string | undefined,
+): string | null {
+  if (path === undefined || file === null) return null;
+  if (path === '~' || path.startsWith('~/')) return join(surroundings.homeFolder, path.slice(1));
+  return resolve(dirname(file.path), path);
 }
 
 /** Spreading an undefined value would erase what it overrides. */

@@ -7,6 +7,8 @@ export type PolicyRequest = {
   /** 'budget': the share of the model's window that the settings name. */
   readonly ifOver: number | 'budget' | null;
   readonly conversation: string | null;
+  /** Share of the salient facts that summaries must keep. */
+  readonly minRetention?: number;
 };
 
 export type ChosenModel = { readonly provider: string; readonly modelName: string };
@@ -35,6 +37,9 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         importantKeywords: summarization.important_keywords,
         contentLengthWeight: summarization.content_length_weight,
       },
+      // The offline summarizer's own words are the transcript's already.
+      ...(summarization.provider === 'extractive' ? {} : { appendixShare: summarization.appendix_share }),
+      ...(request.minRetention === undefined ? {} : { minRetention: request.minRetention }),
       ...(summarization.compaction_timeout === null ? {} : { timeout: summarization.compaction_timeout }),
       ...(summarization.compaction_max_retries === null ? {} : { maxRetries: summarization.compaction_max_retries }),
       ...(summarization.max_chunk_tokens === null ? {} : { maxChunkTokens: summarization.max_chunk_tokens }),

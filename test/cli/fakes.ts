@@ -95,10 +95,12 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
   const createUseCases: CreateUseCases = (composition) => {
     compositions.push(composition);
     return {
-      compactFile: (request) =>
+      chooseModel: (choice) =>
+        keep({ name: 'choose-model', request: choice }, answers.chooseModel?.(choice) ?? Promise.resolve(ok([]))),
+      compactFile: (request, progress) =>
         keep(
           { name: 'compact', request },
-          answers.compactFile?.(request) ?? Promise.resolve(ok(compactReport({ file: request.input.name }))),
+          answers.compactFile?.(request, progress) ?? Promise.resolve(ok(compactReport({ file: request.input.name }))),
         ),
       scoreFile: (request) =>
         keep(

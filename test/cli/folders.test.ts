@@ -113,9 +113,9 @@ test('a file that vanishes between the listing and its turn fails alone', async 
       const useCases = createUseCases(composition);
       return {
         ...useCases,
-        compactFile: (request: Parameters<typeof useCases.compactFile>[0]) => {
+        compactFile: (...asked: Parameters<typeof useCases.compactFile>) => {
           rmSync(path('b.jsonl'), { force: true });
-          return useCases.compactFile(request);
+          return useCases.compactFile(...asked);
         },
       };
     });
@@ -201,7 +201,7 @@ test("root's run leaves a file with its owner", { skip: !isRoot && 'only root ma
 });
 
 test(
-  "a member of a group who compacts another's file leaves it with the group",
+  "a member of a group does not replace another's file: its owner could not write to it any more",
   { skip: !isRoot && 'only root may become somebody' },
   async (t) => {
     const { path, folder } = placeWith(t, { 'talk.jsonl': TALK });
@@ -209,9 +209,16 @@ test(
     chownSync(path('talk.jsonl'), SOMEBODY.uid, SOMEBODY.gid);
     chmodSync(path('talk.jsonl'), 0o660);
     const member = ['setpriv', '--reuid=34567', '--regid=34567', `--groups=${SOMEBODY.gid}`];
-    const args = ['-i', '-q', '--archive', path('archive.db'), path('talk.jsonl')];
-    assert.deepEqual(await runProcess(args, { wrapper: member }), { code: 0, signal: null, stdout: '', stderr: '' });
-    const { gid, mode } = statSync(path('talk.jsonl'));
-    assert.deepEqual({ gid, mode: mode & 0o7777 }, { gid: SOMEBODY.gid, mode: 0o660 });
+    const args = ['-q', '--archive', path('archive.db'), path('talk.jsonl')];
+    const denied = await runProcess(['-i', ...args], { wrapper: member });
+    assert.equal(denied.code, 1);
+    assert.match(
+      denied.stderr,
+      /talk\.jsonl: it is not yours, and its owner could not write to what would replace it\. Run compact as its owner, /,
+    );
+    assert.equal(readFileSync(path('talk.jsonl'), 'utf8'), TALK);
+    assert.equal((await runProcess(args, { wrapper: member })).code, 0);
+    const { uid, gid, mode } = statSync(path('talk.compact.jsonl'));
+    assert.deepEqual({ uid, gid, mode: mode & 0o7777 }, { uid: 34_567, gid: SOMEBODY.gid, mode: 0o660 });
   },
 );

@@ -28,6 +28,8 @@ function compact(changes: Partial<CompactInvocation>): CompactInvocation {
     policy: noPolicy,
     output: { kind: 'default' },
     isDryRun: false,
+    trustsConfig: false,
+    jobs: 1,
     manner: plain,
     settings: noSettings,
     ...changes,
@@ -66,6 +68,44 @@ test('every flag of the default command becomes data', async () => {
     }),
   );
 });
+
+test('the flags of models become data', async () => {
+  const argv =
+    '--provider ollama --model m --base-url http://h/v1 --trust-config --preview --min-retention 85% -j 4 - --json';
+  assert.deepEqual(
+    await parsed(...argv.split(' ')),
+    compact({
+      operands: ['-'],
+      policy: { ...noPolicy, minRetention: 0.85 },
+      output: { kind: 'preview' },
+      trustsConfig: true,
+      jobs: 4,
+      manner: { ...plain, json: true },
+      settings: {
+        configFlag: null,
+        flags: {
+          summarization: { provider: 'ollama', name: 'm', base_url: 'http://h/v1' },
+          transcript: {},
+          archive: {},
+        },
+      },
+    }),
+  );
+});
+
+for (const [text, share] of [
+  ['0', 0],
+  ['1', 1],
+  ['.5', 0.5],
+  ['0.905', 0.905],
+  ['100%', 1],
+  ['12.5%', 0.125],
+] as const) {
+  test(`--min-retention ${text} is the share ${share}`, async () => {
+    const asked = await parsed('--min-retention', text, 'f.jsonl');
+    assert.deepEqual(asked, compact({ policy: { ...noPolicy, minRetention: share } }));
+  });
+}
 
 test('the budget of the configuration can be the limit', async () => {
   assert.deepEqual(await parsed('--if-over-budget', 'f.jsonl'), compact({ policy: { ...noPolicy, ifOver: 'budget' } }));
@@ -181,8 +221,17 @@ for (const [line, message] of [
   ['--target 1e3 f', /whole number of 1 or more/],
   ['--if-over 99999999999999999999 f', /whole number of 1 or more/],
   ['score --limit x f', /whole number of 1 or more/],
-  ['--provider anthropic f', /This version has the offline provider only: extractive/],
-  ['--provider extractiv f', /did you mean extractive/],
+  ['--provider extractiv f', /did you mean extractive\? \(extractive, anthropic, openai-compat, ollama\)$/],
+  ['--provider openai f', /did you mean openai-compat\?/],
+  ['--model= f', /It must be a model's name/],
+  ['--preview -n f', /cannot be used with/],
+  ['--preview -o x f', /cannot be used with/],
+  ['--preview -i f', /cannot be used with/],
+  ['--min-retention 90 f', /It must be a share from 0 to 1, or a percentage: 0\.9 or 90%\.?$/],
+  ['--min-retention 101% f', /share from 0 to 1/],
+  ['--min-retention -1 f', /share from 0 to 1/],
+  ['--min-retention 1e-1 f', /share from 0 to 1/],
+  ['-j 0 f', /whole number of 1 or more/],
   ['--color blue f', /always, never, auto/],
   ['score --sort up f', /score, position/],
   ['-o', /argument missing/],

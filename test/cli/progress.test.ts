@@ -79,3 +79,27 @@ test('an answer that goes into a file leaves the line where it is', async () => 
   voice.answerPiece('{}\n');
   assert.deepEqual([terminal.errors(), terminal.out()], ['\r\u001b[2K[1/2] x.jsonl', '{}\n']);
 });
+
+test('where several are at work the line is about the one that told something last', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress, report } = await createVoice(terminal, manner);
+  const first = progress.of('a.jsonl', { index: 0, count: 3 });
+  t.mock.timers.tick(200);
+  const second = progress.of('b.jsonl', { index: 1, count: 3 });
+  t.mock.timers.tick(200);
+  first.update('summarizing', 1, 2);
+  t.mock.timers.tick(200);
+  second.update('reading', 1, 4);
+  report(['a.jsonl: it waits']);
+  first.update('summarizing', 2, 2);
+  assert.deepEqual(terminal.errors().split('\r\u001b[2K'), [
+    '',
+    '[1/3] a.jsonl',
+    '[2/3] b.jsonl',
+    '[1/3] a.jsonl: summarizing 50 %',
+    '[2/3] b.jsonl: reading 25 %',
+    'a.jsonl: it waits\n',
+    '[1/3] a.jsonl: summarizing 100 %',
+  ]);
+});

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CompactReport, FailedReport } from '../../src/app/reports.ts';
+import { NO_USAGE } from '../../src/app/usage.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { createRunReport } from '../../src/cli/run-report.ts';
 import type { RunReport } from '../../src/cli/run-report.ts';
@@ -24,7 +25,7 @@ async function said(
   const voice = await createVoice(terminal, manner);
   const { theme } = voice;
   const isVerbose = verbosity === 'verbose';
-  const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true };
+  const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true, widthColumns: 60 };
   run(createRunReport({ voice, manner, terminalColumns: 60, names, failures, rendering }));
   const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1);
   return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
@@ -130,4 +131,45 @@ test('with --json a transcript that failed has its line too, as what was named a
     'b.jsonl: you may not read it.',
     '3 transcripts: 1 compacted, 2 failed; tokens 12,000 → 750 (93 % saved)',
   ]);
+});
+
+test('what the models of all transcripts did together is told at the end', async () => {
+  const usage = { ...NO_USAGE, calls: 2, inputTokens: 3000, outputTokens: 200, cost: 0.5 };
+  const [conversation] = compactReport().conversations;
+  const batches = [{ label: 'x', depth: 0, start: null, end: null, count: 9, level: 'fallback' as const }];
+  const { errors } = await said({ names: ['a.jsonl', 'b.jsonl', 'c.jsonl'] }, ({ done, end }) => {
+    done(compactReport({ file: 'a.jsonl', usage, retention: { kept: 4, total: 9, batches: [] } }));
+    done(compactReport({ file: 'b.jsonl', usage: { ...usage, reused: 1, cost: null } }));
+    assert.ok(conversation);
+    const conversations = [{ ...conversation, batches }];
+    done(compactReport({ file: 'c.jsonl', conversations, retention: { kept: 1, total: 1, batches: [] } }));
+    end(0);
+  });
+  assert.deepEqual(errors.slice(5, -2), [
+    '  levels    1 batch summarized offline, the model failed',
+    '  facts     5 of 10 kept',
+    '  model     4 calls, 6,000 tokens in, 400 out,',
+    '            1 summary paid before, cost 0.50',
+  ]);
+});
+
+test('a preview of several tells that no transcript was written', async () => {
+  const preview = [{ conversation: 'c', text: 't' }];
+  const terminal = createFakeTerminal([]);
+  const manner = { json: false, verbosity: 'normal', color: 'never', showProgress: false } as const;
+  const voice = await createVoice(terminal, manner);
+  const rendering = {
+    theme: voice.theme,
+    isVerbose: false,
+    archiveFlag: null,
+    program: 'compact',
+    isInPlace: false,
+    widthColumns: 60,
+  };
+  const names = ['a.jsonl', 'b.jsonl'];
+  const report = createRunReport({ voice, manner, terminalColumns: 60, names, failures: [], rendering });
+  for (const file of names) report.done(compactReport({ file, result: 'planned', preview, output: null }));
+  report.end(0);
+  assert.match(terminal.errors(), /^2 transcripts: 2 planned; .*; no transcript was written$/m);
+  assert.equal(terminal.out(), 'a.jsonl, conversation c:\nt\n\nb.jsonl, conversation c:\nt\n\n');
 });

@@ -125,12 +125,12 @@ test('a wrong configuration is told before anything is opened', async (t) => {
   assert.deepEqual(useCases.compositions, []);
 });
 
-test('a configured provider that is not there yet is refused, and scoring needs none', async (t) => {
+test('a configured provider that cannot be asked is refused, and scoring needs none', async (t) => {
   const folder = folderWith(t, { 'compact.toml': '[summarization]\nprovider = "ollama"\n', 'x.jsonl': '' });
   const path = join(folder, 'x.jsonl');
   const { code, errors } = await ran([path], { workingFolder: folder });
   assert.equal(code, 2);
-  assert.match(errors, /this version has the offline provider only/);
+  assert.match(errors, /^compact: the provider 'ollama' needs a model: /);
   assert.equal((await ran(['score', path], { workingFolder: folder })).code, 0);
   assert.equal((await ran([path, '--provider', 'extractive'], { workingFolder: folder })).code, 0);
 });
@@ -224,7 +224,7 @@ test('the restored bytes go to stdout as they are, and what is said about them t
   });
   const { code, out, errors } = await ran(['restore', path], {}, useCases);
   assert.deepEqual([code, out], [0, 'bytes\r\n']);
-  assert.match(errors, /→ standard output: 7 bytes, 2 cycles undone, 3 bytes appended since then at its end/);
+  assert.match(errors, /→ standard output: 7 bytes, 2 compactions undone, 3 bytes appended since then at its end/);
 });
 
 test('a reader of stdout that goes away ends a restore, and that is no error', async (t) => {

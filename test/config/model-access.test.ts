@@ -15,6 +15,7 @@ type Asked = {
   readonly flags?: NonNullable<SettingFlags['summarization']>;
   readonly environment?: Environment;
   readonly trustsConfig?: boolean;
+  readonly isDryRun?: boolean;
 };
 
 function access({
@@ -23,12 +24,13 @@ function access({
   flags,
   environment = {},
   trustsConfig = false,
+  isDryRun = false,
 }: Asked): Result<ModelAccess | null, string> {
   const config: LoadedConfig = { file: { path: '/p/compact.toml', place, lines: { lineOf: () => 1 } }, values: file };
   const all: SettingFlags = flags === undefined ? {} : { summarization: flags };
   const surroundings = { environment, workingFolder: '/p', homeFolder: '/h' };
   const settings = resolveSettings({ config, flags: all, surroundings });
-  return resolveModelAccess({ settings, config, flags: all, environment, trustsConfig });
+  return resolveModelAccess({ settings, config, flags: all, environment, trustsConfig, isDryRun });
 }
 
 function given(asked: Asked): ModelAccess {
@@ -81,6 +83,42 @@ test('no model, no key, a variable that is not set: said before anything is aske
   assert.equal(given({ file: named, environment: { MY_KEY: 'mine' } }).apiKey, 'mine');
 });
 
+test('a dry run needs no key, and all else that a run does', () => {
+  const isDryRun = true;
+  const named = { summarization: { ...anthropic.summarization, api_key_env: 'MY_KEY' } };
+  assert.deepEqual(
+    [anthropic, named].map((file) => given({ file, isDryRun }).apiKey),
+    [null, null],
+  );
+  assert.match(refusal({ file: { summarization: { provider: 'ollama' } }, isDryRun }), /needs a model/);
+  const foreign = { file: compatible('https://evil.example/v1'), place: 'project', isDryRun } as const;
+  assert.match(refusal(foreign), /--trust-config/);
+});
+
+test('a model or a URL that would not be used is refused on the command line, and may stand in the file', () => {
+  const stem = "the provider 'extractive' works offline and has no models, so ";
+  const advice = ' would do nothing: add --provider anthropic|openai-compat|ollama';
+  assert.equal(refusal({ flags: { name: 'm' } }), `${stem}--model${advice}`);
+  assert.equal(
+    refusal({ flags: { name: 'm', base_url: 'http://x.example' } }),
+    `${stem}--model and --base-url${advice}`,
+  );
+  assert.deepEqual(access({ file: { summarization: { name: 'm' } } }), { ok: true, value: null });
+});
+
+test('a URL with a name and a password, which no client would take, is refused without showing them', () => {
+  const problem = refusal({ file: compatible('https://me:hunter2@other.example/v1') });
+  assert.equal(
+    problem,
+    "the URL 'https://…@other.example/v1' must hold no name and no password: give the key in OPENAI_API_KEY",
+  );
+  const typed = refusal({
+    file: { summarization: { provider: 'ollama', name: 'm' } },
+    flags: { base_url: 'me:hunter2@x' },
+  });
+  assert.equal(typed, "'…@x' is no http or https URL: give another with --base-url");
+});
+
 test('another server than the provider’s own may want no key', () => {
   assert.equal(given({ file: compatible('http://10.0.0.7:8000/v1') }).apiKey, null);
 });
@@ -94,7 +132,6 @@ suite('a configuration that somebody else may have written', () => {
   const environment = { OPENAI_API_KEY: 'o-key' };
   for (const url of [
     'https://evil.example/v1',
-    'http://localhost@evil.example/v1',
     'https://api.openai.com.evil.example/v1',
     'http://127.0.0.1.evil.example',
     'http://0.0.0.0/v1',
@@ -117,6 +154,11 @@ suite('a configuration that somebody else may have written', () => {
       assert.equal(given({ file: compatible(url), place: 'project', environment }).apiKey, 'o-key');
     });
   }
+
+  test('a host is what stands behind the name and the password of a URL', () => {
+    const asked = { file: compatible('http://localhost:pw@evil.example/v1'), place: 'project', environment } as const;
+    assert.match(refusal(asked), /would have transcripts and keys sent to evil\.example: /);
+  });
 
   test('a host that the command line names is the user’s own choice', () => {
     const flags = { base_url: 'https://other.example/v1' };

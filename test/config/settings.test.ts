@@ -65,6 +65,26 @@ test("the archive's path is relative to the file that names it, or to the workin
   assert.equal(path(''), '/home/u/.local/share/compact/archive.db');
 });
 
+test('the rules for secrets are relative to the file that names them', () => {
+  const path = (text: string) => given(text).settings.privacy.redact_rules;
+  assert.equal(path('[privacy]\nredact_rules = "rules/a.toml"'), '/repo/rules/a.toml');
+  assert.equal(path('[privacy]\nredact_rules = "~/a.toml"'), '/home/u/a.toml');
+  assert.equal(path(''), null);
+});
+
+test('a flag is called as it is typed, and a URL is shown without a password', () => {
+  const flags = { summarization: { name: 'm', base_url: 'https://me:pw@h.example/v1' } };
+  const rows = listSettings(given('', flags));
+  const shown = rows.filter(({ key, table }) => table === 'summarization' && (key === 'name' || key === 'base_url'));
+  assert.deepEqual(
+    shown.map(({ value, origin }) => [value, origin]),
+    [
+      ['m', { kind: 'flag', flag: '--model' }],
+      ['https://…@h.example/v1', { kind: 'flag', flag: '--base-url' }],
+    ],
+  );
+});
+
 test('every setting tells where its value comes from', () => {
   const text = '[summarization]\nkeep_recent = 9\n\nclip_last = 4\napi_key = "sk-1"\n';
   const rows = listSettings(given(text, { summarization: { keep_recent: 2 } }));

@@ -3,15 +3,18 @@ import type { Failure } from '../../app/failure.ts';
 import type { CompactReport } from '../../app/reports.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import type { Environment } from '../../config/find.ts';
+import type { ResolvedSettings } from '../../config/resolve.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
-import { err } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
+import type { Progress } from '../../ports/runtime.ts';
+import { chooseModel } from '../choose-model.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
+import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { failedReport, toFailedReport } from '../render/failed.ts';
@@ -23,8 +26,8 @@ import type { Session, Stage } from '../session.ts';
 
 export async function runCompact(stage: Stage, invocation: CompactInvocation): Promise<ExitCode> {
   return inSession(stage, { ...invocation, command: 'compact' }, async (session) => {
-    const { provider } = session.settings.summarization;
-    if (provider !== 'extractive') return session.refuse(offlineOnly(provider));
+    const refusal = await chooseModel(session, invocation);
+    if (refusal !== null) return refusal;
     const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     const outputs = await planOutputs({
@@ -60,46 +63,61 @@ type Run = {
   readonly report: RunReport;
 };
 
-/** Gives how many an interruption left undone. */
+/** As many at a time as was asked for; each is told as it is done. Gives how many an interruption left undone. */
 async function runJobs(run: Run, jobs: readonly Job[]): Promise<number> {
-  const { terminal, voice } = run.session;
-  for (const [index, job] of jobs.entries()) {
-    if (terminal.signal.aborted) return jobs.length - index;
-    voice.progress.name(job.input.name, { index, count: jobs.length });
-    const result = await runJobSafely(run, job);
-    if (result === null) continue;
-    if (result.ok) run.report.done(result.value);
-    else if (result.error.kind === 'interrupted') return jobs.length - index;
-    else run.report.failed(toFailedReport(job.input.name, result.error));
-  }
-  return 0;
+  const { signal } = run.session.terminal;
+  const waiting = jobs.entries();
+  const counts = { told: 0, isOver: false };
+  const work = async (): Promise<void> => {
+    for (const [index, job] of waiting) {
+      if (signal.aborted || counts.isOver) return;
+      if (await tellJob(run, job, { index, count: jobs.length })) counts.told += 1;
+      else counts.isOver = true;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(run.invocation.jobs, jobs.length) }, work));
+  return jobs.length - counts.told;
 }
 
-/** Null: a bug, which is told; it is of this transcript alone, and a run over many goes on. */
-async function runJobSafely(run: Run, job: Job): Promise<Result<CompactReport, Failure> | null> {
+/** Does one and tells of it; false: it was interrupted, and there is nothing to tell. */
+async function tellJob(run: Run, job: Job, place: Place): Promise<boolean> {
+  const { name } = job.input;
   try {
-    return await runJob(run, job);
+    const result = await runJob(run, job, run.session.voice.progress.of(name, place));
+    if (result.ok) run.report.done(result.value);
+    else if (result.error.kind === 'interrupted') return false;
+    else run.report.failed(toFailedReport(name, result.error));
   } catch (error) {
     // What an interruption tears down may complain; it was asked for.
-    if (run.session.terminal.signal.aborted) return err({ kind: 'interrupted' });
-    run.report.failed(failedReport(job.input.name, { kind: 'bug', message: renderBug(error).trimEnd() }));
-    return null;
+    if (run.session.terminal.signal.aborted) return false;
+    // A bug is of this transcript alone, and a run over many goes on.
+    run.report.failed(failedReport(name, { kind: 'bug', message: renderBug(error).trimEnd() }));
   }
+  return true;
 }
 
-async function runJob(run: Run, { input, output }: Job): Promise<Result<CompactReport, Failure>> {
+async function runJob(run: Run, { input, output }: Job, progress: Progress): Promise<Result<CompactReport, Failure>> {
   const { session, invocation, isSeveral } = run;
   const isIntoFolder = isSeveral || (invocation.output.kind === 'path' && invocation.output.path.endsWith('/'));
   if (isIntoFolder && !invocation.isDryRun) {
     const made = await makeFolderFor(output);
     if (!made.ok) return { ok: false, error: { kind: 'file', failure: made.error } };
   }
-  return session.useCases.compactFile({
+  const request: CompactFileRequest = {
     input: { path: input.path, name: input.name, format: invocation.format },
     output: invocation.isDryRun ? { kind: 'none' } : output,
     policy: toPolicy(session.settings, invocation.policy),
     ...toModel(session.settings),
-  } satisfies CompactFileRequest);
+    ...priceOf(session.settings),
+  };
+  return session.useCases.compactFile(request, progress);
+}
+
+/** Of the model that summarizes, where the configuration has it. */
+function priceOf({ prices, summarization }: ResolvedSettings): Pick<CompactFileRequest, 'price'> {
+  const { name, provider } = summarization;
+  const price = name === null || provider === 'extractive' ? undefined : prices[name];
+  return price === undefined ? {} : { price };
 }
 
 function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
@@ -109,6 +127,7 @@ function renderingOf(session: Session, invocation: CompactInvocation): CompactRe
     archiveFlag: archiveToName(session, invocation),
     program: programName(session.terminal.surroundings.environment),
     isInPlace: invocation.output.kind === 'in-place',
+    widthColumns: session.terminal.stderr.widthColumns,
   };
 }
 
@@ -122,8 +141,4 @@ function archiveToName({ settings, terminal }: Session, { settings: asked }: Com
 /** As it can be typed again: npx says that it runs us. */
 function programName(environment: Environment): string {
   return environment['npm_command'] === 'exec' ? 'npx compact' : 'compact';
-}
-
-function offlineOnly(provider: string): string {
-  return `the configuration names the provider '${provider}', and this version has the offline provider only: set it to "extractive", or give --provider extractive`;
 }

@@ -5,8 +5,9 @@ import {
   CONFIG_FLAG,
   FORMAT_FLAG,
   MANNER_FLAGS,
+  MODEL_FLAGS,
   parseCount,
-  parseProvider,
+  parseShare,
   readManner,
   readSettings,
   SELECTION_FLAGS,
@@ -22,7 +23,12 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
       conflicts: 'inPlace',
     },
     { flags: '-i, --in-place', description: 'replace the input, atomically' },
-    { flags: '-n, --dry-run', description: 'show the plan; nothing is written' },
+    { flags: '-n, --dry-run', description: 'show the plan; nothing is written, no model is asked' },
+    {
+      flags: '--preview',
+      description: 'make the summaries and show them; a later run uses them and pays nothing',
+      conflicts: ['dryRun', 'output', 'inPlace'],
+    },
     {
       flags: '--if-over <tokens>',
       description: 'leave transcripts at or under this alone',
@@ -30,8 +36,18 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
       conflicts: 'ifOverBudget',
     },
     { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
-    { flags: '--provider <name>', description: 'who summarizes: extractive (offline)', parse: parseProvider },
+    ...MODEL_FLAGS,
+    {
+      flags: '--trust-config',
+      description: "send transcripts and keys to the host that a project's configuration names",
+    },
+    {
+      flags: '--min-retention <share>',
+      description: 'fail where summaries keep a smaller share of the facts (0.9 or 90%)',
+      parse: parseShare,
+    },
     ...SELECTION_FLAGS,
+    { flags: '-j, --jobs <n>', description: 'transcripts at a time (1)', parse: parseCount },
     FORMAT_FLAG,
     { flags: '--formats', description: 'list the formats and leave' },
     CONFIG_FLAG,
@@ -46,9 +62,12 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
       targetTokens: options.target ?? null,
       ifOver: options.ifOverBudget === true ? 'budget' : (options.ifOver ?? null),
       conversation: options.conversation ?? null,
+      ...(options.minRetention === undefined ? {} : { minRetention: options.minRetention }),
     },
     output: readOutput(options, args),
     isDryRun: options.dryRun === true,
+    trustsConfig: options.trustConfig === true,
+    jobs: options.jobs ?? 1,
     manner: readManner(options),
     settings: readSettings(options),
   }),
@@ -56,6 +75,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
 
 /** What comes in on standard input goes out on standard output unless told otherwise. */
 function readOutput(options: Options, operands: readonly string[]): OutputChoice {
+  if (options.preview === true) return { kind: 'preview' };
   if (options.inPlace === true) return { kind: 'in-place' };
   if (options.output === '-') return { kind: 'stdout' };
   if (options.output !== undefined) return { kind: 'path', path: options.output };

@@ -4,12 +4,15 @@ import {
   ARCHIVE_FLAG,
   CONFIG_FLAG,
   MANNER_FLAGS,
+  MODEL_FLAGS,
   parseCount,
   parseCountOrZero,
-  parseProvider,
   readManner,
   readSettings,
 } from './options.ts';
+
+const AS_GIVEN = 'as if it were given to compact';
+const LIKEWISE = 'likewise';
 
 export const configCommand: CommandDefinition<ConfigInvocation> = {
   operands: {
@@ -18,11 +21,11 @@ export const configCommand: CommandDefinition<ConfigInvocation> = {
     choices: ['show', 'path'],
   },
   flags: [
-    { flags: '--provider <name>', description: 'as if it were given to compact', parse: parseProvider },
-    { flags: '--keep-recent <n>', description: 'likewise', parse: parseCountOrZero },
-    { flags: '--chunk-size <n>', description: 'likewise', parse: parseCount },
-    { flags: '--max-summary-tokens <n>', description: 'likewise', parse: parseCount },
-    { flags: '--keep-invalid', description: 'likewise' },
+    ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
+    { flags: '--keep-recent <n>', description: LIKEWISE, parse: parseCountOrZero },
+    { flags: '--chunk-size <n>', description: LIKEWISE, parse: parseCount },
+    { flags: '--max-summary-tokens <n>', description: LIKEWISE, parse: parseCount },
+    { flags: '--keep-invalid', description: LIKEWISE },
     CONFIG_FLAG,
     ARCHIVE_FLAG,
     ...MANNER_FLAGS,

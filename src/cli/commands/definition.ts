@@ -22,8 +22,8 @@ export type Flag = {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly default?: string;
-  /** The option (`inPlace`) that it cannot stand beside. */
-  readonly conflicts?: keyof Options;
+  /** The options (`inPlace`) that it cannot stand beside. */
+  readonly conflicts?: keyof Options | readonly (keyof Options)[];
   /** Gives the value, or a sentence about what is wrong with it. */
   readonly parse?: ParseValue;
 };
@@ -43,6 +43,13 @@ export type Options = {
   readonly config?: string;
   readonly archive?: string;
   readonly provider?: string;
+  readonly model?: string;
+  readonly baseUrl?: string;
+  readonly trustConfig?: boolean;
+  readonly preview?: boolean;
+  /** From 0 to 1. */
+  readonly minRetention?: number;
+  readonly jobs?: number;
   readonly keepRecent?: number;
   readonly chunkSize?: number;
   readonly maxSummaryTokens?: number;

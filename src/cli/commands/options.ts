@@ -32,6 +32,17 @@ export const FORMAT_FLAG: Flag = {
   description: 'do not detect the format (see --formats)',
 };
 
+/** Who summarizes. */
+export const MODEL_FLAGS: readonly Flag[] = [
+  {
+    flags: '--provider <name>',
+    description: 'who summarizes: extractive (offline), anthropic, openai-compat or ollama',
+    parse: parseProvider,
+  },
+  { flags: '--model <name>', description: 'the model, where the provider has models', parse: parseModel },
+  { flags: '--base-url <url>', description: 'where the model is asked' },
+];
+
 /** What decides which messages stay: the same for compacting and for scoring, which shows it. */
 export const SELECTION_FLAGS: readonly Flag[] = [
   {
@@ -53,6 +64,8 @@ export const SELECTION_FLAGS: readonly Flag[] = [
 export function readSettings(options: Options): SettingsRequest {
   const summarization = pickGiven({
     provider: options.provider,
+    name: options.model,
+    base_url: options.baseUrl,
     keep_recent: options.keepRecent,
     chunk_size: options.chunkSize,
     max_summary_tokens: options.maxSummaryTokens,
@@ -72,12 +85,21 @@ export function parseCountOrZero(text: string): Result<number, string> {
   return count === null ? err('It must be a whole number of 0 or more.') : ok(count);
 }
 
-export function parseProvider(name: string): Result<string, string> {
-  if (name === 'extractive') return ok(name);
-  if (PROVIDERS.some((known) => known === name)) {
-    return err('This version has the offline provider only: extractive.');
-  }
-  return err(`There is no such provider: did you mean ${nearestName(name, PROVIDERS)}?`);
+function parseProvider(name: string): Result<string, string> {
+  if (PROVIDERS.some((known) => known === name)) return ok(name);
+  const all = PROVIDERS.join(', ');
+  return err(`There is no such provider: did you mean ${nearestName(name, PROVIDERS)}? (${all})`);
+}
+
+function parseModel(name: string): Result<string, string> {
+  return name.trim() === '' ? err("It must be a model's name.") : ok(name);
+}
+
+/** '0.9' or '90%', as a share. */
+export function parseShare(text: string): Result<number, string> {
+  const [, digits = '', percent] = /^(\d+(?:\.\d+)?|\.\d+)(%?)$/.exec(text) ?? [];
+  const share = Number(digits) / (percent === '%' ? 100 : 1);
+  return digits === '' || share > 1 ? err('It must be a share from 0 to 1, or a percentage: 0.9 or 90%.') : ok(share);
 }
 
 /** Digits only: Number() would take '', '1e3', '0x10' and ' 5 ' as well. */

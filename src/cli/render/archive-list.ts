@@ -4,7 +4,7 @@ import { countOf, formatBytes } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';
 import { formatMinute } from './time.ts';
-import { wrapText } from './width.ts';
+import { textWidth } from './width.ts';
 
 type ListRendering = { readonly theme: Theme; readonly widthColumns: number };
 
@@ -31,6 +31,22 @@ function renderCompaction(one: ArchivedCompactionReport, { theme, widthColumns }
   ];
   return [
     `${formatMinute(one.at)}  ${theme.strong(file)}`,
-    ...wrapText(facts.join(', '), Math.max(MIN_PATH_COLUMNS, widthColumns - 2)).map((line) => `  ${theme.faint(line)}`),
+    ...wrapFacts(facts, Math.max(MIN_PATH_COLUMNS, widthColumns - 2)).map((line) => `  ${theme.faint(line)}`),
   ];
+}
+
+/** Broken between facts only: a number stays with its unit. */
+function wrapFacts(facts: readonly string[], columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const fact of facts) {
+    const longer = line === '' ? fact : `${line}, ${fact}`;
+    // One column less: a comma follows where the line is broken behind it.
+    if (line === '' || textWidth(longer) < columns) line = longer;
+    else {
+      lines.push(`${line},`);
+      line = fact;
+    }
+  }
+  return [...lines, line];
 }

@@ -48,6 +48,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason]: string } = {
   'nothing-gained': 'no gain',
   'nothing-new': 'nothing new',
   'no-legal-cut': 'no legal cut',
+  'in-use': 'open elsewhere',
 };
 
 type Row = {

@@ -1,6 +1,10 @@
-import type { BatchReport, CompactReport, ConversationReport, SkipReason } from '../../app/reports.ts';
+import type { BatchReport, CompactReport, ConversationReport, SkipReason, UsageReport } from '../../app/reports.ts';
 import { restoredPath } from '../transcript-name.ts';
+import { countKept, factRows } from './facts.ts';
+import { countLevels, LEVEL_TEXTS, levelRows, planRows, usageRows } from './model-rows.ts';
+import type { LevelCounts } from './model-rows.ts';
 import { countOf, formatChange, formatCount, formatSaving } from './quantities.ts';
+import { reportRow } from './report-row.ts';
 import { safeText } from './safe-text.ts';
 import { shellWord } from './shell-word.ts';
 import type { Theme } from './theme.ts';
@@ -13,6 +17,8 @@ export type CompactRendering = {
   /** How the user calls this program. */
   readonly program: string;
   readonly isInPlace: boolean;
+  /** Of the terminal. */
+  readonly widthColumns: number;
 };
 
 /** What was done to one transcript, for a person. */
@@ -20,14 +26,16 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
   const { theme } = rendering;
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
   const rows = [
-    row('messages', formatChange(sum(report, (conversation) => conversation.messages))),
-    row('tokens', tokensText(report)),
-    ...(report.plan === undefined ? [row('batches', batchesText(report))] : planRows(report)),
-    row('lines', ledgerText(report)),
+    reportRow('messages', formatChange(sum(report, (conversation) => conversation.messages))),
+    reportRow('tokens', tokensText(report)),
+    ...(report.plan === undefined ? [reportRow('batches', batchesText(report))] : planRows(report)),
+    reportRow('lines', ledgerText(report)),
+    ...levelRows(countLevels(report), theme),
+    ...factRows(report, rendering.widthColumns),
     ...usageRows(report),
-    ...(report.archive === null ? [] : [row('archive', safeText(report.archive))]),
+    ...(report.archive === null ? [] : [reportRow('archive', safeText(report.archive))]),
     ...restoreRow(report, rendering),
-    ...report.notes.map((note) => row('note', theme.warning(safeText(note)))),
+    ...report.notes.map((note) => reportRow('note', theme.warning(safeText(note)))),
   ];
   return [headline(report, rendering), ...rows, ...verboseBatches(report, rendering)];
 }
@@ -39,7 +47,14 @@ export type RunTotals = {
   readonly failed: number;
   /** Left as they were, because the run was interrupted. */
   readonly left: number;
+  /** Of those planned, with their summaries. */
+  readonly previewed: number;
   readonly tokens: { readonly before: number; readonly after: number };
+  /** What summaries kept of the salient facts. */
+  readonly facts: { readonly kept: number; readonly total: number };
+  readonly levels: LevelCounts;
+  /** Undefined: none was told. */
+  readonly usage?: UsageReport;
 };
 
 /** The end of a run over several transcripts; `archive` null: it need not be told, nor how to restore from it. */
@@ -57,12 +72,17 @@ export function renderTotals(
     ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
   ];
   const saving = compacted + planned === 0 ? '' : `; tokens ${formatChange(tokens)} (${formatSaving(tokens)})`;
-  const nothing = planned > 0 ? '; nothing was written' : '';
+  const nothing = planned === 0 ? '' : `; ${totals.previewed > 0 ? 'no transcript' : 'nothing'} was written`;
   const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${saving}${nothing}`;
-  if (archive === null) return [head];
+  const models = [
+    ...levelRows(totals.levels, theme),
+    ...(totals.facts.total === 0 ? [] : [reportRow('facts', countKept(totals.facts))]),
+    ...usageRows(totals),
+  ];
+  if (archive === null) return [head, ...models];
   const target = rendering.isInPlace ? 'FILE -i' : 'FILE -o ORIGINAL';
   const restore = `${restoreCommand(rendering)} ${target} (each by itself)`;
-  return [head, row('archive', safeText(archive)), row('restore', restore)];
+  return [head, ...models, reportRow('archive', safeText(archive)), reportRow('restore', restore)];
 }
 
 /** Over all conversations of a transcript. */
@@ -70,14 +90,9 @@ export function sumTokens(report: CompactReport): { readonly before: number; rea
   return sum(report, (conversation) => conversation.tokens);
 }
 
-const LABEL_COLUMNS = 9;
-
-function row(label: string, text: string): string {
-  return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
-}
-
 function headline(report: CompactReport, { theme, isInPlace }: CompactRendering): string {
   const name = theme.strong(safeText(report.file));
+  if (report.preview !== undefined) return `${name}: a preview; no transcript was written`;
   if (report.result === 'planned') return `${name}: the plan; nothing was written`;
   if (isInPlace || report.output === null) return `${name}: ${theme.good('compacted in place')}`;
   return `${name} → ${theme.good(report.output === '-' ? 'standard output' : safeText(report.output))}`;
@@ -89,6 +104,7 @@ const SKIP_TEXTS: { readonly [reason in SkipReason]: string } = {
   'nothing-gained': 'nothing gained: compacted, it would not be smaller',
   'nothing-new': 'nothing new since it was compacted',
   'no-legal-cut': 'no place where it may be cut',
+  'in-use': 'a program has it open',
 };
 
 function renderSkip(report: CompactReport, theme: Theme): string {
@@ -120,33 +136,20 @@ function batchesText(report: CompactReport): string {
   return `${byDepth.length === 0 ? 'none' : byDepth.join(', ')} after ${countOf(cycles, 'cycle')}${several}`;
 }
 
-function planRows({ plan }: CompactReport): readonly string[] {
-  if (plan === undefined) return [];
-  const tokens = `up to ${countOf(plan.tokensIn, 'token')} in, ${formatCount(plan.tokensOut)} out`;
-  return [row('chunks', formatCount(plan.chunks)), row('requests', `${formatCount(plan.requests)}, ${tokens}`)];
-}
-
 function ledgerText({ ledger }: CompactReport): string {
   const { kept, summarized, marked, total } = ledger;
   const markedText = marked === 0 ? '' : `, ${formatCount(marked)} marked`;
   return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${markedText}, of ${formatCount(total)}`;
 }
 
-/** The offline provider uses no tokens, and its calls are nobody's concern. */
-function usageRows({ usage }: CompactReport): readonly string[] {
-  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return [];
-  const tokens = `${countOf(usage.inputTokens, 'token')} in, ${formatCount(usage.outputTokens)} out`;
-  return [row('model', `${countOf(usage.calls, 'call')}, ${tokens}`)];
-}
-
 function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {
   if (report.result !== 'compacted') return [];
   const { isInPlace } = rendering;
   const command = restoreCommand(rendering);
-  if (report.output === '-') return [row('restore', `${command} FILE (where you keep the output)`)];
+  if (report.output === '-') return [reportRow('restore', `${command} FILE (where you keep the output)`)];
   const file = isInPlace || report.output === null ? report.file : report.output;
   const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
-  return [row('restore', `${command} ${shellWord(file)}${target}`)];
+  return [reportRow('restore', `${command} ${shellWord(file)}${target}`)];
 }
 
 function restoreCommand({ archiveFlag, program }: CompactRendering): string {
@@ -164,9 +167,11 @@ function conversationLines(conversation: ConversationReport, theme: Theme): read
   return [head, ...batches.map((batch) => `    ${batchText(batch)}`)];
 }
 
-function batchText({ label, depth, start, end, count }: BatchReport): string {
+function batchText({ label, depth, start, end, count, level }: BatchReport): string {
+  const name = label === '' ? 'batch' : safeText(label);
+  const how = level === undefined ? '' : `; ${LEVEL_TEXTS[level]}`;
   const times = start === null || end === null ? '' : `, ${safeText(start)} to ${safeText(end)}`;
-  return `${safeText(label)}: depth ${depth}, ${countOf(count, 'message')}${times}`;
+  return `${name}: depth ${depth}, ${countOf(count, 'message')}${times}${how}`;
 }
 
 function sum(

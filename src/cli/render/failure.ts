@@ -2,6 +2,8 @@ import type { LookupFailure } from '../../app/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import { listLost } from './facts.ts';
+import { countOf, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
@@ -38,6 +40,12 @@ export function renderFailure(failure: LookupFailure): string {
       );
     case 'source-changed':
       return at(failure.file, 'changed while it was read, again and again.', 'Try again when its writer is done.');
+    case 'in-use':
+      return at(
+        failure.file,
+        `${safeText(failure.name)} (process ${failure.processId}) has it open for writing, and would write on to a file that is gone.`,
+        'End that program first, or give another output with -o.',
+      );
     case 'not-compacted':
       return at(failure.file, 'not compacted: no clip-archive is in it.', 'Name the compacted file.');
     case 'not-in-archive':
@@ -63,11 +71,7 @@ export function renderFailure(failure: LookupFailure): string {
       return `${safeText(failure.name)}: names several things. Give one of these:${candidates.join('')}${more}`;
     }
     case 'low-retention':
-      return at(
-        failure.file,
-        `the summaries keep ${failure.kept} of ${failure.total} facts, ${formatShare(failure.wanted)} are wanted: ${failure.lost.map(safeText).join(', ')} and others are lost. It is as it was.`,
-        'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size) or another model.',
-      );
+      return lowRetention(failure);
     case 'interrupted':
       return 'interrupted: the transcript at hand is as it was.';
     default:
@@ -85,6 +89,12 @@ function fileFailure(failure: FileFailure): string {
     case 'not-a-file':
       return at(failure.path, `not a file: it is ${safeText(failure.is)}.`, 'Name a file.');
     case 'denied':
+      if (failure.reason === 'owner')
+        return at(
+          failure.path,
+          'it is not yours, and its owner could not write to what would replace it.',
+          'Run compact as its owner, or give another place with -o.',
+        );
       return at(failure.path, `you may not ${failure.what} it.`, 'Check the permissions of the file and its folder.');
     case 'no-space':
       return at(failure.path, 'no space is left there.', 'Free some, or give another place with -o.');
@@ -92,9 +102,22 @@ function fileFailure(failure: FileFailure): string {
       return at(failure.path, 'another run of compact is at work on it.', 'Try again when that one is done.');
     case 'io':
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    case 'unfinished':
+      return unfinished(failure);
     default:
       return assertNever(failure);
   }
+}
+
+function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {
+  const what = 'it was replaced, but what was written to it at that very moment could not be added at its end';
+  return keptAs === null
+    ? at(path, `${what}, and is lost.`, `The cause: ${fileFailure(because)}`)
+    : at(
+        path,
+        `${what}; it stands in ${safeText(keptAs)}, and the next run adds it.`,
+        `The cause: ${fileFailure(because)}`,
+      );
 }
 
 /** Why standard input could not be had; it is kept in a file meanwhile. */
@@ -139,6 +162,14 @@ function at(place: string, what: string, advice: string): string {
   return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
 }
 
-function formatShare(share: number): string {
-  return `${Math.round(share * 100)} %`;
+/** The share that is kept is rounded down, so that it never looks like the one that is wanted. */
+function lowRetention({ file, kept, total, wanted, lost }: Extract<LookupFailure, { kind: 'low-retention' }>): string {
+  const share = `${Math.floor((100 * kept) / total)} %`;
+  const limit = `${Number((100 * wanted).toFixed(2))} %`;
+  const losses = listLost(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY });
+  return at(
+    file,
+    `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${share}), and ${limit} are wanted; lost: ${losses}. It is as it was.`,
+    'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+  );
 }

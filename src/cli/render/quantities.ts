@@ -20,6 +20,21 @@ export function formatSaving(change: { readonly before: number; readonly after: 
   return percent < 0 ? `${formatCount(-percent)} % more` : `${percent} % saved`;
 }
 
+/** Money of whatever currency: to the cent, a small sum to two digits that count. */
+export function formatCost(cost: number): string {
+  if (cost === 0 || cost >= 0.1) return cost.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
+  const digits = Math.min(8, 1 - Math.floor(Math.log10(cost)));
+  return cost.toFixed(digits);
+}
+
+/** '4 s', '3 min 20 s'. Rounded up: it never claims that it was quicker. */
+export function formatDuration(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const rest = seconds % 60;
+  return `${formatCount(Math.floor(seconds / 60))} min${rest === 0 ? '' : ` ${rest} s`}`;
+}
+
 /** Bytes as people say them: '512 bytes', '4.2 MB'. */
 export function formatBytes(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB'];

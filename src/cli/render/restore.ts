@@ -4,9 +4,13 @@ import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';
 
 export function renderRestoreReport(report: RestoreReport, theme: Theme): readonly string[] {
-  const target = report.output === '-' ? 'standard output' : safeText(report.output);
   const appended =
     report.appendedBytes === 0 ? '' : `, ${formatBytes(report.appendedBytes)} appended since then at its end`;
-  const what = `${formatBytes(report.bytes)}, ${countOf(report.cycles, 'cycle')} undone${appended}`;
-  return [`${theme.strong(safeText(report.file))} → ${theme.good(target)}: ${what}`, `  sha256    ${report.sha256}`];
+  const what = `${formatBytes(report.bytes)}, ${countOf(report.cycles, 'compaction')} undone${appended}`;
+  return [`${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`, `  sha256    ${report.sha256}`];
+}
+
+function whereTo({ file, output }: RestoreReport, theme: Theme): string {
+  if (output === file) return `: ${theme.good('restored in place')}, `;
+  return ` → ${theme.good(output === '-' ? 'standard output' : safeText(output))}: `;
 }

@@ -3,6 +3,7 @@ import type { BatchReport } from '../../app/reports.ts';
 import { formatBatch } from '../../core/batch.ts';
 import { countOf } from './quantities.ts';
 import { safeText } from './safe-text.ts';
+import { textLines } from './text-lines.ts';
 import type { Theme } from './theme.ts';
 
 /** What it is and where it comes from; after an empty line what it says, a batch as one text (`formatBatch`). */
@@ -64,11 +65,6 @@ function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
       ? [theme.faint('(no text in it; --messages gives the line as it is)')]
       : textLines(message.text)),
   ];
-}
-
-/** Its own line ends stay, and a tab is some room; all else that a terminal would obey is shown as an escape. */
-function textLines(text: string): readonly string[] {
-  return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
 }
 
 function toDate(iso: string | null): Date | null {

@@ -18,7 +18,7 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
   const { kept, archived, appended } = report.lines;
   const lines = `${countOf(kept, 'line')} kept, ${formatCount(archived)} archived`;
   const since = appended === 0 ? '' : `, ${formatCount(appended)} appended since`;
-  const batches = `${countOf(report.batches, 'batch', 'batches')} of ${countOf(report.cycles, 'cycle')}`;
+  const batches = `${countOf(report.batches, 'batch', 'batches')} of ${countOf(report.cycles, 'compaction')}`;
   const original = `the original of ${formatBytes(report.original.bytes)} can be restored`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
 }

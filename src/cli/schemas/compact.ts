@@ -2,6 +2,20 @@ import { z } from 'zod';
 import type { CompactReport, FailedReport, FailureKind } from '../../app/reports.ts';
 import { batch, beforeAfter, count, sha256 } from './parts.ts';
 
+const cost = z.number().nonnegative().nullable().describe('by the configured prices; null: the model has none');
+
+const block = z.strictObject({ type: z.literal('text'), text: z.string() });
+
+const request = z.strictObject({
+  system: z.string().optional(),
+  messages: z.array(
+    z.strictObject({ role: z.enum(['user', 'assistant', 'system']), content: z.union([z.string(), z.array(block)]) }),
+  ),
+  model: z.string(),
+  max_tokens: count,
+  temperature: z.number().optional(),
+});
+
 const conversation = z.strictObject({
   id: z.string(),
   cycles: count,
@@ -15,7 +29,7 @@ const doneSchema = z.strictObject({
   file: z.string(),
   format: z.string(),
   result: z.enum(['compacted', 'planned', 'skipped']),
-  reason: z.enum(['too-short', 'under-limit', 'nothing-gained', 'nothing-new', 'no-legal-cut']).optional(),
+  reason: z.enum(['too-short', 'under-limit', 'nothing-gained', 'nothing-new', 'no-legal-cut', 'in-use']).optional(),
   notes: z.array(z.string()).describe('sentences for people'),
   output: z.string().nullable().describe('null: nothing was written; "-": standard output'),
   sha256: z.strictObject({ before: sha256, after: sha256.nullable() }),
@@ -26,10 +40,50 @@ const doneSchema = z.strictObject({
     .describe('lines of the input; each is exactly one of the three'),
   archive: z.string().nullable().describe('null: nothing was stored'),
   plan: z
-    .strictObject({ chunks: count, requests: count, tokensIn: count, tokensOut: count })
+    .strictObject({
+      chunks: count,
+      requests: count,
+      tokensIn: count,
+      tokensOut: count,
+      cost,
+      asked: z
+        .array(
+          z.strictObject({
+            conversation: z.string(),
+            messages: count,
+            tokensIn: count.describe('upper bound'),
+            request: request.nullable().describe('null: it waits for the summary before it'),
+          }),
+        )
+        .optional()
+        .describe('of a model, chunk after chunk'),
+    })
     .optional()
     .describe('of a dry run: what would be asked'),
-  usage: z.strictObject({ calls: count, inputTokens: count, outputTokens: count }).optional(),
+  preview: z
+    .array(z.strictObject({ conversation: z.string(), text: z.string() }))
+    .optional()
+    .describe('the clip-archives as they would be written'),
+  usage: z
+    .strictObject({
+      calls: count,
+      inputTokens: count,
+      cachedInputTokens: count.describe('of the tokens in, those that the service had cached'),
+      outputTokens: count,
+      reused: count.describe('summaries that were paid before'),
+      retries: count,
+      waitedMs: z.number().nonnegative(),
+      cost,
+    })
+    .optional(),
+  retention: z
+    .strictObject({
+      kept: count,
+      total: count,
+      batches: z.array(z.strictObject({ label: z.string(), kept: count, total: count, lost: z.array(z.string()) })),
+    })
+    .optional()
+    .describe('of the salient facts'),
 }) satisfies z.ZodType<CompactReport>;
 
 const failureKind = z.enum([
@@ -39,6 +93,7 @@ const failureKind = z.enum([
   'no-space',
   'held',
   'io',
+  'unfinished',
   'no-match',
   'bad-line',
   'not-a-transcript',
@@ -46,10 +101,12 @@ const failureKind = z.enum([
   'no-messages',
   'output-exists',
   'source-changed',
+  'in-use',
   'not-compacted',
   'not-in-archive',
   'altered',
   'no-summary',
+  'low-retention',
   'archive-cannot-open',
   'archive-not-ours',
   'archive-newer',

@@ -6,4 +6,11 @@ export const time = z.iso.datetime().nullable();
 export const beforeAfter = z.strictObject({ before: count, after: count });
 
 /** A stored batch as reports name it. */
-export const batch = z.strictObject({ label: z.string(), depth: count, start: time, end: time, count });
+export const batch = z.strictObject({
+  label: z.string(),
+  depth: count,
+  start: time,
+  end: time,
+  count,
+  level: z.enum(['feedback', 'halved', 'fallback']).optional().describe('not by the first answer of the model'),
+});

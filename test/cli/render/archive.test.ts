@@ -10,8 +10,8 @@ const place = { theme: PLAIN_THEME, widthColumns: 60 };
 test('a compaction is listed by time and file, with what it archived', () => {
   assert.deepEqual(renderArchiveList(listReport(), place), [
     '2026-03-03 00:00  /logs/talk.jsonl',
-    '  chat-lines, cycle 2, 1,200 lines archived, 48.0 kB → 3.0',
-    '  kB, c1',
+    '  chat-lines, cycle 2, 1,200 lines archived,',
+    '  48.0 kB → 3.0 kB, c1',
   ]);
 });
 

@@ -1,12 +1,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { NO_USAGE } from '../../../src/app/usage.ts';
+import type { Usage } from '../../../src/app/usage.ts';
 import { renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
 import type { CompactRendering } from '../../../src/cli/render/compact.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { NO_TOTALS } from '../../../src/cli/run-totals.ts';
 import { compactReport } from '../fakes.ts';
 
 function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
-  return { theme: PLAIN_THEME, isVerbose: false, archiveFlag: null, program: 'compact', isInPlace: false, ...changes };
+  return {
+    theme: PLAIN_THEME,
+    isVerbose: false,
+    archiveFlag: null,
+    program: 'compact',
+    isInPlace: false,
+    widthColumns: 60,
+    ...changes,
+  };
 }
 
 test('a compaction tells what it did, where things are, and how to undo it', () => {
@@ -36,8 +47,10 @@ test('who came by npx is told a command that npx runs', () => {
 });
 
 test("a model's calls and tokens are told, and the offline provider's are not", () => {
-  const lines = (usage: { readonly calls: number; readonly inputTokens: number; readonly outputTokens: number }) =>
-    renderCompactReport(compactReport({ usage }), rendering()).filter((line) => line.includes('model'));
+  const lines = (usage: Pick<Usage, 'calls' | 'inputTokens' | 'outputTokens'>) =>
+    renderCompactReport(compactReport({ usage: { ...NO_USAGE, cost: null, ...usage } }), rendering()).filter((line) =>
+      line.includes('model'),
+    );
   assert.deepEqual(lines({ calls: 1, inputTokens: 9000, outputTokens: 800 }), [
     '  model     1 call, 9,000 tokens in, 800 out',
   ]);
@@ -70,7 +83,7 @@ test('a skipped transcript takes one line with the reason', () => {
 });
 
 test('a plan tells what would be asked, and that nothing was written', () => {
-  const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096 };
+  const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: null };
   const planned = compactReport({ result: 'planned', plan, output: null, archive: null });
   assert.deepEqual(renderCompactReport(planned, rendering()), [
     'talk.jsonl: the plan; nothing was written',
@@ -92,7 +105,13 @@ test('names from outside are shown with their control characters escaped', () =>
   );
 });
 
-const TOTALS = { compacted: 2, planned: 0, skipped: 1, failed: 1, left: 0, tokens: { before: 4000, after: 1000 } };
+const TOTALS = {
+  ...NO_TOTALS,
+  compacted: 2,
+  skipped: 1,
+  failed: 1,
+  tokens: { before: 4000, after: 1000 },
+};
 
 test('several transcripts are added up, with where their archive is and how any of them is restored', () => {
   assert.deepEqual(renderTotals(TOTALS, { ...rendering({ archiveFlag: 'a b.db' }), archive: '/data/a b.db' }), [

@@ -9,6 +9,21 @@ const path = '/data/archive.db';
 const CASES: readonly (readonly [Failure, string])[] = [
   [
     {
+      kind: 'low-retention',
+      file,
+      kept: 899,
+      total: 1000,
+      wanted: 0.9,
+      lost: ['a\u001b.ts', 'port 80', 'c', 'd', 'e'],
+    },
+    'talk.jsonl: the summaries keep 899 of 1,000 facts (89 %), and 90 % are wanted; lost: a\\x1b.ts, port 80, c and 98 more. It is as it was. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+  ],
+  [
+    { kind: 'low-retention', file, kept: 0, total: 1, wanted: 0.125, lost: ['a.ts'] },
+    'talk.jsonl: the summaries keep 0 of 1 fact (0 %), and 12.5 % are wanted; lost: a.ts. It is as it was. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+  ],
+  [
+    {
       kind: 'bad-line',
       file,
       line: 418,

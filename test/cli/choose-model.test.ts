@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { run } from '../../src/cli/run.ts';
+import type { ModelChoice } from '../../src/cli/use-cases.ts';
+import type { Environment } from '../../src/config/find.ts';
+import { err, ok } from '../../src/core/result.ts';
+import type { Result } from '../../src/core/result.ts';
+import { folderWith } from '../support/folders.ts';
+import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
+
+type Asked = { readonly args: readonly string[]; readonly config?: string; readonly environment?: Environment };
+type Told = { readonly code: number; readonly errors: string; readonly choices: readonly ModelChoice[] };
+
+const KEY = 'made-up-key-0123456789';
+
+/** One empty transcript, and a configuration in its folder: what was said, and which models were chosen. */
+async function told(
+  t: TestContext,
+  { args, config = '', environment = {} }: Asked,
+  answer: Result<readonly string[], string> = ok([]),
+): Promise<Told> {
+  const folder = folderWith(t, { 'x.jsonl': '', 'compact.toml': config });
+  const terminal = createFakeTerminal([...args, join(folder, 'x.jsonl')], { workingFolder: folder, environment });
+  const choices: ModelChoice[] = [];
+  const { loadUseCases } = createFakeUseCases({
+    chooseModel: async (choice) => {
+      choices.push(choice);
+      return answer;
+    },
+  });
+  const code = await run({ terminal, loadUseCases });
+  return { code, errors: terminal.errors().replaceAll(folder, '.'), choices };
+}
+
+const HELP = "Try 'compact --help'.\n";
+
+for (const [what, asked, message] of [
+  [
+    'a missing model',
+    { args: ['--provider', 'ollama'] },
+    "the provider 'ollama' needs a model: name it with --model, or as name in the configuration.",
+  ],
+  [
+    'a missing key',
+    { args: ['--provider', 'anthropic', '--model', 'm'] },
+    "the provider 'anthropic' needs a key: set ANTHROPIC_API_KEY, or name another variable with api_key_env in the configuration.",
+  ],
+  [
+    'a URL that is none',
+    { args: ['--provider', 'ollama', '--model', 'm', '--base-url', 'localhost'] },
+    "'localhost' is no http or https URL: give another with --base-url.",
+  ],
+  [
+    'a model for the offline provider',
+    { args: ['--model', 'm'], environment: { ANTHROPIC_API_KEY: KEY } },
+    "the provider 'extractive' works offline and has no models, so --model would do nothing: add --provider anthropic|openai-compat|ollama.",
+  ],
+  [
+    'a host of a project that nobody trusts',
+    {
+      args: ['--provider', 'openai-compat', '--model', 'm'],
+      config: '[summarization]\nbase_url = "https://other.example/v1"\n',
+      environment: { OPENAI_API_KEY: KEY },
+    },
+    './compact.toml would have transcripts and keys sent to other.example: give --trust-config if you know that host, or another one with --base-url.',
+  ],
+] satisfies readonly (readonly [string, Asked, string])[]) {
+  test(`${what} is one line that says what to do, and nothing is begun`, async (t) => {
+    assert.deepEqual(await told(t, asked), { code: 2, errors: `compact: ${message} ${HELP}`, choices: [] });
+  });
+}
+
+test('a provider that the configuration cannot name is refused with where it stands', async (t) => {
+  const { code, errors } = await told(t, { args: [], config: '[summarization]\nprovider = "antropic"\n' });
+  assert.equal(code, 2);
+  assert.match(errors, /^\.\/compact\.toml:2: summarization\.provider must be one of .* Did you mean "anthropic"\?\n$/);
+});
+
+test('what makes a chosen model useless is refused, what only disturbs is said', async (t) => {
+  const args = ['--provider', 'ollama', '--model', 'm'];
+  const refused = await told(t, { args }, err('rules.toml: line 3 is wrong'));
+  assert.deepEqual([refused.code, refused.errors], [2, `compact: rules.toml: line 3 is wrong. ${HELP}`]);
+  const warned = await told(t, { args }, ok(['the rule x\u001b is left out']));
+  assert.deepEqual([warned.code, warned.errors.split('\n')[0]], [0, 'the rule x\\x1b is left out']);
+});
+
+test('the command line chooses over the configuration, and the rules for secrets are found beside it', async (t) => {
+  const config = [
+    '[summarization]',
+    'provider = "anthropic"',
+    'name = "other"',
+    'fallback = "extractive"',
+    'requests_per_minute = 5',
+    '[privacy]',
+    'redact_rules = "more/rules.toml"',
+    '',
+  ].join('\n');
+  const args = ['--provider', 'openai-compat', '--model', 'm', '--base-url', 'https://other.example/v1'];
+  const { choices } = await told(t, { args, config, environment: { OPENAI_API_KEY: KEY } });
+  const [choice] = choices;
+  assert.ok(choice);
+  const { notice: _notice, redactRulesPath, ...rest } = choice;
+  assert.match(redactRulesPath ?? '', /^\/.*\/more\/rules\.toml$/);
+  assert.deepEqual(rest, {
+    provider: 'openai-compat',
+    model: 'm',
+    baseUrl: 'https://other.example/v1',
+    apiKey: KEY,
+    redactsSecrets: true,
+    limits: { requestsPerMinute: 5, inputTokensPerMinute: null, outputTokensPerMinute: null },
+    maxTokensField: null,
+    fallsBack: true,
+    isDryRun: false,
+  });
+});
+
+test('the host of a project is taken with --trust-config', async (t) => {
+  const config = '[summarization]\nprovider = "openai-compat"\nname = "m"\nbase_url = "https://other.example/v1"\n';
+  const { code, choices } = await told(t, { args: ['--trust-config'], config });
+  assert.deepEqual([code, choices.map(({ baseUrl }) => baseUrl)], [0, ['https://other.example/v1']]);
+});
+
+test('a dry run chooses a model without a key, and says that it will not be asked', async (t) => {
+  const { code, choices } = await told(t, { args: ['-n', '--provider', 'anthropic', '--model', 'm'] });
+  assert.deepEqual([code, choices.map(({ apiKey, isDryRun }) => [apiKey, isDryRun])], [0, [[null, true]]]);
+});
+
+test('a key is in nothing that is shown of the settings', async (t) => {
+  const config = `[summarization]\napi_key = "${KEY}"\nbase_url = "https://me:${KEY}@other.example/v1"\n`;
+  const folder = folderWith(t, { 'compact.toml': config });
+  for (const flags of [[], ['--json'], ['-v']]) {
+    const environment = { ANTHROPIC_API_KEY: KEY };
+    const args = ['config', 'show', '--provider', 'anthropic', '--model', 'm', ...flags];
+    const terminal = createFakeTerminal(args, { workingFolder: folder, environment });
+    assert.equal(await run({ terminal, loadUseCases: createFakeUseCases().loadUseCases }), 0);
+    assert.ok(terminal.out().includes('other.example'));
+    assert.ok(!`${terminal.out()}${terminal.errors()}`.includes(KEY));
+  }
+});

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RestoreReport } from '../../../src/app/reports.ts';
+import { renderRestoreReport } from '../../../src/cli/render/restore.ts';
+import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+
+const sha256 = 'c'.repeat(64);
+
+function reportOf(overrides: Partial<RestoreReport> = {}): RestoreReport {
+  return {
+    schema: 'compact/restore@1',
+    file: 'talk.compact.jsonl',
+    output: 'talk.jsonl',
+    cycles: 1,
+    bytes: 48_000,
+    sha256,
+    appendedBytes: 0,
+    ...overrides,
+  };
+}
+
+test('what was restored is told with where it went, its size and how much was undone', () => {
+  assert.deepEqual(renderRestoreReport(reportOf(), PLAIN_THEME), [
+    'talk.compact.jsonl → talk.jsonl: 48.0 kB, 1 compaction undone',
+    `  sha256    ${sha256}`,
+  ]);
+});
+
+test('a file that was restored in place is not told to have gone anywhere', () => {
+  const report = reportOf({ file: 'talk.jsonl', cycles: 2, appendedBytes: 12 });
+  assert.deepEqual(renderRestoreReport(report, PLAIN_THEME), [
+    'talk.jsonl: restored in place, 48.0 kB, 2 compactions undone, 12 bytes appended since then at its end',
+    `  sha256    ${sha256}`,
+  ]);
+});
