@@ -8,7 +8,7 @@ import { resummarizeBatches } from './resummarize-batches.ts';
 import type { Usage } from './usage.ts';
 
 /** A batch that the clip-archive speaks of, and where it is stored. */
-export type LiveBatch = SummaryBatch & { readonly ref: BatchRef };
+export type LiveBatch = SummaryBatch & { readonly ref: BatchRef; readonly level?: SummaryLevel };
 
 export type ClosedCycle = {
   readonly drafts: readonly BatchDraft[];
@@ -35,8 +35,16 @@ export async function closeCycle(
     level: batch.level ?? 'plain',
   }));
   const live: LiveBatch[] = [
-    ...input.earlier.map((batch): LiveBatch => ({ ...plainBatch(batch), ref: { kind: 'stored', id: batch.id } })),
-    ...drafts.map((batch, position): LiveBatch => ({ ...plainBatch(batch), ref: { kind: 'new', position } })),
+    ...input.earlier.map((batch): LiveBatch => ({
+      ...plainBatch(batch),
+      level: batch.level,
+      ref: { kind: 'stored', id: batch.id },
+    })),
+    ...drafts.map((batch, position): LiveBatch => ({
+      ...plainBatch(batch),
+      level: batch.level ?? 'plain',
+      ref: { kind: 'new', position },
+    })),
   ];
   const done = await resummarizeBatches(deps, live, input);
   if (!done.ok) return done;

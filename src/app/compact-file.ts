@@ -51,6 +51,10 @@ export async function compactFile(
 
 async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
   const isDryRun = request.output.kind === 'none';
+  // What a run that was killed could not bring over belongs to what is read.
+  const cleared =
+    request.output.kind === 'in-place' ? await deps.files.clearLeftovers(request.input.path) : ok(undefined);
+  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
   const before = await deps.files.stamp(request.input.path);
   const prepared = await prepareTranscript(deps, request.input, {
     policy: request.policy,

@@ -1,5 +1,5 @@
 import { formatTime } from '../core/batch.ts';
-import type { SummaryBatch } from '../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { LineOutcome } from '../core/plan/fates.ts';
 import type { Retention } from '../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../core/tokens.ts';
@@ -51,13 +51,16 @@ function sumTokens(entries: readonly Entry[]): number {
 }
 
 export function reportBatch(batch: StoredBatch): BatchReport {
-  const { label, level } = batch;
-  return { ...labelBatch(batch, label), ...(level === 'plain' ? {} : { level }) };
+  return labelBatch(batch, batch.label);
 }
 
 /** `label` is empty where nothing was stored. */
-export function labelBatch({ depth, startTime, endTime, messageCount }: SummaryBatch, label: string): BatchReport {
-  return { label, depth, start: formatTime(startTime), end: formatTime(endTime), count: messageCount };
+export function labelBatch(
+  { depth, startTime, endTime, messageCount, level = 'plain' }: SummaryBatch & { readonly level?: SummaryLevel },
+  label: string,
+): BatchReport {
+  const times = { start: formatTime(startTime), end: formatTime(endTime) };
+  return { label, depth, ...times, count: messageCount, ...(level === 'plain' ? {} : { level }) };
 }
 
 /** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and marked. */

@@ -15,7 +15,14 @@ export type Failure =
       readonly canCarry: boolean;
     }
   /** What the file looks like instead, as a noun phrase: "one JSON document", "UTF-16 text", "binary data", "an empty file". */
-  | { readonly kind: 'not-a-transcript'; readonly file: string; readonly looksLike: string; readonly advice: string }
+  | {
+      readonly kind: 'not-a-transcript';
+      readonly file: string;
+      readonly looksLike: string;
+      readonly advice: string;
+      /** There is nothing in it at all. */
+      readonly isEmpty?: boolean;
+    }
   | {
       readonly kind: 'unknown-format';
       readonly file: string;

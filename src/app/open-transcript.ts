@@ -32,7 +32,10 @@ export async function openTranscript(
 function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
   const file = input.name;
   const foreign = formats.describeBytes(source.read(0, Math.min(HEAD_BYTES, source.stamp.sizeBytes)));
-  if (foreign !== null) return err({ kind: 'not-a-transcript', file, ...foreign });
+  if (foreign !== null) {
+    const isEmpty = source.stamp.sizeBytes <= source.bomLength;
+    return err({ kind: 'not-a-transcript', file, ...foreign, ...(isEmpty && { isEmpty }) });
+  }
   if (input.format !== null) {
     const codec = formats.find(input.format);
     return codec === null ? err({ kind: 'unknown-format', file, near: [] }) : ok(codec);
@@ -70,7 +73,13 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
     return err({ kind: 'not-a-transcript', file, looksLike: 'plain text', advice });
   }
   return err(
-    firstProblem ?? { kind: 'not-a-transcript', file, looksLike: 'a file of blank lines', advice: 'Check the path.' },
+    firstProblem ?? {
+      kind: 'not-a-transcript',
+      file,
+      looksLike: 'a file of blank lines',
+      advice: 'Check the path.',
+      isEmpty: true,
+    },
   );
 }
 

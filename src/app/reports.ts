@@ -82,6 +82,12 @@ export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
   };
 };
 
+/** The line of a file that a folder or a pattern named and that holds no conversation (sessions that were opened and left): nothing to do. */
+export type PassedReport = Pick<CompactReport, 'schema' | 'file' | 'notes'> & {
+  readonly result: 'skipped';
+  readonly reason: 'no-messages';
+};
+
 /** For scripts. 'bug': an error that nobody expected. */
 export type FailureKind =
   | Exclude<Failure['kind'], 'file' | 'archive' | 'interrupted'>

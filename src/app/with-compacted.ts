@@ -23,7 +23,8 @@ export async function withCompacted<T>(
   try {
     const archive = await openSettled(deps, 'existing');
     if (!archive.ok) return archive;
-    await deps.files.clearLeftovers(input.path);
+    const cleared = await deps.files.clearLeftovers(input.path);
+    if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
     const opened = await openTranscript(input, deps);
     if (!opened.ok) return opened;
     const { source, codec } = opened.value;

@@ -1,4 +1,4 @@
-import type { CompactReport, FailedReport } from '../app/reports.ts';
+import type { CompactReport, FailedReport, PassedReport } from '../app/reports.ts';
 import type { Manner } from './invocation.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
 import { renderCompactReport, renderTotals } from './render/compact.ts';
@@ -7,6 +7,7 @@ import { renderFailed } from './render/failed.ts';
 import { reportJson } from './render/json-lines.ts';
 import { renderPreview } from './render/preview.ts';
 import { countOf } from './render/quantities.ts';
+import { safeText } from './render/safe-text.ts';
 import { createRemarks } from './remarks.ts';
 import { addToTotals, NO_TOTALS } from './run-totals.ts';
 import type { Voice } from './voice.ts';
@@ -15,6 +16,7 @@ import type { Voice } from './voice.ts';
 export type RunReport = {
   readonly done: (report: CompactReport) => void;
   readonly failed: (report: FailedReport) => void;
+  readonly passed: (report: PassedReport) => void;
   /** `leftCount`: transcripts that an interruption left alone. */
   readonly end: (leftCount: number) => RunTotals;
 };
@@ -78,6 +80,11 @@ export function createRunReport(options: RunReportOptions): RunReport {
     failed: (report) => {
       voice.error(isSeveral ? renderFailed(report) : report.error.message);
       countFailure(report);
+    },
+    passed: (report) => {
+      if (manner.json) voice.answerPiece(reportJson(report));
+      else say([`${safeText(report.file)}: skipped, ${report.notes.map(safeText).join('; ')}`]);
+      state.totals = { ...state.totals, skipped: state.totals.skipped + 1 };
     },
     end: (leftCount) => {
       const totals: RunTotals = { ...state.totals, left: leftCount };

@@ -13,12 +13,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { getuid } from 'node:process';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
 import { createUseCases } from '../../src/cli/compose.ts';
+import { compactReportSchema } from '../../src/cli/schemas/compact.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere, runProcess } from '../support/program.ts';
@@ -82,7 +83,7 @@ test('one bad file of a folder fails alone, and a script is told which', async (
   assert.equal(code, 1);
   assert.deepEqual(results, [
     ['logs/a.jsonl', 'compacted'],
-    ['logs/b-empty.jsonl', 'failed', 'not-a-transcript'],
+    ['logs/b-empty.jsonl', 'skipped', 'no-messages'],
     ['logs/c-notes.jsonl', 'failed', 'not-a-transcript'],
     ['logs/d-torn.jsonl', 'failed', 'bad-line'],
     ['logs/deep/e.jsonl', 'compacted'],
@@ -222,3 +223,31 @@ test(
     assert.deepEqual({ uid, gid, mode: mode & 0o7777 }, { uid: 34_567, gid: SOMEBODY.gid, mode: 0o660 });
   },
 );
+
+test('files of a folder that hold no conversation are passed over, and named themselves they are an error', async (t) => {
+  const folder = folderWith(t, {
+    'logs/opened.jsonl': '{"type":"file-history-snapshot","messageId":"m","snapshot":{},"isSnapshotUpdate":false}\n',
+    'logs/empty.jsonl': '',
+    'logs/talk.jsonl': chatTranscript(30),
+  });
+  const archive = ['--archive', join(folder, 'archive.db')];
+  const done = await runHere(['-i', '--json', ...archive, join(folder, 'logs')]);
+  assert.equal(done.code, 0, done.stderr);
+  const lines = done.stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  assert.deepEqual(
+    lines.map(({ file, result, reason }) => [basename(file), result, reason]),
+    [
+      ['empty.jsonl', 'skipped', 'no-messages'],
+      ['opened.jsonl', 'skipped', 'no-messages'],
+      ['talk.jsonl', 'compacted', undefined],
+    ],
+  );
+  assert.deepEqual(
+    lines.map((line) => compactReportSchema.safeParse(line).success),
+    [true, true, true],
+  );
+  assert.equal((await runHere(['-i', ...archive, join(folder, 'logs/opened.jsonl')])).code, 1);
+});

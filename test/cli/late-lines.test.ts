@@ -32,6 +32,7 @@ test('a line that comes while the file is replaced, on a disk that is full then,
       .toSorted(),
     ['.jsonl', '.lock', '.old'],
   );
+  assert.ok(readFileSync(file, 'utf8').endsWith('}\n'), 'no half a line stands at its end');
   disk.leave(1024 * 1024);
   const next = await runProcess(args, { wrapper: disk.wrapper });
   assert.equal(next.code, 0, next.stderr);

@@ -1,6 +1,6 @@
 import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
-import type { CompactReport } from '../../app/reports.ts';
+import type { CompactReport, PassedReport } from '../../app/reports.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import type { Environment } from '../../config/find.ts';
 import type { ResolvedSettings } from '../../config/resolve.ts';
@@ -86,6 +86,7 @@ async function tellJob(run: Run, job: Job, place: Place): Promise<boolean> {
     const result = await runJob(run, job, run.session.voice.progress.of(name, place));
     if (result.ok) run.report.done(result.value);
     else if (result.error.kind === 'interrupted') return false;
+    else if (!job.input.isNamed && holdsNothing(result.error)) run.report.passed(passedReport(name, result.error));
     else run.report.failed(toFailedReport(name, result.error));
   } catch (error) {
     // What an interruption tears down may complain; it was asked for.
@@ -94,6 +95,19 @@ async function tellJob(run: Run, job: Job, place: Place): Promise<boolean> {
     run.report.failed(failedReport(name, { kind: 'bug', message: renderBug(error).trimEnd() }));
   }
   return true;
+}
+
+type Nothing = Extract<Failure, { readonly kind: 'no-messages' | 'not-a-transcript' }>;
+
+/** Folders of sessions hold some that were opened and left: that is no reason for a nightly run to fail. */
+function holdsNothing(failure: Failure): failure is Nothing {
+  return failure.kind === 'no-messages' || (failure.kind === 'not-a-transcript' && failure.isEmpty === true);
+}
+
+function passedReport(file: string, failure: Nothing): PassedReport {
+  const note =
+    failure.kind === 'no-messages' ? `no messages in it, only ${failure.contains}` : `it is ${failure.looksLike}`;
+  return { schema: 'compact/report@1', file, result: 'skipped', reason: 'no-messages', notes: [note] };
 }
 
 async function runJob(run: Run, { input, output }: Job, progress: Progress): Promise<Result<CompactReport, Failure>> {

@@ -25,7 +25,7 @@ export function renderFailure(failure: LookupFailure): string {
         safeText(failure.advice),
       );
     case 'unknown-format':
-      return at(failure.file, `of no known format${nearFormats(failure.near)}.`, FORMAT_ADVICE);
+      return unknownFormat(failure.file, failure.near);
     case 'no-messages':
       return at(
         failure.file,
@@ -80,6 +80,18 @@ export function renderFailure(failure: LookupFailure): string {
 }
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
+type Near = readonly { readonly format: string; readonly reason: string }[];
+
+/** Where it is told what it is, why it is nothing else helps nobody. */
+function unknownFormat(file: string, near: Near): string {
+  const told = near.map(({ reason }) => /^it looks like (.+)$/.exec(reason)?.[1]).find((name) => name !== undefined);
+  if (told !== undefined) {
+    return at(file, `it looks like ${safeText(told)}, which this version does not read.`, FORMATS_ADVICE);
+  }
+  return at(file, `of no known format${nearFormats(near)}.`, FORMAT_ADVICE);
+}
+
+const FORMATS_ADVICE = "'compact --formats' lists what it reads.";
 const FORMAT_ADVICE = "Give --format NAME if you know it; 'compact --formats' lists them.";
 
 function fileFailure(failure: FileFailure): string {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CompactReport, FailedReport, FailureKind } from '../../app/reports.ts';
+import type { CompactReport, FailedReport, FailureKind, PassedReport } from '../../app/reports.ts';
 import { batch, beforeAfter, count, sha256 } from './parts.ts';
 
 const cost = z.number().nonnegative().nullable().describe('by the configured prices; null: the model has none');
@@ -123,5 +123,13 @@ const failedSchema = z.strictObject({
   error: z.strictObject({ kind: failureKind, message: z.string().describe('for people') }),
 }) satisfies z.ZodType<FailedReport>;
 
+const passedSchema = z.strictObject({
+  schema: z.literal('compact/report@1'),
+  file: z.string(),
+  result: z.literal('skipped'),
+  reason: z.literal('no-messages').describe('found in a folder or by a pattern, and no conversation is in it'),
+  notes: z.array(z.string()),
+}) satisfies z.ZodType<PassedReport>;
+
 /** What `compact --json` prints, one line a transcript. */
-export const compactReportSchema = z.union([doneSchema, failedSchema]);
+export const compactReportSchema = z.union([doneSchema, passedSchema, failedSchema]);
