@@ -10,7 +10,7 @@ export type RateLimits = {
 export type Spending = { readonly inputTokens: number; readonly outputTokens: number };
 
 /** `onWait` is told of each wait before it begins. */
-export type Waiting = { readonly signal?: AbortSignal; readonly onWait?: (ms: number) => void };
+type Waiting = { readonly signal?: AbortSignal; readonly onWait?: (ms: number) => void };
 
 /** Keeps the limits of a service for everything that is at work at the same time. */
 export type RateLimiter = {

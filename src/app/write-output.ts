@@ -99,7 +99,8 @@ async function writePending(
   const onDisk = await pending.syncFolder();
   if (!onDisk.ok) return fileFailed(onDisk.error);
   reached('folder-synced');
-  return ok({ carriedBytes: late.value - input.known.sizeBytes });
+  const carried = late.value - input.known.sizeBytes;
+  return ok({ carriedBytes: seam === 'line-end' && carried > 0 ? carried + 1 : carried });
 }
 
 const LF = 0x0a;

@@ -24,11 +24,22 @@ export type FileStamp = {
 export type FileFailure =
   | { readonly kind: 'not-found'; readonly path: string }
   | { readonly kind: 'not-a-file'; readonly path: string; readonly is: string }
-  | { readonly kind: 'denied'; readonly path: string; readonly what: 'read' | 'write' }
+  /** `owner`: it is somebody else's, who could not write to what replaces it. */
+  | { readonly kind: 'denied'; readonly path: string; readonly what: 'read' | 'write'; readonly reason?: 'owner' }
   | { readonly kind: 'no-space'; readonly path: string }
   /** Another run is about to write it. */
   | { readonly kind: 'held'; readonly path: string }
-  | { readonly kind: 'io'; readonly path: string; readonly code: string };
+  | { readonly kind: 'io'; readonly path: string; readonly code: string }
+  /**
+   * The file was replaced, but what came to it at that moment is not in it yet: it stands under this name, and whoever takes the lock next
+   * brings it over. null: no second name could be had, it is gone.
+   */
+  | {
+      readonly kind: 'unfinished';
+      readonly path: string;
+      readonly keptAs: string | null;
+      readonly because: FileFailure;
+    };
 
 /** A file open for reading, as it was when it was opened; ranges are bytes. Reading throws only what the system does (an I/O error). */
 export type SourceFile = {
@@ -44,6 +55,15 @@ export type SourceFile = {
   readonly close: () => void;
 };
 
+/** The name that what is replaced has meanwhile; no-links: it can have none. another-file: it is not the file of the stamp any more. */
+export type KeptOld =
+  | { readonly kind: 'kept'; readonly name: string }
+  | { readonly kind: 'no-links' }
+  | { readonly kind: 'another-file' };
+
+/** A process that has a file open for writing. */
+export type FileWriter = { readonly processId: number; readonly name: string };
+
 /** A new file that appears whole or not at all, in these steps. */
 export type PendingFile = {
   readonly write: (bytes: Uint8Array) => Result<void, FileFailure>;
@@ -51,8 +71,15 @@ export type PendingFile = {
   readonly drain: () => Result<void, FileFailure>;
   /** Puts the data on disk. */
   readonly sync: () => Result<void, FileFailure>;
+  /**
+   * Gives the file that is to be replaced a second name, right before that; up to `fromBytes` this one has what is in it. What comes to it
+   * later is brought over by whoever takes the lock next, unless `dropOld` comes first.
+   */
+  readonly keepOld: (stamp: FileStamp, fromBytes: number) => Result<KeptOld, FileFailure>;
   /** Gives it its name; more may be written to its end after that. */
   readonly rename: () => Promise<Result<void, FileFailure>>;
+  /** Removes the second name of what was replaced: all that it has is here. */
+  readonly dropOld: () => void;
   /** Puts the name on disk: after it resolves the file is there. */
   readonly syncFolder: () => Promise<Result<void, FileFailure>>;
   /** Closes it; what has not got its name is removed. */
@@ -61,6 +88,8 @@ export type PendingFile = {
 
 /** The right to write a file, which one run has at a time; it ends with the process, however that ends. */
 export type FileLock = {
+  /** A run that was killed had begun a file for the path and had not given it its name. */
+  readonly foundUnnamed: boolean;
   /** Begins a file that will replace or create the path; `like` gives mode and owner. */
   readonly begin: (like?: string) => Promise<Result<PendingFile, FileFailure>>;
   readonly release: () => void;
@@ -71,8 +100,10 @@ export type FileStore = {
   readonly absolute: (path: string) => string;
   readonly open: (path: string) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
-  /** `held` where another run has it. What a run that was killed left beside the file is removed. */
+  /** `held` where another run has it. What a run that was killed left beside the file is finished and removed, or `unfinished`. */
   readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;
-  /** Removes what a run that was killed left beside a file; nothing where one is at work. */
-  readonly clearLeftovers: (path: string) => Promise<void>;
+  /** Finishes and removes what a run that was killed left beside a file; nothing where one is at work. Fails only as `unfinished`. */
+  readonly clearLeftovers: (path: string) => Promise<Result<void, FileFailure>>;
+  /** Another process that has the file open for writing, as far as can be seen; null: none is seen. */
+  readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | null>;
 };

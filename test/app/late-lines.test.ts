@@ -98,6 +98,16 @@ test('where its writing fails, the failure names where it stands, and it is in t
   assert.equal((await rerun(t, bench).restore('talk.jsonl')).toString(), original + LATE);
 });
 
+test('half a line that a run was killed over is made whole before the file is read again', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', original);
+  killRun(bench, 'renamed');
+  appendFileSync(bench.path('talk.jsonl'), LATE.slice(0, 20));
+  assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+  assert.equal(count(bench), 1);
+  assert.equal((await bench.restore('talk.jsonl')).toString(), original + LATE);
+});
+
 test('where a file can have no second name the line is brought over all the same', async (t) => {
   const files = storeWith(() => ({ keepOld: () => ({ ok: true, value: { kind: 'no-links' } }) }));
   const bench = benchWith(t, files);

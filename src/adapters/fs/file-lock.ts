@@ -1,14 +1,17 @@
-import { createHash } from 'node:crypto';
-import { closeSync, constants, fchmodSync, openSync, readdirSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, fchmodSync, openSync, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { FileFailure, FileLock } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
 import { followLinks } from './link-target.ts';
+import { nameBeside } from './names-beside.ts';
+import type { NamesBeside } from './names-beside.ts';
 import { beginFile } from './new-file.ts';
+import { createOldNames } from './old-name.ts';
+import type { OldNames } from './old-name.ts';
 import { removeTemporary } from './pending-file.ts';
 
 export type LockOptions = {
@@ -21,9 +24,13 @@ export type LockOptions = {
 const ANYBODY = 0o666;
 const MAX_TRIES = 20;
 
+/** What SQLite says where the file system has no locks. */
+const NO_LOCKS = new Set(['SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK', 'SQLITE_IOERR_CHECKRESERVEDLOCK']);
+
 /**
  * Takes the right to write a path. Node has no locks of the system's, and SQLite does: the lock is SQLite's on an empty file beside the
- * target, so that it ends with the process whatever ends that. The file itself goes when the lock is given back.
+ * target, so that it ends with the process whatever ends that. The file itself goes when the lock is given back, unless there is something
+ * that the next one must look for.
  */
 export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Result<FileLock, FileFailure>> {
   let failing = path;
@@ -33,21 +40,50 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     failing = dirname(path); // from here on what is missing, or may not be written, is the folder
     const target = await followLinks(path);
     const names = nameBeside(target);
-    const lock = await takeLock(names.lock);
-    if (lock === 'held') return err({ kind: 'held', path });
-    // Whoever leaves a temporary file leaves its lock as well; a folder of many files is not searched for each of them.
-    if (lock.isInherited) for (const leftover of names.leftovers()) removeTemporary(leftover);
+    const taken = await takeLock(names.lock);
+    if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
+    const lock = taken.value;
+    const oldNames = createOldNames(path, target, names);
+    // Whoever leaves something leaves its lock as well; a folder of many files is not searched for each of them.
+    const tidied = tidyUnder(lock, { names, oldNames });
+    if (!tidied.ok) {
+      lock.end();
+      return tidied;
+    }
     const remove = removeAtExit(names.lock);
     return ok({
-      begin: (like) => beginFile({ path, target, temporary: names.temporary(), like, removeAtExit }),
+      foundUnnamed: tidied.value.foundUnnamed,
+      begin: (like) => beginFile({ path, target, temporary: names.temporary(), like, removeAtExit, oldNames }),
       release: () => {
         // Removed while it is held, and once: who finds it free after that finds that it is another file by then, and tries again.
         remove();
+        if (oldNames.isOutstanding()) tryMakeEmpty(names.lock);
         lock.end();
       },
     });
   } catch (error) {
     return err(toFileFailure(error, { path: failing, what: 'write' }));
+  }
+}
+
+type Tidying = { readonly names: NamesBeside; readonly oldNames: OldNames };
+
+/** Finishes and removes what a run that was killed left. What it throws has given the lock back. */
+function tidyUnder(
+  lock: TakenLock,
+  { names, oldNames }: Tidying,
+): Result<{ readonly foundUnnamed: boolean }, FileFailure> {
+  if (!lock.isInherited) return ok({ foundUnnamed: false });
+  try {
+    const { temporaries, olds } = names.findLeftovers();
+    oldNames.adopt(olds);
+    const finished = oldNames.finish();
+    if (!finished.ok) return finished;
+    for (const temporary of temporaries) removeTemporary(temporary);
+    return ok({ foundUnnamed: temporaries.length > 0 });
+  } catch (error) {
+    lock.end();
+    throw error;
   }
 }
 
@@ -64,31 +100,15 @@ async function describeObstacle(path: string): Promise<string | null> {
   }
 }
 
-/** Names that tell whose they are; two targets of one folder have different ones. */
-function nameBeside(target: string): {
-  readonly lock: string;
-  readonly temporary: () => string;
-  readonly leftovers: () => readonly string[];
-} {
-  const folder = dirname(target);
-  const key = createHash('sha256').update(basename(target)).digest('hex').slice(0, 12);
-  const prefix = `.compact-${key}`;
-  const isOurs = (name: string): boolean => name.startsWith(`${prefix}-`) && name.endsWith('.tmp');
-  return {
-    lock: join(folder, `${prefix}.lock`),
-    temporary: () => join(folder, `${prefix}-${crypto.randomUUID().slice(0, 8)}.tmp`),
-    leftovers: () =>
-      readdirSync(folder)
-        .filter(isOurs)
-        .map((name) => join(folder, name)),
-  };
-}
-
-/** Removes what a run that was killed left beside a path; nothing where another one is at work. */
-export async function clearLeftovers(options: LockOptions): Promise<void> {
-  if (!(await hasLockFile(options.path))) return;
+/**
+ * Finishes and removes what a run that was killed left beside a path; nothing where another one is at work. A failure: what came to the
+ * path while it was replaced is not in it yet.
+ */
+export async function clearLeftovers(options: LockOptions): Promise<Result<void, FileFailure>> {
+  if (!(await hasLockFile(options.path))) return ok(undefined);
   const locked = await lockFile(options);
   if (locked.ok) locked.value.release();
+  return !locked.ok && locked.error.kind === 'unfinished' ? locked : ok(undefined);
 }
 
 async function hasLockFile(path: string): Promise<boolean> {
@@ -107,28 +127,34 @@ type TakenLock = {
   readonly end: () => void;
 };
 
-async function takeLock(file: string): Promise<TakenLock | 'held'> {
+async function takeLock(file: string): Promise<Result<TakenLock, 'held' | FileFailure>> {
   const { default: Database } = await import('better-sqlite3');
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const isInherited = !makeEmpty(file);
     const before = inodeOf(file);
     if (before === null) continue;
-    const database = new Database(file, { timeout: 0 });
+    let database: InstanceType<typeof Database> | null = null;
     try {
-      database.pragma('journal_mode = MEMORY'); // no journal beside it
-      database.exec('BEGIN EXCLUSIVE');
-      if (inodeOf(file) === before) return { isInherited, end: () => database.close() };
+      // SQLite opens what may only be read as well, and then several have the lock. (Not tried by opening: closing would end this process's locks.)
+      accessSync(file, constants.W_OK);
+      database = new Database(file, { timeout: 0, fileMustExist: true });
+      const held = database;
+      held.pragma('journal_mode = MEMORY'); // no journal beside it
+      held.exec('BEGIN EXCLUSIVE');
+      if (inodeOf(file) === before) return ok({ isInherited, end: () => held.close() });
+      held.close();
     } catch (error) {
-      database.close();
-      if (!(error instanceof Database.SqliteError)) throw error;
-      if (error.code.startsWith('SQLITE_BUSY')) return 'held';
-      // Its holder removed it meanwhile; else this file system has no locks, and then there is none to take.
-      if (inodeOf(file) === before) return { isInherited, end: () => undefined };
-      continue;
+      database?.close();
+      const code = error instanceof Database.SqliteError ? error.code : null;
+      if (code?.startsWith('SQLITE_BUSY') === true) return err('held');
+      // Its holder removed it meanwhile.
+      if (inodeOf(file) !== before) continue;
+      if (code === null) return err(toFileFailure(error, { path: file, what: 'write' }));
+      if (!NO_LOCKS.has(code)) return err({ kind: 'io', path: file, code });
+      return ok({ isInherited, end: () => undefined });
     }
-    database.close();
   }
-  return 'held';
+  return err('held');
 }
 
 /** False: it is there already. */
@@ -141,6 +167,15 @@ function makeEmpty(file: string): boolean {
   } catch (error) {
     if (errorCode(error) !== 'EEXIST') throw error;
     return false;
+  }
+}
+
+function tryMakeEmpty(file: string): void {
+  try {
+    makeEmpty(file);
+  } catch (error) {
+    // The lock must be given back all the same; what is left is found when a run is killed here.
+    if (errorCode(error) === null) throw error;
   }
 }
 

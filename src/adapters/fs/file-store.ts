@@ -35,6 +35,10 @@ export function createFileStore({ removeAtExit = removeNow }: FileStoreOptions =
       const { clearLeftovers } = await import('./file-lock.ts');
       return clearLeftovers({ path, removeAtExit });
     },
+    findWriter: async (stamp) => {
+      const { findWriter } = await import('./find-writer.ts');
+      return findWriter(stamp);
+    },
   };
 }
 

@@ -5,7 +5,11 @@ import { errorCode } from './failure.ts';
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
 
-/** Where a path leads when links are followed, to a file that need not be there. Rejects with the system's error. */
+/**
+ * Where a path leads when links are followed, to a file that need not be there. Where names are not told apart by case or normalization it is
+ * the name that the file has, on macOS and Windows; on Linux (folders with casefold), or for no file, it is the name that was given. Rejects
+ * with the system's error.
+ */
 export async function followLinks(path: string): Promise<string> {
   let current = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
@@ -13,10 +17,19 @@ export async function followLinks(path: string): Promise<string> {
     const folder = await realpath(dirname(current));
     current = join(folder, basename(current));
     const text = await readLink(current);
-    if (text === null) return current;
+    if (text === null) return (await realName(current)) ?? current;
     current = isAbsolute(text) ? text : `${folder}/${text}`;
   }
   throw Object.assign(new Error(`too many links: ${path}`), { code: 'ELOOP', syscall: 'readlink' });
+}
+
+async function realName(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
 }
 
 async function readLink(path: string): Promise<string | null> {

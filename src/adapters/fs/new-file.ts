@@ -5,6 +5,7 @@ import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { FileFailure, PendingFile } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
+import type { OldNames } from './old-name.ts';
 import { createPendingFile, removeTemporary } from './pending-file.ts';
 
 /** A conversation is private unless its source was not. */
@@ -22,40 +23,56 @@ export type NewFile = {
   readonly like: string | undefined;
   /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
   readonly removeAtExit: (path: string) => () => void;
+  readonly oldNames: OldNames;
 };
 
-/** Begins a file that stands under another name until it is whole. */
+/** Begins a file that stands under another name until it is whole. One that replaces its model keeps the owner, or is denied. */
 export async function beginFile({
   path,
   target,
   temporary,
   like,
   removeAtExit,
+  oldNames,
 }: NewFile): Promise<Result<PendingFile, FileFailure>> {
   try {
-    const owner = like === undefined ? null : await ownerOf(like);
+    const model = like === undefined ? null : await lookAt(like);
+    const isInPlace = model !== null && isSameFile(model, await lookAt(target));
     // What is written goes to its end, also when it has its name and its producer writes to it again.
     const fd = openSync(temporary, 'ax', PRIVATE_MODE);
-    try {
-      if (owner !== null) giveTo(fd, owner);
-    } catch (error) {
+    const giveUp = (): void => {
       closeSync(fd);
       removeTemporary(temporary);
+    };
+    try {
+      const isGiven = model === null || giveTo(fd, model);
+      if (isInPlace && !isGiven) {
+        giveUp();
+        return err({ kind: 'denied', path, what: 'write', reason: 'owner' });
+      }
+    } catch (error) {
+      giveUp();
       throw error;
     }
-    return ok(createPendingFile({ path, target, temporary, fd, remove: removeAtExit(temporary) }));
+    return ok(createPendingFile({ path, target, temporary, fd, remove: removeAtExit(temporary), oldNames }));
   } catch (error) {
     // What is missing, or may not be written, is the folder.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));
   }
 }
 
-type Owner = { readonly mode: number; readonly uid: number; readonly gid: number };
+type Model = {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+  readonly inode: bigint;
+  readonly device: bigint;
+};
 
-async function ownerOf(path: string): Promise<Owner | null> {
+async function lookAt(path: string): Promise<Model | null> {
   try {
-    const { mode, uid, gid } = await stat(path);
-    return { mode: mode & PERMISSION_BITS, uid, gid };
+    const { mode, uid, gid, ino: inode, dev: device } = await stat(path, { bigint: true });
+    return { mode: Number(mode) & PERMISSION_BITS, uid: Number(uid), gid: Number(gid), inode, device };
   } catch (error) {
     // Without a model the file stays private.
     if (errorCode(error) !== null) return null;
@@ -63,12 +80,18 @@ async function ownerOf(path: string): Promise<Owner | null> {
   }
 }
 
-function giveTo(fd: number, { mode, uid, gid }: Owner): void {
+function isSameFile(a: Model, b: Model | null): boolean {
+  return a.inode === b?.inode && a.device === b.device;
+}
+
+/** False: it keeps the owner that it has. */
+function giveTo(fd: number, { mode, uid, gid }: Model): boolean {
   const own = fstatSync(fd);
   const isOthers = own.uid !== uid || own.gid !== gid;
   // Only root may give files away; to a group, its members may, and the others of it are to keep their file.
   if (isOthers && !tryGive(fd, uid, gid)) tryGive(fd, own.uid, gid);
   fchmodSync(fd, mode);
+  return fstatSync(fd).uid === uid;
 }
 
 function tryGive(fd: number, uid: number, gid: number): boolean {

@@ -1,10 +1,12 @@
-import { closeSync, fsyncSync, unlinkSync, writeSync } from 'node:fs';
-import { open, rename } from 'node:fs/promises';
+import { closeSync, fstatSync, fsyncSync, renameSync, unlinkSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { FileFailure, PendingFile } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
+import { writeAll } from './late-bytes.ts';
+import type { OldNames } from './old-name.ts';
 
 export type PendingPlace = {
   /** As messages call it. */
@@ -17,6 +19,7 @@ export type PendingPlace = {
   readonly fd: number;
   /** Removes `temporary` if it is there. */
   readonly remove: () => void;
+  readonly oldNames: OldNames;
 };
 
 /** Lines are small: written one by one they would cost a system call each. */
@@ -25,7 +28,7 @@ const BUFFER_BYTES = 256 * 1024;
 /** What some file systems answer where a folder cannot be synced; the rename stands all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
-export function createPendingFile({ path, target, temporary, fd, remove }: PendingPlace): PendingFile {
+export function createPendingFile({ path, target, temporary, fd, remove, oldNames }: PendingPlace): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   const state = { buffered: 0, isOpen: true, hasName: false };
 
@@ -61,13 +64,19 @@ export function createPendingFile({ path, target, temporary, fd, remove }: Pendi
         drain();
         fsyncSync(fd);
       }),
+    keepOld: (stamp, fromBytes) => {
+      const drained = attempt(drain);
+      return drained.ok ? oldNames.keep(stamp, { fromBytes, atBytes: fstatSync(fd).size }) : drained;
+    },
     rename: () =>
       attemptLater(async () => {
         drain();
-        await rename(temporary, target);
+        // Nothing else happens between this and what is done about the old name.
+        renameSync(temporary, target);
         state.hasName = true;
         remove(); // nothing is there any more: it need not be removed when the process ends
       }),
+    dropOld: () => oldNames.drop(),
     syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
     close: () => {
       if (!state.isOpen) return;
@@ -78,6 +87,8 @@ export function createPendingFile({ path, target, temporary, fd, remove }: Pendi
         // All that matters was synced before; and a file that is given up may lack its last bytes.
       }
       if (!state.hasName) remove();
+      // What fails here stays for the next run.
+      oldNames.finish();
     },
   };
 }
@@ -90,12 +101,6 @@ export function removeTemporary(path: string): void {
     // Gone already, or its folder is: nothing is left behind. Where it cannot be removed the reason for giving it up is what counts.
     if (errorCode(error) === null) throw error;
   }
-}
-
-/** A write may take fewer bytes than it was given. */
-function writeAll(fd: number, bytes: Uint8Array): void {
-  let done = 0;
-  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
 }
 
 async function syncFolder(folder: string): Promise<void> {

@@ -1,13 +1,26 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { suite, test } from 'node:test';
+import type { TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { FileLock } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
+const STORE = new URL('../../../src/adapters/fs/file-store.ts', import.meta.url).href;
 const store = createFileStore();
 
 async function taken(path: string): Promise<FileLock> {
@@ -19,7 +32,7 @@ async function taken(path: string): Promise<FileLock> {
 /** A process that holds the lock until it is killed. */
 async function holder(context: { after: (end: () => void) => void }, path: string) {
   const code = `
-    const { createFileStore } = await import(${JSON.stringify(new URL('../../../src/adapters/fs/file-store.ts', import.meta.url).href)});
+    const { createFileStore } = await import(${JSON.stringify(STORE)});
     const lock = await createFileStore().lock(${JSON.stringify(path)});
     const begun = lock.ok ? await lock.value.begin() : lock;
     process.stdout.write(begun.ok ? 'held' : JSON.stringify(begun));
@@ -111,4 +124,111 @@ test('the file that is held can still be read and written by its producer', asyn
   writeFileSync(path, 'y');
   lock.release();
   assert.equal(statSync(path).size, 1);
+});
+
+test('a second try in the same process does not end the lock for others', async (context) => {
+  const path = join(folderWith(context, { 'a.jsonl': 'x' }), 'a.jsonl');
+  const lock = await taken(path);
+  assert.equal((await store.lock(path)).ok, false);
+  const code = `
+    const { createFileStore } = await import(${JSON.stringify(STORE)});
+    const lock = await createFileStore().lock(${JSON.stringify(path)});
+    process.stdout.write(lock.ok ? 'locked' : lock.error.kind);`;
+  const other = spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' });
+  assert.equal(other.stdout, 'held');
+  lock.release();
+});
+
+test('a lock file that is something else is a failure that names it', async (context) => {
+  const folder = folderWith(context, { 'a.jsonl': 'x' });
+  const lock = await taken(join(folder, 'a.jsonl'));
+  const name = readdirSync(folder).find((one) => one.endsWith('.lock')) ?? '';
+  lock.release();
+  writeFileSync(join(folder, name), 'no lock of ours'.repeat(100));
+  assert.deepEqual(await store.lock(join(folder, 'a.jsonl')), {
+    ok: false,
+    error: { kind: 'io', path: join(folder, name), code: 'SQLITE_NOTADB' },
+  });
+});
+
+/** A file that was replaced, and a line that came to it in that moment; the run is over before it could bring it over. */
+async function leaveOld(context: TestContext): Promise<{ readonly folder: string; readonly path: string }> {
+  const folder = folderWith(context, { 'a.jsonl': '1\n2\n' });
+  const path = join(folder, 'a.jsonl');
+  const stamp = await store.stamp(path);
+  const lock = await taken(path);
+  const begun = await lock.begin(path);
+  assert.ok(stamp.ok && begun.ok);
+  begun.value.write(Buffer.from('s\n'));
+  const kept = begun.value.keepOld(stamp.value, 4);
+  assert.ok(kept.ok && kept.value.kind === 'kept');
+  appendFileSync(path, 'late\n');
+  await begun.value.rename();
+  // It is in the way of whoever would write to the target now.
+  renameSync(path, `${path}.aside`);
+  begun.value.close();
+  lock.release();
+  renameSync(`${path}.aside`, path);
+  return { folder, path };
+}
+
+const endings = (folder: string): readonly string[] =>
+  readdirSync(folder)
+    .map((name) => name.slice(name.lastIndexOf('.')))
+    .toSorted();
+
+suite('what came to a file while it was replaced', () => {
+  test('is brought over by whoever takes the lock next', async (context) => {
+    const { folder, path } = await leaveOld(context);
+    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl', '.lock', '.old'], 's\n']);
+    (await taken(path)).release();
+    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], 's\nlate\n']);
+  });
+
+  test('is brought over by who only tidies up', async (context) => {
+    const { folder, path } = await leaveOld(context);
+    assert.deepEqual(await store.clearLeftovers(path), { ok: true, value: undefined });
+    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], 's\nlate\n']);
+  });
+
+  test('stays, and nobody has the lock, where it cannot be brought over', async (context) => {
+    const { folder, path } = await leaveOld(context);
+    const old = join(folder, readdirSync(folder).find((name) => name.endsWith('.old')) ?? '');
+    // A folder cannot be read as a file.
+    rmSync(old);
+    mkdirSync(old);
+    const because = { kind: 'not-a-file', path, is: 'a folder' };
+    const unfinished = { ok: false, error: { kind: 'unfinished', path, keptAs: old, because } };
+    assert.deepEqual(await store.lock(path), unfinished);
+    assert.deepEqual(await store.clearLeftovers(path), unfinished);
+    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl', '.lock', '.old'], 's\n']);
+  });
+
+  test('is nothing where the file was not replaced after all: the second name goes', async (context) => {
+    const folder = folderWith(context, { 'a.jsonl': '1\n' });
+    const path = join(folder, 'a.jsonl');
+    const stamp = await store.stamp(path);
+    const lock = await taken(path);
+    const begun = await lock.begin(path);
+    assert.ok(stamp.ok && begun.ok);
+    assert.ok(begun.value.keepOld(stamp.value, 2).ok);
+    assert.deepEqual(endings(folder), ['.jsonl', '.lock', '.old', '.tmp']);
+    begun.value.close();
+    lock.release();
+    assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl'], '1\n']);
+  });
+
+  test('cannot be kept of another file than the one that was read', async (context) => {
+    const folder = folderWith(context, { 'a.jsonl': '1\n', 'b.jsonl': '1\n' });
+    const path = join(folder, 'a.jsonl');
+    const stamp = await store.stamp(path);
+    const lock = await taken(path);
+    const begun = await lock.begin(path);
+    assert.ok(stamp.ok && begun.ok);
+    renameSync(join(folder, 'b.jsonl'), path);
+    assert.deepEqual(begun.value.keepOld(stamp.value, 2), { ok: true, value: { kind: 'another-file' } });
+    begun.value.close();
+    lock.release();
+    assert.deepEqual(endings(folder), ['.jsonl']);
+  });
 });

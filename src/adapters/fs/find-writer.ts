@@ -1,0 +1,54 @@
+import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { pid } from 'node:process';
+import type { FileStamp, FileWriter } from '../../ports/files.ts';
+import { errorCode } from './failure.ts';
+
+/** What is not found by then is not looked for: a machine may have very many open files. */
+const MAX_MS = 250;
+
+/** The access mode among a descriptor's flags (fcntl.h): 0 is reading only. */
+const ACCESS_MODE = 0o3;
+const WITHOUT_FILE = /^(?!\/)|^\/(?:dev|proc|sys)\/|^\/memfd:/;
+
+/**
+ * Another process that has a file open for writing. Linux only, and only processes of the same user (all, for root) and of the same
+ * container; elsewhere, and after a quarter of a second, it is null.
+ */
+export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'>): FileWriter | null {
+  const deadline = performance.now() + MAX_MS;
+  for (const name of listFolder('/proc')) {
+    const processId = Number(name);
+    if (!Number.isInteger(processId) || processId === pid) continue;
+    if (performance.now() > deadline) return null;
+    const folder = `/proc/${name}`;
+    const isWriter = listFolder(`${folder}/fd`).some((fd) => isWriting(folder, fd, { inode, device }));
+    if (isWriter) return { processId, name: (readIfThere(() => readFileSync(`${folder}/comm`, 'utf8')) ?? '').trim() };
+  }
+  return null;
+}
+
+function isWriting(folder: string, fd: string, { inode, device }: Pick<FileStamp, 'inode' | 'device'>): boolean {
+  const link = `${folder}/fd/${fd}`;
+  // Asked first: it does not ask the file system that the file is on, which may be out of reach.
+  const leadsTo = readIfThere(() => readlinkSync(link));
+  if (leadsTo === null || WITHOUT_FILE.test(leadsTo)) return false;
+  const stats = readIfThere(() => statSync(link, { bigint: true }));
+  if (stats === null || stats.ino !== inode || stats.dev !== device) return false;
+  const info = readIfThere(() => readFileSync(`${folder}/fdinfo/${fd}`, 'utf8')) ?? '';
+  const flags = /^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0';
+  return (Number.parseInt(flags, 8) & ACCESS_MODE) !== 0;
+}
+
+function listFolder(path: string): readonly string[] {
+  return readIfThere(() => readdirSync(path)) ?? [];
+}
+
+/** null: it has ended meanwhile, or it is not ours to see. */
+function readIfThere<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    return null;
+  }
+}

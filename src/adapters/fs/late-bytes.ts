@@ -1,0 +1,107 @@
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import type { OldName } from './names-beside.ts';
+
+const LF = 0x0a;
+/** As much as others can have written to the target in the moment between its rename and the tail's writing. */
+const MEANWHILE_BYTES = 1024 * 1024;
+
+/**
+ * Brings what came to a file at the moment when it was replaced to the end of what replaced it, and removes its old name. False: the
+ * target is gone, and it stands nowhere else, so the old name stays. Throws what the system says, and then the old name stays too.
+ */
+export function bringOver(target: string, { path, fromBytes, atBytes }: OldName): boolean {
+  const now = statSync(target, { bigint: true, throwIfNoEntry: false });
+  const old = openSync(path, 'r');
+  try {
+    const { ino, dev, size, nlink } = fstatSync(old, { bigint: true });
+    const hasLate = size > fromBytes;
+    if (now === undefined && hasLate && nlink === 1n) return false;
+    // Where it is the target itself the rename never came: all that was written stands in it.
+    if (now !== undefined && hasLate && (ino !== now.ino || dev !== now.dev)) {
+      const beginsLine = fromBytes === 0 || byteAt(old, fromBytes - 1) === LF;
+      appendMissing(target, { late: readFrom(old, fromBytes), beginsLine, atBytes });
+    }
+  } finally {
+    closeSync(old);
+  }
+  unlinkSync(path);
+  return true;
+}
+
+type Late = { readonly late: Buffer; readonly beginsLine: boolean; readonly atBytes: number };
+
+function appendMissing(target: string, { late, beginsLine, atBytes }: Late): void {
+  const fd = openSync(target, constants.O_RDWR | constants.O_APPEND);
+  try {
+    const since = readFrom(fd, atBytes, late.length + MEANWHILE_BYTES);
+    const missing = missingFrom(late, since);
+    const { size } = fstatSync(fd);
+    const isLine = missing.length === late.length ? beginsLine : late[late.length - missing.length - 1] === LF;
+    const needsLineEnd = isLine && size > 0 && byteAt(fd, size - 1) !== LF;
+    const begun = since.equals(late.subarray(0, since.length)) ? since.length : 0;
+    const wholeBytes = begun === 0 ? size : atBytes + late.subarray(0, begun).lastIndexOf(LF) + 1;
+    const bytes = needsLineEnd ? Buffer.concat([Buffer.of(LF), missing]) : missing;
+    if (missing.length > 0) appendOrUndo(fd, { bytes, size, wholeBytes });
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * What of the late bytes does not stand among those that came to the target since: a run may have been killed while it wrote them, or after.
+ * Where that cannot be told whole lines come twice rather than not at all.
+ */
+export function missingFrom(late: Buffer, since: Buffer): Buffer {
+  for (let at = since.indexOf(late); at !== -1; at = since.indexOf(late, at + 1))
+    if (at === 0 || since[at - 1] === LF) return late.subarray(late.length);
+  let common = 0;
+  while (common < since.length && since[common] === late[common]) common += 1;
+  return late.subarray(common === since.length ? common : late.subarray(0, common).lastIndexOf(LF) + 1);
+}
+
+function readFrom(fd: number, from: number, maxBytes = Infinity): Buffer {
+  const bytes = Buffer.alloc(Math.max(0, Math.min(fstatSync(fd).size - from, maxBytes)));
+  let got = 0;
+  while (got < bytes.length) {
+    const count = readSync(fd, bytes, got, bytes.length - got, from + got);
+    if (count === 0) break;
+    got += count;
+  }
+  return bytes.subarray(0, got);
+}
+
+function byteAt(fd: number, position: number): number | undefined {
+  const byte = Buffer.alloc(1);
+  return readSync(fd, byte, 0, 1, position) === 1 ? byte[0] : undefined;
+}
+
+type Append = { readonly bytes: Buffer; readonly size: number; readonly wholeBytes: number };
+
+/** Where it fails, half a line would be in the way of what its producer writes next: it is taken back, unless something came after it. */
+function appendOrUndo(fd: number, { bytes, size, wholeBytes }: Append): void {
+  const state = { done: 0 };
+  try {
+    while (state.done < bytes.length) state.done += writeSync(fd, bytes, state.done, bytes.length - state.done);
+  } catch (error) {
+    if (fstatSync(fd).size === size + state.done) ftruncateSync(fd, wholeBytes);
+    throw error;
+  }
+}
+
+/** A write may take fewer bytes than it was given. */
+export function writeAll(fd: number, bytes: Uint8Array): void {
+  let done = 0;
+  while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);
+}
