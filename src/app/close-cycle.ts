@@ -1,10 +1,11 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { ok } from '../core/result.ts';
+import type { Retention } from '../core/retention/audit.ts';
 import type { Result } from '../core/result.ts';
 import type { BatchDraft, BatchRef, StoredBatch } from '../ports/archive.ts';
-import type { FallbackDeps } from './ask-with-fallback.ts';
 import { resummarizeBatches } from './resummarize-batches.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
 import type { Usage } from './usage.ts';
 
 /** A batch that the clip-archive speaks of, and where it is stored. */
@@ -14,6 +15,8 @@ export type ClosedCycle = {
   readonly drafts: readonly BatchDraft[];
   readonly live: readonly LiveBatch[];
   readonly usage: Usage;
+  /** Of the merged batch, which is the last draft. */
+  readonly mergedRetention: Retention | null;
 };
 
 /**
@@ -21,7 +24,7 @@ export type ClosedCycle = {
  * batch is one more draft; its sources stay.
  */
 export async function closeCycle(
-  deps: FallbackDeps,
+  deps: SummaryDeps,
   input: {
     readonly earlier: readonly StoredBatch[];
     readonly fresh: readonly (SummaryBatch & { readonly level?: SummaryLevel })[];
@@ -48,12 +51,13 @@ export async function closeCycle(
   ];
   const done = await resummarizeBatches(deps, live, input);
   if (!done.ok) return done;
-  const { merged, sources, kept, usage } = done.value;
-  if (merged === null) return ok({ drafts, live, usage });
+  const { merged, sources, kept, usage, retention: mergedRetention } = done.value;
+  if (merged === null) return ok({ drafts, live, usage, mergedRetention });
   return ok({
     drafts: [...drafts, { ...merged, sources: sources.map(({ ref }) => ref) }],
     live: [{ ...merged, ref: { kind: 'new', position: drafts.length } }, ...kept],
     usage,
+    mergedRetention,
   });
 }
 

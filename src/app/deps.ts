@@ -6,6 +6,7 @@ import type { ModelProvider } from '../ports/model.ts';
 import type { Stemmer } from '../core/extract/lexicon.ts';
 import type { Redactor } from '../ports/redactor.ts';
 import type { Breaker } from './breaker.ts';
+import type { UnderWay } from './paid-summaries.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
 import type { StepListener } from '../ports/steps.ts';
@@ -47,6 +48,8 @@ export type CompactDeps = WritingDeps & {
 export type ModelService = {
   /** What its summaries are remembered under. */
   readonly paidAs: { readonly provider: string; readonly scope: string };
+  /** Shared by all transcripts at work. */
+  readonly underWay: UnderWay;
   readonly limiter: RateLimiter;
   /** For one transcript: masks count from 1 in each. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;

@@ -9,7 +9,12 @@ export type PaidSummaries = {
   /** Whether it came to nothing before where half of it did: to ask for it again would cost, and could end otherwise. */
   readonly isHalved: (request: ModelRequest) => boolean;
   readonly keepHalved: (request: ModelRequest) => void;
+  /** Waits until nobody else of this run asks for the same: what they got need not be paid again. */
+  readonly exclusively: <T>(request: ModelRequest, ask: () => Promise<T>) => Promise<T>;
 };
+
+/** Requests that are under way, by key; the end of each. */
+export type UnderWay = Map<string, Promise<void>>;
 
 const HALVED = 'halved';
 const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
@@ -21,7 +26,11 @@ const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
 export function createPaidSummaries(
   cache: SummaryCache,
   runtime: Pick<Runtime, 'sha256' | 'now'>,
-  { provider, scope }: { readonly provider: string; readonly scope: string },
+  {
+    provider,
+    scope,
+    underWay = new Map(),
+  }: { readonly provider: string; readonly scope: string; readonly underWay?: UnderWay },
 ): PaidSummaries {
   const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest, ...kind: readonly string[]) =>
     runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }, ...kind]));
@@ -30,6 +39,18 @@ export function createPaidSummaries(
     keep: (request, { text, usage }) =>
       cache.keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
     isHalved: (request) => cache.find(keyOf(request, HALVED)) !== null,
+    exclusively: async (request, ask) => {
+      const key = keyOf(request);
+      for (let other = underWay.get(key); other !== undefined; other = underWay.get(key)) await other;
+      const end = Promise.withResolvers<void>();
+      underWay.set(key, end.promise);
+      try {
+        return await ask();
+      } finally {
+        underWay.delete(key);
+        end.resolve();
+      }
+    },
     keepHalved: (request) =>
       cache.keep(keyOf(request, HALVED), {
         provider,

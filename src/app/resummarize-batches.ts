@@ -1,14 +1,16 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
+import type { ConversationMessage } from '../core/message.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { buildResummarizationRequest } from '../core/prompt.ts';
 import { joinBatches, planResummarize } from '../core/resummarize.ts';
 import { err, ok } from '../core/result.ts';
+import type { Retention } from '../core/retention/audit.ts';
 import type { Result } from '../core/result.ts';
 import { estimateTokens } from '../core/tokens.ts';
-import { askWithFallback } from './ask-with-fallback.ts';
-import type { FallbackDeps } from './ask-with-fallback.ts';
 import { withTimeout } from './summarize.ts';
+import { summarizeChunk } from './summarize-chunk.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
 import { NO_USAGE } from './usage.ts';
 import type { Usage } from './usage.ts';
 
@@ -20,16 +22,18 @@ export type Resummarized<B> = {
   /** What stays as it is. */
   readonly kept: readonly B[];
   readonly usage: Usage;
+  /** Of the facts of the summaries that were merged; null: nobody looked. */
+  readonly retention: Retention | null;
 };
 
 /** Where there are more live batches than are shown (A3), all but the last `clipLast` become one. The error says why no summary could be had. */
 export async function resummarizeBatches<B extends SummaryBatch>(
-  deps: FallbackDeps,
+  deps: SummaryDeps,
   batches: readonly B[],
   { config, modelName }: { readonly config: CompactionConfig; readonly modelName: string },
 ): Promise<Result<Resummarized<B>, string>> {
   const due = planResummarize(batches, config);
-  if (due === null) return ok({ merged: null, sources: [], kept: batches, usage: NO_USAGE });
+  if (due === null) return ok({ merged: null, sources: [], kept: batches, usage: NO_USAGE, retention: null });
   const batchContents = due.merge.map(({ content }) => content);
   const request = buildResummarizationRequest({
     systemPrompt: config.prompt,
@@ -38,14 +42,31 @@ export async function resummarizeBatches<B extends SummaryBatch>(
     modelName,
     maxTokens: config.maxSummaryTokens,
   });
-  const answer = await askWithFallback(deps, withTimeout(request, config), {
+  const chunk = {
+    request: withTimeout(request, config),
+    // What a merged summary loses of those that it is made of is gone from what is shown.
+    messages: due.merge.map(asMessage),
+    previousSummary: null,
+    earlier: [],
+    config,
+  };
+  const answer = await summarizeChunk(deps, chunk, {
     inputTokens: batchContents.reduce((sum, text) => sum + estimateTokens(text), 0),
     maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
     canHalve: false,
     halvings: 0,
   });
   if (answer.kind !== 'summary') return err(answer.message);
-  const level = answer.isFallback ? 'fallback' : answer.neededFeedback ? 'feedback' : 'plain';
-  const merged = { ...joinBatches(due.merge, answer.text), level } as const;
-  return ok({ merged, sources: due.merge, kept: due.keep, usage: answer.usage });
+  const { text, level, usage, retention } = answer;
+  return ok({
+    merged: { ...joinBatches(due.merge, text), level },
+    sources: due.merge,
+    kept: due.keep,
+    usage,
+    retention,
+  });
+}
+
+function asMessage({ content, endTime }: SummaryBatch, at: number): ConversationMessage {
+  return { id: `batch:${at + 1}`, conversation_id: '', role: 'assistant', content, created_at: endTime };
 }

@@ -86,6 +86,10 @@ export function isReusable(
   }
 }
 
+export function hasFallback({ cycles }: StoredCompaction): boolean {
+  return cycles.some(({ made }) => made.some(({ level }) => level === 'fallback'));
+}
+
 const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';
 
 /** The remarks of the first time: the plan is the same. */

@@ -8,9 +8,10 @@ import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CycleDraft, StoredBatch } from '../ports/archive.ts';
 import { closeCycle } from './close-cycle.ts';
-import type { LiveBatch } from './close-cycle.ts';
+import type { ClosedCycle, LiveBatch } from './close-cycle.ts';
 import type { Prior } from './lineage.ts';
 import { summarizeChunks } from './summarize.ts';
+import type { FreshBatch } from './summarize.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { addUsage } from './usage.ts';
 import type { Usage } from './usage.ts';
@@ -74,9 +75,7 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   const offset = inherited.foreign.length;
   const batchOf = new Map<number, number>();
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
-  const retentionOf = new Map(
-    batches.flatMap(({ retention }, at) => (retention === null ? [] : [[offset + at, retention] as const])),
-  );
+  const retentionOf = retentionOfShown(batches, { offset, closed: closed.value });
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
   const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
@@ -95,6 +94,21 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     retentionOf,
     usage: addUsage(usage, closed.value.usage),
   });
+}
+
+/** Of the batches that are shown: where some were merged, the merged one stands for them. */
+function retentionOfShown(
+  batches: readonly FreshBatch[],
+  { offset, closed }: { readonly offset: number; readonly closed: ClosedCycle },
+): ReadonlyMap<number, Retention> {
+  const shown = new Set(closed.live.flatMap(({ ref }) => (ref.kind === 'new' ? [ref.position] : [])));
+  const all = batches.map(({ retention }, at) => [offset + at, retention] as const);
+  const merged = [closed.drafts.length - 1, closed.mergedRetention] as const;
+  return new Map(
+    [...all, merged].flatMap(([position, retention]) =>
+      retention !== null && shown.has(position) ? [[position, retention] as const] : [],
+    ),
+  );
 }
 
 /** How often a conversation was compacted so far. */

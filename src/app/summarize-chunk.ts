@@ -105,11 +105,12 @@ async function audit(
     minShare: config.minRetention ?? 0,
     retry: async (flaws) => {
       const again = addFeedback(request, flaws);
-      const second = await askForSummary(deps, again, { ...options, maxRetries: 0, canHalve: false });
+      const second = await askForSummary(deps, again, { ...options, maxRejections: 0, canHalve: false });
       usage = addUsage(usage, { ...second.usage, retries: second.usage.calls });
       if (second.kind === 'summary') return second.text === answer.text ? null : second.text;
       // The next run is to come to the same: the first is all there was.
-      if (deps.signal?.aborted !== true) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
+      if (second.wasRejected) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
+      else deps.notice?.(`${second.message}: the summary stays as it is`);
       return null;
     },
   });

@@ -12,7 +12,10 @@ export function summaryDepsOf(deps: CompactDeps, archive: Archive, name: string)
   const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
   if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
   const redactor = service.createRedactor?.() ?? null;
-  const paid = createPaidSummaries(archive.summaries, runtime, service.paidAs);
+  const paid = createPaidSummaries(archive.summaries, runtime, {
+    ...service.paidAs,
+    underWay: service.underWay,
+  });
   return {
     ...common,
     model: redactor === null ? model : createRedactingModel(model, redactor),

@@ -82,6 +82,7 @@ async function loadModel(
   const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
   const service = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
+    underWay: new Map(),
     limiter: createRateLimiter(runtime, limits),
     createRedactor: redactors?.value.create ?? null,
     notice,

@@ -53,13 +53,15 @@ export function resolveModelAccess(input: AccessInput): Result<ModelAccess | nul
     return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give another with --base-url`);
   }
   const isLocal = isLoopback(host);
-  const isOwn = host === hostOf(facts.baseUrl);
+  const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
   const isForeign = !isLocal && !isOwn && isFromProject(input);
   if (isForeign && !input.trustsConfig) {
     return err(
       `${input.config.file?.path ?? 'the configuration'} would have transcripts and keys sent to ${host}: give --trust-config if you know that host, or another one with --base-url`,
     );
   }
+  const wish = input.trustsConfig ? null : findUntrustedWish(input, { facts, isLocal });
+  if (wish !== null) return err(wish);
   if (hideCredentials(baseUrl) !== baseUrl) {
     return err(
       `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
@@ -98,6 +100,22 @@ function isFromProject({ config, flags }: AccessInput): boolean {
   return !isFlag && config.file?.place === 'project' && config.values.summarization?.base_url !== undefined;
 }
 
+/** What a file that somebody else may have written must not ask for without a word of the user; null: nothing. */
+function findUntrustedWish(
+  { config: { file, values } }: AccessInput,
+  { facts, isLocal }: { readonly facts: ProviderFacts; readonly isLocal: boolean },
+): string | null {
+  if (file?.place !== 'project') return null;
+  const variable = values.summarization?.api_key_env;
+  if (variable !== undefined && variable !== facts.keyVariable) {
+    return `${file.path} would have the value of ${variable} sent as a key: give --trust-config if that is meant`;
+  }
+  if (values.privacy?.redact === false && !isLocal) {
+    return `${file.path} would have transcripts sent to another machine with their secrets: give --trust-config if that is meant`;
+  }
+  return null;
+}
+
 /** The file's own key, the variable that it names, or the provider's; an empty one is none. */
 function findKey(
   { settings, environment }: AccessInput,
@@ -111,6 +129,10 @@ function findKey(
     return err(`the configuration says that the key is in ${namedVariable}, and that variable is not set`);
   }
   return ok(found === '' ? null : found);
+}
+
+function originOf(url: string): string | null {
+  return URL.parse(url)?.origin ?? null;
 }
 
 function hostOf(url: string): string | null {

@@ -28,7 +28,8 @@ export function checkSummary(answer: {
   if (answer.stopReason === 'tool_use')
     return problem('unfinished', 'the model called a tool, where it was to write a summary');
   if (answer.stopReason === 'other') return problem('unfinished', 'the model stopped before it was done');
-  if (text === '') return problem('empty', 'the model answered with no text');
+  if (text === '' || (isOwnWords && !/[\p{L}\p{N}]/u.test(text)))
+    return problem('empty', 'the model answered with no text');
   if (isOwnWords && isErrorText(text))
     return problem('error-text', `the answer is an error message: ${firstWords(text)}`);
   const tokens = estimateTokens(text);
@@ -51,11 +52,27 @@ function onOneLine(text: string): string {
 }
 
 const MAX_REFUSAL_CHARS = 400; // longer texts that begin like one go on to say something
-const REFUSAL =
-  /^(?:(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?)?i(?: can(?:['’]|no)t| can not| won['’]t|(?: a|['’])m (?:unable|not able) to) (?:help (?:you )?with|assist|comply|fulfill|summari[sz]e|write (?:this|that|the) summary|process this|continue with this|do (?:this|that))\b/i;
+const APOLOGY =
+  "(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?|unfortunately[,.]? |as an ai\\b[^.]{0,60}?[,.] ";
+const UNABLE =
+  "i(?: can(?:['’]|no)t| can not| won['’]t|(?: a|['’])m (?:unable|not able) to| (?:must|have to) decline to)";
+const TASK = `(?:${[
+  'help (?:you )?with',
+  'assist',
+  'comply',
+  'fulfill',
+  'summari[sz]e',
+  '(?:write|provide|create|generate|produce|give)(?: you)? (?:\\w+ ){0,3}summar(?:y|ies)',
+  'process this',
+  'continue with this',
+  'do (?:this|that)',
+].join('|')})`;
+const REFUSAL = new RegExp(`^(?:${APOLOGY})?${UNABLE} ${TASK}\\b`, 'i');
+const NOTHING_GIVEN = /^there (?:is|was|were) no (?:conversation|messages|text|content)\b[^.]* to summari[sz]e\b/i;
 
 function isRefusalText(text: string): boolean {
-  return text.length <= MAX_REFUSAL_CHARS && REFUSAL.test(onOneLine(text));
+  const line = onOneLine(text);
+  return text.length <= MAX_REFUSAL_CHARS && (REFUSAL.test(line) || NOTHING_GIVEN.test(line));
 }
 
 // An error that names itself may carry a payload; a bare cause must be the whole text, or a summary could begin like it.
@@ -85,10 +102,12 @@ const CAUSE = `(?:${[
   'authentication (?:error|failed)',
   'econn(?:reset|refused|aborted)',
   'etimedout',
+  '(?:page|model) not found',
+  'no healthy upstream',
   'enotfound',
 ].join('|')})`;
 const NAMED_ERROR = new RegExp(
-  `^(?:(?:api|http|server|request|connection|network) error:?|error:)\\s*[([]?(?:(?:code|status)[: ]*)?` +
+  `^(?:(?:api|http|server|request|connection|network) error:?|error:|error(?= \\d{3}(?::|$)))\\s*[([]?(?:(?:code|status)[: ]*)?` +
     `(?:${STATUS}\\b|${CAUSE}(?=$|\\s*[^\\w\\s]| (?:error|exceeded|reached|after|for|please|try|retry)\\b))`,
   'i',
 );
@@ -102,7 +121,8 @@ const BARE_ERROR = new RegExp(
 const ERROR_WITH_BODY = new RegExp(`^(?:api |http )?error:?\\s*\\(?${STATUS}\\)?:?\\s*[<{]`, 'i');
 
 function isErrorText(text: string): boolean {
-  if (/^<(?:!doctype html|html|head|body)[\s>]/i.test(text)) return true;
+  if (/^(?:<!--.*?-->\s*)?<(?:!doctype html|html|head|body|\?xml)[\s>]/is.test(text)) return true;
+  if (/^upstream connect error\b/i.test(text)) return true;
   if (isErrorJson(text) || ERROR_WITH_BODY.test(text)) return true;
   if (text.length > MAX_ERROR_CHARS) return false;
   const line = onOneLine(text);
@@ -130,7 +150,8 @@ function isErrorJson(text: string): boolean {
   const value: unknown = Array.isArray(parsed) ? parsed[0] : parsed;
   if (typeof value !== 'object' || value === null) return false;
   const keys = Object.keys(value);
-  const isError = ('error' in value && Boolean(value.error)) || ('type' in value && value.type === 'error');
+  const isAlone = keys.length === 1 && /^(?:detail|message)$/.test(keys[0] ?? '');
+  const isError = isAlone || ('error' in value && Boolean(value.error)) || ('type' in value && value.type === 'error');
   return isError && keys.every((key) => ENVELOPE_KEYS.has(key));
 }
 

@@ -184,3 +184,32 @@ test('secrets are masked for other machines unless the file says no, and for thi
     [true, false],
   );
 });
+
+suite('a project’s file asks for more than a host', () => {
+  const environment = { OPENAI_API_KEY: 'o-key', AWS_SECRET_ACCESS_KEY: 'aws' };
+  const asked = (file: ConfigFile): Asked => ({ file, place: 'project', environment });
+
+  test('another variable’s value is not sent as a key without the flag, not even to this machine', () => {
+    for (const url of [undefined, 'http://localhost:1234/v1']) {
+      const { summarization } = compatible(url);
+      const wish = asked({ summarization: { ...summarization, api_key_env: 'AWS_SECRET_ACCESS_KEY' } });
+      assert.match(refusal(wish), /would have the value of AWS_SECRET_ACCESS_KEY sent as a key: give --trust-config/);
+      assert.equal(given({ ...wish, trustsConfig: true }).apiKey, 'aws');
+    }
+    const own = asked({ summarization: { ...compatible().summarization, api_key_env: 'OPENAI_API_KEY' } });
+    assert.equal(given(own).apiKey, 'o-key');
+  });
+
+  test('masks are not taken off for another machine without the flag', () => {
+    const wish = asked({ ...compatible(), privacy: { redact: false } });
+    assert.match(refusal(wish), /with their secrets: give --trust-config/);
+    assert.equal(given({ ...wish, trustsConfig: true }).redactsSecrets, false);
+    const local = asked({ ...compatible('http://localhost:1/v1'), privacy: { redact: false } });
+    assert.equal(given(local).redactsSecrets, false);
+  });
+
+  test('the provider’s own host without encryption, or on another port, is another host', () => {
+    for (const url of ['http://api.openai.com/v1', 'https://api.openai.com:8443/v1'])
+      assert.match(refusal(asked(compatible(url))), /would have transcripts and keys sent to api\.openai\.com/);
+  });
+});

@@ -126,3 +126,52 @@ test('L4: what is wrong is told in a sentence', () => {
     message: 'the answer is an error message: Error: rate limit',
   });
 });
+
+for (const text of [
+  'I cannot provide a summary of this conversation.',
+  'As an AI language model, I cannot summarize this content.',
+  "Sorry, I can't create that summary.",
+  'Unfortunately, I am unable to give you a short summary.',
+  'I must decline to summarize this conversation.',
+  'There is no conversation to summarize. Please provide the conversation.',
+]) {
+  test(`L4: a refusal in other words is one: ${JSON.stringify(text)}`, () => {
+    const checked = checkSummary({ text, stopReason: 'end_turn', inputTokens: 3000 });
+    assert.equal(checked.ok ? 'passed' : checked.problem, 'refused');
+  });
+}
+
+for (const text of [
+  'Error 500: Internal Server Error',
+  'Error 502',
+  "<?xml version='1.0'?><Error><Code>AccessDenied</Code></Error>",
+  '<!-- proxy --><html><body>502 Bad Gateway</body></html>',
+  '404 page not found',
+  'no healthy upstream',
+  'upstream connect error or disconnect/reset before headers. reset reason: connection failure',
+  '{"detail":"Not Found"}',
+]) {
+  test(`L4: what a proxy says is no summary: ${JSON.stringify(text)}`, () => {
+    const checked = checkSummary({ text, stopReason: 'end_turn', inputTokens: 3000 });
+    assert.equal(checked.ok ? 'passed' : checked.problem, 'error-text');
+  });
+}
+
+test('L4: a text without a letter is none, unless it quotes one', () => {
+  const asked = { text: '\u0000 .', stopReason: 'end_turn', inputTokens: 3000 } as const;
+  const problem = (isVerbatim: boolean): string => {
+    const checked = checkSummary({ ...asked, isVerbatim });
+    return checked.ok ? 'passed' : checked.problem;
+  };
+  assert.deepEqual([problem(false), problem(true)], ['empty', 'passed']);
+});
+
+for (const text of [
+  'I cannot say that the plan failed: Ada provided a summary, and they agreed on port 8080.',
+  'There is no conversation about the port yet; Ada summarized the plan.',
+  '{"detail":"They agreed on port 8080","next":"mend the parser"}',
+]) {
+  test(`L4: a summary that begins like a refusal or an envelope passes: ${JSON.stringify(text)}`, () => {
+    assert.equal(checkSummary({ text, stopReason: 'end_turn', inputTokens: 3000 }).ok, true);
+  });
+}
