@@ -21,7 +21,7 @@ export async function askWithFallback(
 ): Promise<SummaryAnswer> {
   const answer = await askForSummary(deps, request, options);
   if (answer.kind === 'summary') return { ...answer, isFallback: false };
-  const { fallback, paid: _paid, limiter: _limiter, ...others } = deps;
+  const { fallback, paid: _paid, limiter: _limiter, meter: _meter, ...others } = deps;
   const mayBeHalved = answer.kind === 'smaller' && options.canHalve;
   if (fallback === undefined || mayBeHalved || deps.signal?.aborted === true) return answer;
   deps.notice?.(`${answer.message}: summarized offline instead`);

@@ -5,7 +5,7 @@ import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import { addUsage, NO_USAGE } from './usage.ts';
-import type { Usage } from './usage.ts';
+import type { Meter, Usage } from './usage.ts';
 
 export type CallDeps = {
   readonly model: ModelProvider;
@@ -14,6 +14,7 @@ export type CallDeps = {
   readonly limiter?: RateLimiter;
   /** Told in a sentence that there is something to wait for, and how long. */
   readonly notice?: (sentence: string) => void;
+  readonly meter?: Meter;
 };
 
 export type Called =
@@ -29,10 +30,18 @@ const MAX_JITTER = 0.25;
 const MAX_WAIT_MS = 60_000;
 
 /** One request with the one retry policy: what may succeed later is tried again `maxRetries` times, after what its service asks for or twice as long each time. */
-export async function callModel(
+export async function callModel(deps: CallDeps, request: ModelRequest, options: CallOptions): Promise<Called> {
+  const called = await callUntilDone(deps, request, options);
+  deps.meter?.add(called.usage);
+  return called;
+}
+
+type CallOptions = { readonly maxRetries: number; readonly retriesTimeouts: boolean };
+
+async function callUntilDone(
   deps: CallDeps,
   request: ModelRequest,
-  { maxRetries, retriesTimeouts }: { readonly maxRetries: number; readonly retriesTimeouts: boolean },
+  { maxRetries, retriesTimeouts }: CallOptions,
 ): Promise<Called> {
   let usage = NO_USAGE;
   for (let failed = 0; ; failed += 1) {

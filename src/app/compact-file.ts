@@ -14,6 +14,8 @@ import { isSameFile, isSameStamp } from './look-again.ts';
 import { planReport } from './plan-report.ts';
 import { previewReport } from './preview-report.ts';
 import { summaryDepsOf } from './summary-deps.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
+import { costOf } from './usage.ts';
 import { prepareTranscript } from './prepare.ts';
 import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
@@ -152,7 +154,7 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
     // Where no summary was asked for, the model has proven nothing.
     if (!attempted.ok) deps.breaker.record('failure');
     else if (attempted.value.kind === 'compacted') deps.breaker.record('success');
-    if (!attempted.ok) return attempted;
+    if (!attempted.ok) return err(withSpending(attempted.error, summaries, request));
     attempts.push(attempted.value);
   }
   const skipped = attempts.find((one) => one.kind === 'skipped');
@@ -162,9 +164,17 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
     return left.ok && inVain.length > 0 ? ok({ ...left.value, usage: reportUsage(inVain, request) }) : left;
   }
   const losses = findLosses(attempts, request);
-  if (losses !== null) return err(losses);
+  if (losses !== null) return err(withSpending(losses, summaries, request));
   if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
   return storeCompaction(deps, { ...held, attempts });
+}
+
+/** A run that came to nothing has cost something all the same. */
+function withSpending(failure: Failure, { meter }: SummaryDeps, { price }: CompactFileRequest): Failure {
+  const usage = meter?.total();
+  if (usage === undefined || usage.calls === 0) return failure;
+  if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention') return failure;
+  return { ...failure, usage: { ...usage, cost: costOf(usage, price) } };
 }
 
 const MAX_LOST = 5;

@@ -1,5 +1,6 @@
 import type { ArchiveFailure } from '../ports/archive.ts';
 import type { FileFailure } from '../ports/files.ts';
+import type { PricedUsage } from './usage.ts';
 
 /** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
 export type Failure =
@@ -37,7 +38,13 @@ export type Failure =
   | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
   /** The compacted file differs from what was written. */
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
-  | { readonly kind: 'no-summary'; readonly file: string; readonly problem: string; readonly advice: string }
+  | {
+      readonly kind: 'no-summary';
+      readonly file: string;
+      readonly problem: string;
+      readonly advice: string;
+      readonly usage?: PricedUsage;
+    }
   /** The summaries keep too few of the salient facts. */
   | {
       readonly kind: 'low-retention';
@@ -46,6 +53,7 @@ export type Failure =
       readonly total: number;
       readonly wanted: number;
       readonly lost: readonly string[];
+      readonly usage?: PricedUsage;
     }
   | { readonly kind: 'interrupted' };
 

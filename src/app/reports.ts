@@ -3,7 +3,7 @@ import type { FileFailure } from '../ports/files.ts';
 import type { SummaryLevel } from '../core/batch.ts';
 import type { Failure } from './failure.ts';
 import type { PlannedRequest } from './plan-requests.ts';
-import type { Usage } from './usage.ts';
+import type { PricedUsage } from './usage.ts';
 
 /** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
 
@@ -80,6 +80,8 @@ export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
     /** For people: what, where, and what to try. */
     readonly message: string;
   };
+  /** What was spent in vain; only where a model was asked. */
+  readonly usage?: UsageReport;
 };
 
 /** The line of a file that a folder or a pattern named and that holds no conversation (sessions that were opened and left): nothing to do. */
@@ -108,10 +110,7 @@ export type PlanReport = {
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
 };
 
-export type UsageReport = Usage & {
-  /** In the currency of the configured prices; null: the model has none. */
-  readonly cost: number | null;
-};
+export type UsageReport = PricedUsage;
 
 /** Facts that summaries keep: paths, ids, URLs, error lines, versions, quantities, the user's demands. */
 export type RetentionReport = {

@@ -5,6 +5,7 @@ import { createPaidSummaries } from './paid-summaries.ts';
 import type { PaidSummaries } from './paid-summaries.ts';
 import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
+import { createMeter } from './usage.ts';
 
 /** What the summaries of one transcript are had with: the model, masked and remembered where it is a service. */
 export function summaryDepsOf(deps: CompactDeps, archive: Archive, name: string): SummaryDeps {
@@ -21,6 +22,7 @@ export function summaryDepsOf(deps: CompactDeps, archive: Archive, name: string)
     model: redactor === null ? model : createRedactingModel(model, redactor),
     paid: redactor === null ? paid : withMasks(paid, redactor),
     limiter: service.limiter,
+    meter: createMeter(),
     notice: (sentence) => service.notice(`${name}: ${sentence}`),
     ...(stem === undefined ? {} : { audit: { stem, ...(redactor === null ? {} : { redactor }) } }),
   };

@@ -12,6 +12,22 @@ export type Usage = {
   readonly waitedMs: number;
 };
 
+/** Usage with what it cost, in the currency of the configured prices; null: the model has none. */
+export type PricedUsage = Usage & { readonly cost: number | null };
+
+/** Adds up what calls have cost, whatever becomes of their answers. */
+export type Meter = { readonly add: (usage: Usage) => void; readonly total: () => Usage };
+
+export function createMeter(): Meter {
+  const state = { total: NO_USAGE };
+  return {
+    add: (usage) => {
+      state.total = addUsage(state.total, usage);
+    },
+    total: () => state.total,
+  };
+}
+
 export const NO_USAGE: Usage = {
   calls: 0,
   inputTokens: 0,

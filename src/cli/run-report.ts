@@ -9,7 +9,7 @@ import { renderPreview } from './render/preview.ts';
 import { countOf } from './render/quantities.ts';
 import { safeText } from './render/safe-text.ts';
 import { createRemarks } from './remarks.ts';
-import { addToTotals, NO_TOTALS } from './run-totals.ts';
+import { addSpending, addToTotals, NO_TOTALS } from './run-totals.ts';
 import type { Voice } from './voice.ts';
 
 /** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
@@ -64,7 +64,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   };
   const countFailure = (report: FailedReport): void => {
     if (manner.json) voice.answerPiece(reportJson(report));
-    state.totals = { ...state.totals, failed: state.totals.failed + 1 };
+    state.totals = addSpending({ ...state.totals, failed: state.totals.failed + 1 }, report.usage);
     if (failures.length < MAX_REPEATED) failures.push(renderFailed(report));
     state.linesSinceFailure += 1;
   };

@@ -18,12 +18,12 @@ export const NO_TOTALS: RunTotals = {
 
 export function addToTotals(totals: RunTotals, report: CompactReport): RunTotals {
   const counted = { ...totals, [report.result]: totals[report.result] + 1 };
-  if (report.result === 'skipped') return counted;
+  if (report.result === 'skipped') return addSpending(counted, report.usage);
   const { preview, retention, usage } = report;
   const { tokens, facts, levels } = totals;
   const { before, after } = sumTokens(report);
   const made = countLevels(report);
-  return {
+  const told = {
     ...counted,
     previewed: totals.previewed + (preview === undefined ? 0 : 1),
     tokens: { before: tokens.before + before, after: tokens.after + after },
@@ -33,8 +33,13 @@ export function addToTotals(totals: RunTotals, report: CompactReport): RunTotals
       halved: levels.halved + made.halved,
       feedback: levels.feedback + made.feedback,
     },
-    ...(usage === undefined ? {} : { usage: sumUsage(totals.usage, usage) }),
   };
+  return addSpending(told, usage);
+}
+
+/** What a transcript cost, also where nothing came of it. */
+export function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTotals {
+  return usage === undefined ? totals : { ...totals, usage: sumUsage(totals.usage, usage) };
 }
 
 /** A cost that nobody knows is not counted. */

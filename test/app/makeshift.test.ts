@@ -103,3 +103,17 @@ test('an error of the audit’s second request is no answer: the next run asks a
   }
   assert.deepEqual(asked, [2, 1]);
 });
+
+test('a run that came to nothing says what it cost', async (t) => {
+  const model = scriptedModel((call) =>
+    call < 2 ? answer('') : new ModelError('auth', 'key withdrawn', { retryable: false }),
+  );
+  const bench = benchFor(t, serviceWith(model));
+  bench.write('talk.jsonl', original);
+  const done = await bench.compact('talk.jsonl', { compaction: { chunkSize: 100, maxRetries: 2 } });
+  assert.ok(!done.ok && done.error.kind === 'no-summary');
+  assert.deepEqual(
+    [done.error.usage?.calls, done.error.usage?.inputTokens, done.error.usage?.retries, done.error.usage?.cost],
+    [3, 20, 0, null],
+  );
+});

@@ -1,6 +1,7 @@
 import type { Failure } from '../../app/failure.ts';
-import type { FailedReport, FailureKind } from '../../app/reports.ts';
+import type { FailedReport, FailureKind, UsageReport } from '../../app/reports.ts';
 import { renderFailure } from './failure.ts';
+import { countOf, formatCost, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 
 /** A failure as the line of `--json`; `file` is what the user calls the transcript. */
@@ -8,7 +9,9 @@ export function toFailedReport(
   file: string,
   failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
 ): FailedReport {
-  return failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) });
+  const usage = 'usage' in failure ? failure.usage : undefined;
+  const report = failedReport(file, { kind: kindOf(failure), message: renderFailure(failure) + spentText(usage) });
+  return usage === undefined ? report : { ...report, usage };
 }
 
 export function failedReport(file: string, error: FailedReport['error']): FailedReport {
@@ -24,4 +27,12 @@ export function renderFailed({ file, error: { message } }: FailedReport): string
 function kindOf(failure: Exclude<Failure, { readonly kind: 'interrupted' }>): FailureKind {
   if (failure.kind === 'file') return failure.failure.kind;
   return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
+}
+
+/** In the same line, because it belongs to the failure. */
+function spentText(usage: UsageReport | undefined): string {
+  if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
+  const { calls, inputTokens, outputTokens, cost } = usage;
+  const price = cost === null ? '' : `, cost ${formatCost(cost)}`;
+  return ` It took ${countOf(calls, 'call')}, ${countOf(inputTokens, 'token')} in, ${formatCount(outputTokens)} out${price}.`;
 }

@@ -24,6 +24,17 @@ const conversation = z.strictObject({
   batches: z.array(batch).describe('the live batches that the clip-archive speaks of, oldest first'),
 });
 
+const usage = z.strictObject({
+  calls: count,
+  inputTokens: count,
+  cachedInputTokens: count.describe('of the tokens in, those that the service had cached'),
+  outputTokens: count,
+  reused: count.describe('summaries that were paid before'),
+  retries: count,
+  waitedMs: z.number().nonnegative(),
+  cost,
+});
+
 const doneSchema = z.strictObject({
   schema: z.literal('compact/report@1'),
   file: z.string(),
@@ -64,18 +75,7 @@ const doneSchema = z.strictObject({
     .array(z.strictObject({ conversation: z.string(), text: z.string() }))
     .optional()
     .describe('the clip-archives as they would be written'),
-  usage: z
-    .strictObject({
-      calls: count,
-      inputTokens: count,
-      cachedInputTokens: count.describe('of the tokens in, those that the service had cached'),
-      outputTokens: count,
-      reused: count.describe('summaries that were paid before'),
-      retries: count,
-      waitedMs: z.number().nonnegative(),
-      cost,
-    })
-    .optional(),
+  usage: usage.optional(),
   retention: z
     .strictObject({
       kept: count,
@@ -121,6 +121,7 @@ const failedSchema = z.strictObject({
   file: z.string(),
   result: z.literal('failed'),
   error: z.strictObject({ kind: failureKind, message: z.string().describe('for people') }),
+  usage: usage.optional().describe('spent in vain'),
 }) satisfies z.ZodType<FailedReport>;
 
 const passedSchema = z.strictObject({
