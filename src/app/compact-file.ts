@@ -21,7 +21,7 @@ import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
-import { hasFallback, isReusable, reuseCompaction } from './reuse.ts';
+import { checkReusable, hasFallback, reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
 import { openSettled, openUnsettled } from './settle.ts';
 import { reportUsage, storeCompaction } from './store-compaction.ts';
@@ -132,8 +132,9 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   // What was made offline because the model failed is made anew where there is a model.
   const isMakeshift = deps.service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !isMakeshift;
-  if (mayReuse && isReusable(deps, { same, transcript, archive }))
-    return reuseCompaction(deps, { request, transcript, same, archive, lock, replaceable: replaceable.value });
+  const ledger = mayReuse ? checkReusable(deps, { same, transcript, archive }) : null;
+  if (same !== null && ledger !== null)
+    return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
   // Asked again right before the file is replaced; here, so that no summary is paid for in vain.
   const isPaid = deps.service !== undefined && request.output.kind === 'in-place';

@@ -1,6 +1,5 @@
 import type { Runtime } from '../ports/runtime.ts';
-
-const READ_BYTES = 1024 * 1024;
+import { readPieces } from './file-pieces.ts';
 
 /** sha256 of a file's first bytes; null where it has fewer. */
 export function hashPrefix(
@@ -13,8 +12,6 @@ export function hashPrefix(
 ): string | null {
   if (source.stamp.sizeBytes < sizeBytes) return null;
   const hash = runtime.createHash();
-  for (let start = 0; start < sizeBytes; start += READ_BYTES) {
-    hash.update(source.read(start, Math.min(READ_BYTES, sizeBytes - start)));
-  }
+  for (const piece of readPieces(source, { from: 0, to: sizeBytes })) hash.update(piece);
   return hash.digest();
 }

@@ -5,6 +5,7 @@ import { skippedReport } from './compact-report.ts';
 import { deliver } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { readPieces } from './file-pieces.ts';
 import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, SkipReason } from './reports.ts';
@@ -32,18 +33,11 @@ export async function leaveAsIs(
   if (isExplicit) {
     const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
     if (!replaceable.ok) return replaceable;
-    const pieces = wholeFile(transcript);
+    const { source } = transcript;
+    const pieces = readPieces(source, { from: 0, to: source.stamp.sizeBytes });
     const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable: replaceable.value });
     if (!delivered.ok) return delivered;
   }
   const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
   return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
-}
-
-const COPY_BYTES = 1024 * 1024;
-
-function* wholeFile({ source }: Prepared): Generator<Uint8Array> {
-  const { sizeBytes } = source.stamp;
-  for (let start = 0; start < sizeBytes; start += COPY_BYTES)
-    yield source.read(start, Math.min(COPY_BYTES, sizeBytes - start));
 }

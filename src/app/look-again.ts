@@ -1,5 +1,6 @@
 import type { FileStamp, FileStore, SourceFile } from '../ports/files.ts';
 import type { Runtime } from '../ports/runtime.ts';
+import { readPieces } from './file-pieces.ts';
 import { hashPrefix } from './hash-prefix.ts';
 
 /** What was read of a file, and how it stood then. */
@@ -16,8 +17,6 @@ export type Look =
       readonly pieces: () => Iterable<Uint8Array>;
       readonly close: () => void;
     };
-
-const PIECE_BYTES = 1024 * 1024;
 
 /** What became of a file since it was read. */
 export async function lookAgain(
@@ -38,10 +37,7 @@ export async function lookAgain(
     return { kind: 'changed' };
   }
   const sha256 = hashPrefix(runtime, file, stamp.sizeBytes) ?? '';
-  const pieces = function* (): Generator<Uint8Array> {
-    for (let start = known.sizeBytes; start < stamp.sizeBytes; start += PIECE_BYTES)
-      yield file.read(start, Math.min(PIECE_BYTES, stamp.sizeBytes - start));
-  };
+  const pieces = (): Iterable<Uint8Array> => readPieces(file, { from: known.sizeBytes, to: stamp.sizeBytes });
   return { kind: 'grown', known: { stamp, sizeBytes: stamp.sizeBytes, sha256 }, pieces, close };
 }
 

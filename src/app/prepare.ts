@@ -180,8 +180,7 @@ function describeContents(entries: readonly Entry[]): string {
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size === 0) return 'blank lines only';
-  return [...counts]
-    .map(([name, count]) => `${count} ${name}`)
-    .join(' and ')
-    .concat(' records');
+  const parts = [...counts].map(([name, count]) => `${count} ${name}`);
+  const last = parts.pop() ?? '';
+  return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} records`;
 }

@@ -10,7 +10,7 @@ import { holdFile } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { createLineageCheck } from './lineage-check.ts';
-import { locateCompaction, notFound, readStage } from './locate.ts';
+import { locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { RestoreReport } from './reports.ts';
 import type { RestoreFileRequest } from './requests.ts';
@@ -36,6 +36,7 @@ type Undone = {
   readonly lines: LineStream;
   readonly source: StoredCompaction['source'];
   readonly cycles: number;
+  readonly isStillCompacted?: true;
 };
 
 /** How to take back one compaction, or all of them. */
@@ -76,7 +77,9 @@ async function undo(
     return err({ kind: 'not-in-archive', file: name, archive: archive.path });
   }
   const undone = done.at(-1);
-  return undone === undefined ? notFound(stage, name, archive.path) : ok(undone);
+  if (undone === undefined) return notFound(stage, name, archive.path);
+  const isStillCompacted = request.all && summariesOf(stage).length > 0;
+  return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
 }
 
 async function write(
@@ -86,6 +89,7 @@ async function write(
     lines,
     source,
     cycles,
+    isStillCompacted,
     compacted,
   }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string } },
 ): Promise<Result<RestoreReport, Failure>> {
@@ -135,6 +139,7 @@ async function write(
     bytes: written,
     sha256: source.sha256,
     appendedBytes: Math.max(0, written - source.sizeBytes),
+    ...(isStillCompacted === true && { isStillCompacted }),
   });
 }
 

@@ -24,12 +24,14 @@ export async function reuseCompaction(
     readonly request: CompactFileRequest;
     readonly transcript: Prepared;
     readonly same: StoredCompaction;
+    /** As `checkReusable` gave it. */
+    readonly ledger: Ledger;
     readonly archive: Archive;
     readonly lock: FileLock | null;
     readonly replaceable: FileStamp | null;
   },
 ): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, same, archive, lock, replaceable } = input;
+  const { request, transcript, same, ledger, archive, lock, replaceable } = input;
   const pieces = outputBytes(same, transcript);
   const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
   if (!delivered.ok) return delivered;
@@ -59,30 +61,32 @@ export async function reuseCompaction(
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
     bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
     conversations,
-    ledger: storedLedger(archive, same),
+    ledger,
     archive: archive.path,
     usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
   });
 }
 
-/** Whether the archive still has all that a stored compaction says: its file is not to be made from anything less. */
-export function isReusable(
+/**
+ * What the report says of its lines, where the archive still has all that a stored compaction says; null: something is damaged, and its file is
+ * not to be made from anything less. Every archived line is unpacked and checked.
+ */
+export function checkReusable(
   { runtime }: Pick<CompactDeps, 'runtime'>,
   {
     same,
     transcript,
     archive,
   }: { readonly same: StoredCompaction; readonly transcript: Prepared; readonly archive: Archive },
-): boolean {
+): Ledger | null {
   const hash = runtime.createHash();
   for (const piece of outputBytes(same, transcript)) hash.update(piece);
-  if (hash.digest() !== same.output.sha256) return false;
+  if (hash.digest() !== same.output.sha256) return null;
   try {
-    for (const line of archive.readLines(same.id)) void line;
-    return true;
+    return storedLedger(archive, same);
   } catch (error) {
     if (carriedFailure(error)?.kind !== 'damaged') throw error;
-    return false;
+    return null;
   }
 }
 

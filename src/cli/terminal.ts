@@ -59,7 +59,7 @@ export function createTerminal(): OwnedTerminal {
   process.on('SIGTERM', terminate);
   return {
     argv: process.argv.slice(2),
-    surroundings: { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir() },
+    surroundings: { environment: process.env, workingFolder: workingFolder(), homeFolder: homedir() },
     stdin: {
       get isTerminal() {
         return isatty(0);
@@ -135,4 +135,14 @@ function writeAll(descriptor: number, bytes: Uint8Array): string | null {
     }
   }
   return null;
+}
+
+/** Where the shell believes to be, if that folder is gone: what is named in it is then told not to be there. */
+function workingFolder(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return process.env['PWD'] ?? '/';
+  }
 }

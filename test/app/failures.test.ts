@@ -225,3 +225,15 @@ test('a file without one line that is JSON is not told to carry its lines along'
     canCarry: false,
   });
 });
+
+test('a file without a message is told what is in it', async (t) => {
+  const bench = benchFor(t);
+  const records = ['mode', 'mode', 'custom-title', 'last-prompt'].map((type) => ({ type, sessionId: 's1' }));
+  bench.write('opened.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));
+  const done = await bench.compact('opened.jsonl');
+  assert.deepEqual(done.ok ? null : done.error, {
+    kind: 'no-messages',
+    file: 'opened.jsonl',
+    contains: '2 mode, 1 custom-title and 1 last-prompt records',
+  });
+});

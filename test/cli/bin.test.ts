@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -96,4 +96,19 @@ test('an old Node is told which one is needed, before anything is loaded', (t) =
 test('the program is written so that an old Node can parse it', () => {
   const source = readFileSync(program, 'utf8');
   assert.doesNotMatch(source, /^\s*(import\s+[\w{*]|export\s)|\bawait\b|\?\.|\?\?|=>|\bconst\b|\blet\b/m);
+});
+
+test('in a folder that is gone, what is named there is not found, and what is named from the root is dealt with', (t) => {
+  const folder = folderWith(t, { 'gone/': '', 'f.jsonl': '{"role":"user","content":"hello"}\n' });
+  const script = 'cd "$1/gone" && rmdir "$1/gone" && exec "$2" "$3" score --json "$4"';
+  const scored = (name: string) =>
+    spawnSync('sh', ['-c', script, 'sh', folder, process.execPath, program, name], {
+      encoding: 'utf8',
+      env: { PATH: process.env['PATH'], HOME: folder },
+    });
+  const missing = scored('x.jsonl');
+  assert.deepEqual([missing.status, missing.stderr], [1, 'x.jsonl: no such file or folder. Check the path.\n']);
+  mkdirSync(join(folder, 'gone'));
+  const whole = scored(join(folder, 'f.jsonl'));
+  assert.deepEqual([whole.status, whole.stderr], [0, '']);
 });

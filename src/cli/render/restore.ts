@@ -7,8 +7,15 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   const appended =
     report.appendedBytes === 0 ? '' : `, ${formatBytes(report.appendedBytes)} appended since then at its end`;
   const what = `${formatBytes(report.bytes)}, ${countOf(report.cycles, 'compaction')} undone${appended}`;
-  return [`${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`, `  sha256    ${report.sha256}`];
+  return [
+    `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
+    `  sha256    ${report.sha256}`,
+    ...(report.isStillCompacted === true ? [`  note      ${theme.warning(STILL_COMPACTED)}`] : []),
+  ];
 }
+
+const STILL_COMPACTED =
+  'it is compacted still: a compaction before these is not in this archive. Name the archive that was used then with --archive.';
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   if (output === file) return `: ${theme.good('restored in place')}, `;

@@ -11,4 +11,8 @@ export const restoreReportSchema = z.strictObject({
   bytes: count,
   sha256,
   appendedBytes: count.describe('appended since the compaction, and carried along'),
+  isStillCompacted: z
+    .literal(true)
+    .optional()
+    .describe('all were to be undone, and one before these is not in the archive'),
 }) satisfies z.ZodType<RestoreReport>;

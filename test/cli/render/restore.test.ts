@@ -33,3 +33,11 @@ test('a file that was restored in place is not told to have gone anywhere', () =
     `  sha256    ${sha256}`,
   ]);
 });
+
+test('what came out compacted all the same says so, and what to try', () => {
+  const lines = renderRestoreReport(reportOf({ isStillCompacted: true }), PLAIN_THEME);
+  assert.match(
+    lines.at(-1) ?? '',
+    /^ {2}note {6}it is compacted still: .* Name the archive that was used then with --archive\.$/,
+  );
+});
