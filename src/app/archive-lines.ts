@@ -4,6 +4,7 @@ import type { Entry } from '../core/transcript.ts';
 import type { LineDraft, MessageDraft } from '../ports/archive.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
 import type { Prepared } from './prepare.ts';
+import { readRecords } from './records.ts';
 
 /**
  * Every line that leaves the transcript, in order, with its bytes and what search finds it by. The source is read once, from front to end;
@@ -18,7 +19,7 @@ export function* archivedLines(
   const positionOf = new Map(
     compacted.map(({ prepared }, position) => [transcript.conversations.indexOf(prepared), position]),
   );
-  const lines = transcript.source.lines();
+  const lines = readRecords(transcript.source, transcript.codec);
   for (const [at, entry] of transcript.scan.entries.entries()) {
     const raw = lines.next();
     const outcome = outcomes[at];

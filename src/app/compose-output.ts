@@ -4,8 +4,8 @@ import type { InsertedLine } from '../ports/archive.ts';
 import type { Json } from '../ports/codec.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type { CompactedConversation } from './compact-conversation.ts';
-import { trimEol } from './lineage.ts';
 import type { Prepared } from './prepare.ts';
+import { trimRecord } from './records.ts';
 import { buildRuns, outputPieces } from './recipe.ts';
 import type { Recipe } from './recipe.ts';
 import { uuidFromHash } from './uuid.ts';
@@ -106,8 +106,26 @@ function renderOwnLines(
     uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
   });
   const encoder = new TextEncoder();
-  const lines = rendered.map((text) => ({ beforeLine: insertBefore, bytes: encoder.encode(text + scan.eol) }));
-  return { lines, clipSha256: runtime.sha256(trimEol(lines.at(-1)?.bytes ?? new Uint8Array())) };
+  const ending = encoder.encode(scan.eol);
+  const lines = rendered.map((text) => ({
+    beforeLine: insertBefore,
+    bytes: concat(encoder.encode(text), endingLike(transcript, lastDropped) ?? ending),
+  }));
+  return { lines, clipSha256: runtime.sha256(trimRecord(codec, lines.at(-1)?.bytes ?? new Uint8Array())) };
+}
+
+/** What parts elements of a list, as it stands behind one that left; null: the format has lines. */
+function endingLike({ codec, readLine }: Prepared, dropped: Entry | undefined): Uint8Array | null {
+  if (codec.records === undefined || dropped === undefined) return null;
+  const bytes = readLine(dropped);
+  return bytes.subarray(codec.records.trim(bytes).length);
+}
+
+function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
 }
 
 function isRecord({ kind }: Entry): boolean {

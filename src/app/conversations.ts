@@ -18,6 +18,8 @@ export type SplitInput = {
   readonly conversation: string | null;
   /** sha256 (hex) of an entry's line without its ending. */
   readonly hashLine: (entry: Entry) => string;
+  /** sha256 (hex) of a text. */
+  readonly hashText: (text: string) => string;
 };
 
 /** Sorts entries into conversations. `loose` belong to none (blank lines between the rows of several conversations). */
@@ -26,28 +28,44 @@ export function splitConversations(input: SplitInput): {
   readonly loose: readonly Entry[];
 } {
   const { entries, codec, session } = input;
-  const groups = codec.format.isChain ? new Map([['', entries]]) : groupByConversation(entries);
-  const isOne = groups.size <= 1;
+  const isChain = codec.format.isChain && codec.records === undefined;
+  const groups = isChain ? new Map([['', entries]]) : groupByConversation(entries);
+  const isOne = groups.size <= 1 && codec.records === undefined;
+  const nameOnce = createIdGiver();
   const conversations = [...groups.values()].map((own): Conversation => {
     const all = isOne ? entries : own;
     return {
-      id: conversationId(input, all),
+      id: nameOnce(conversationId(input, all)),
       entries: all,
       context: session.readContext(all),
       cutProblem: session.legalCuts(all),
     };
   });
-  const loose = isOne ? [] : entries.filter((entry) => !isSaid(entry) && entry.conversation === undefined);
+  const loose = isOne
+    ? []
+    : entries.filter((entry) => !isSaid(entry) && entry.list === undefined && entry.conversation === undefined);
   return { conversations, loose };
 }
 
-function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {
-  const groups = new Map<string, Entry[]>();
-  for (const entry of entries) if (isSaid(entry)) groups.set(entry.conversation ?? '', []);
+function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string | number, readonly Entry[]> {
+  const groups = new Map<string | number, Entry[]>();
+  const keyOf = ({ list, conversation = '' }: Entry): string | number => list ?? conversation;
+  for (const entry of entries) if (isSaid(entry)) groups.set(keyOf(entry), []);
   for (const entry of entries) {
-    if (isSaid(entry) || entry.conversation !== undefined) groups.get(entry.conversation ?? '')?.push(entry);
+    const belongs = isSaid(entry) || entry.list !== undefined || entry.conversation !== undefined;
+    if (belongs) groups.get(keyOf(entry))?.push(entry);
   }
   return groups;
+}
+
+/** Copies of one conversation in a file, or several of one id, are told apart by their order. */
+function createIdGiver(): (id: string) => string {
+  const counts = new Map<string, number>();
+  return (id) => {
+    const count = (counts.get(id) ?? 0) + 1;
+    counts.set(id, count);
+    return count === 1 ? id : `${id}#${count}`;
+  };
 }
 
 /** A line that is somebody's words: it gives a conversation its place in the file. */
@@ -55,10 +73,14 @@ function isSaid(entry: Entry): boolean {
   return entry.kind === 'message' || entry.kind === 'instruction' || entry.kind === 'summary';
 }
 
-function conversationId({ conversation, hashLine }: SplitInput, entries: readonly Entry[]): string {
+function conversationId({ conversation, hashLine, hashText }: SplitInput, entries: readonly Entry[]): string {
   const own = entries.find((entry) => entry.conversation !== undefined && entry.conversation !== '')?.conversation;
   if (own !== undefined) return own;
   if (conversation !== null) return conversation;
-  const first = entries.find(isSaid);
-  return first === undefined ? '' : hashLine(first).slice(0, 16);
+  const said = entries.filter(isSaid);
+  const first = said[0];
+  if (first === undefined) return '';
+  // Conversations that stand in lists of one file often begin alike.
+  const named = first.list === undefined ? hashLine(first) : hashText(said.map(hashLine).join('\n'));
+  return named.slice(0, 16);
 }

@@ -3,6 +3,9 @@ import type { FileFailure } from '../ports/files.ts';
 import type { PricedUsage } from './usage.ts';
 
 /** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
+/** Formats that a file is not of, and why. */
+export type NearFormats = readonly { readonly format: string; readonly reason: string }[];
+
 export type Failure =
   | { readonly kind: 'file'; readonly failure: FileFailure }
   | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
@@ -23,12 +26,10 @@ export type Failure =
       readonly advice: string;
       /** There is nothing in it at all. */
       readonly isEmpty?: boolean;
+      /** Formats whose files are such a document, and why it is not theirs. */
+      readonly near?: NearFormats;
     }
-  | {
-      readonly kind: 'unknown-format';
-      readonly file: string;
-      readonly near: readonly { readonly format: string; readonly reason: string }[];
-    }
+  | { readonly kind: 'unknown-format'; readonly file: string; readonly near: NearFormats }
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }

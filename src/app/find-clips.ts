@@ -5,7 +5,7 @@ import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { openTranscript } from './open-transcript.ts';
 import type { TranscriptInput } from './requests.ts';
-import { scanTranscript } from './scan.ts';
+import { asFileSource, scanTranscript } from './scan.ts';
 
 /** The sha256 of every line of a file that looks like a compaction's summary, in file order. */
 export async function findClips(
@@ -17,7 +17,8 @@ export async function findClips(
   const { source, codec } = opened.value;
   try {
     const scan = await scanTranscript(deps, {
-      source,
+      source: asFileSource(source, codec),
+      codec,
       session: codec.open(),
       name: input.name,
       scoring: DEFAULT_SCORING_CONFIG,

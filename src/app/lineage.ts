@@ -4,8 +4,9 @@ import type { PlanMessage } from '../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../core/policy.ts';
 import { createFeatureReader } from '../core/scoring.ts';
 import type { Archive, StoredCycle } from '../ports/archive.ts';
-import type { CodecSession } from '../ports/codec.ts';
+import type { Codec, CodecSession } from '../ports/codec.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
+import { parseRecord, trimRecord } from './records.ts';
 import { toEntry } from './scan.ts';
 
 /**
@@ -35,11 +36,16 @@ export type CarriedMessage = { readonly plan: PlanMessage; readonly message: Con
 export function readCarried(
   archive: Archive,
   cycle: StoredCycle,
-  read: { readonly formats: FormatRegistry; readonly session: CodecSession; readonly scoring: ImportanceScoringConfig },
+  read: {
+    readonly formats: FormatRegistry;
+    readonly codec: Codec;
+    readonly session: CodecSession;
+    readonly scoring: ImportanceScoringConfig;
+  },
 ): readonly CarriedMessage[] {
   const readFeatures = createFeatureReader(read.scoring);
   return archive.readSurvivors(cycle.id).map((stored): CarriedMessage => {
-    const parsed = read.formats.parseLine(trimEol(stored.bytes));
+    const parsed = parseRecord(read.formats, read.codec, trimRecord(read.codec, stored.bytes));
     const decoded = parsed.ok ? read.session.decode(parsed.value, stored.line) : null;
     if (decoded === null || 'problem' in decoded || decoded.message === undefined) {
       throw new Error(
@@ -49,10 +55,4 @@ export function readCarried(
     const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, readFeatures);
     return { plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message };
   });
-}
-
-/** A line without its LF or CRLF. */
-export function trimEol(bytes: Uint8Array): Uint8Array {
-  if (bytes.at(-1) !== 0x0a) return bytes;
-  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
 }

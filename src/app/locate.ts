@@ -31,7 +31,8 @@ export async function readStage(
   const { lines, hasBom, codec, ownBytes, name } = input;
   const session = codec.open();
   const scan = await scanTranscript(deps, {
-    source: asScanSource(lines, hasBom),
+    source: asScanSource(lines, hasBom, codec),
+    codec,
     session,
     name,
     scoring: DEFAULT_SCORING_CONFIG,

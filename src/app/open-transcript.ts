@@ -2,7 +2,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Codec, Json } from '../ports/codec.ts';
 import type { FileStore, SourceFile } from '../ports/files.ts';
-import type { FormatRegistry } from '../ports/formats.ts';
+import type { FormatRegistry, FormatSearch } from '../ports/formats.ts';
 import type { Failure } from './failure.ts';
 import type { TranscriptInput } from './requests.ts';
 
@@ -13,6 +13,8 @@ const SAMPLE_RECORDS = 50;
 /** A format is told by its first records; what lies beyond this many bytes is not read for it. */
 const SAMPLE_BYTES = 16 * 1024 * 1024;
 const HEAD_BYTES = 4096;
+/** A document is told by its beginning: the first conversation's own values, which may hold a long title or summary. */
+const DOCUMENT_HEAD_BYTES = 256 * 1024;
 const OPENING_BRACE = 0x7b;
 
 /** Opens a file and tells its format. The caller closes the source. */
@@ -31,19 +33,35 @@ export async function openTranscript(
 
 function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
   const file = input.name;
-  const foreign = formats.describeBytes(source.read(0, Math.min(HEAD_BYTES, source.stamp.sizeBytes)));
+  const named = input.format === null ? null : formats.find(input.format);
+  if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, near: [] });
+  const document = named === null ? readDocument(source, formats) : null;
+  if (document?.kind === 'found') return ok(document.codec);
+  const isDocument = named?.detectDocument !== undefined;
+  const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
   if (foreign !== null) {
     const isEmpty = source.stamp.sizeBytes <= source.bomLength;
-    return err({ kind: 'not-a-transcript', file, ...foreign, ...(isEmpty && { isEmpty }) });
+    const near = document?.near;
+    return err({
+      kind: 'not-a-transcript',
+      file,
+      ...foreign,
+      ...(isEmpty && { isEmpty }),
+      ...(near !== undefined && { near }),
+    });
   }
-  if (input.format !== null) {
-    const codec = formats.find(input.format);
-    return codec === null ? err({ kind: 'unknown-format', file, near: [] }) : ok(codec);
-  }
+  if (named !== null) return ok(named);
   const sample = readSample(source, formats, file);
   if (!sample.ok) return sample;
   const found = formats.detect(sample.value);
   return found.kind === 'found' ? ok(found.codec) : err({ kind: 'unknown-format', file, near: found.near });
+}
+
+/** Whether the file is one JSON value, and of which format. */
+function readDocument(source: SourceFile, formats: FormatRegistry): FormatSearch | null {
+  const { bomLength, stamp } = source;
+  const head = source.read(bomLength, DOCUMENT_HEAD_BYTES);
+  return formats.detectDocument(head, bomLength + head.length >= stamp.sizeBytes);
 }
 
 function readSample(source: SourceFile, formats: FormatRegistry, file: string): Result<readonly Json[], Failure> {

@@ -23,9 +23,10 @@ export function planPrepared(
     return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
   }
   const { chunkSize, maxChunkTokens } = compaction;
+  const { isChain, lastStays = false } = transcript.codec.format;
   return planConversation({
     view: prepared.view,
-    isChain: transcript.codec.format.isChain,
+    lastStays: isChain || lastStays,
     cutProblem: prepared.conversation.cutProblem,
     settings: {
       keepRecent: compaction.keepRecent,

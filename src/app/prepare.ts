@@ -13,11 +13,12 @@ import { splitConversations } from './conversations.ts';
 import type { Conversation } from './conversations.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { foreignPrior, readCarried, trimEol } from './lineage.ts';
+import { foreignPrior, readCarried } from './lineage.ts';
 import type { CarriedMessage, Prior } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
+import { parseRecord, trimRecord } from './records.ts';
 import type { TranscriptInput } from './requests.ts';
-import { scanTranscript } from './scan.ts';
+import { asFileSource, scanTranscript } from './scan.ts';
 import type { Scan } from './scan.ts';
 
 /** A conversation ready to be planned. */
@@ -75,20 +76,28 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   const { source, codec, name, policy } = input;
   const session = codec.open();
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
-  const scanned = await scanTranscript(deps, { source, session, name, scoring, keepInvalid: policy.keepInvalid });
+  const scanned = await scanTranscript(deps, {
+    source: asFileSource(source, codec),
+    codec,
+    session,
+    name,
+    scoring,
+    keepInvalid: policy.keepInvalid,
+  });
   if (!scanned.ok) return scanned;
   const scan = scanned.value;
   if (!scan.entries.some((entry) => entry.kind === 'message' || entry.kind === 'summary')) {
     return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
   }
-  const readers = createReaders(deps, { source, session });
-  const hashLine = (entry: Entry): string => deps.runtime.sha256(trimEol(readers.readLine(entry)));
+  const readers = createReaders(deps, { source, codec, session });
+  const hashLine = (entry: Entry): string => deps.runtime.sha256(trimRecord(codec, readers.readLine(entry)));
   const split = splitConversations({
     entries: scan.entries,
     codec,
     session,
     conversation: policy.conversation,
     hashLine,
+    hashText: deps.runtime.sha256,
   });
   const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
   const archive = wasCompacted ? await input.archive() : ok(null);
@@ -97,6 +106,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
     prepareConversation(conversation, {
       deps,
       policy,
+      codec,
       session,
       archive: archive.value,
       readMessage: readers.readMessage,
@@ -107,11 +117,11 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
 
 function createReaders(
   deps: AppDeps,
-  { source, session }: { readonly source: SourceFile; readonly session: CodecSession },
+  { source, codec, session }: { readonly source: SourceFile; readonly codec: Codec; readonly session: CodecSession },
 ): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage' | 'decodeMessage'> {
   const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
   const parse = (bytes: Uint8Array): Json | null => {
-    const parsed = deps.formats.parseLine(trimEol(bytes));
+    const parsed = parseRecord(deps.formats, codec, trimRecord(codec, bytes));
     return parsed.ok ? parsed.value : null;
   };
   const decodeMessage = ({ line }: Entry, bytes: Uint8Array): ConversationMessage | null => {
@@ -131,13 +141,14 @@ function prepareConversation(
   context: {
     readonly deps: AppDeps;
     readonly policy: TranscriptPolicy;
+    readonly codec: Codec;
     readonly session: CodecSession;
     readonly archive: Archive | null;
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
 ): PreparedConversation {
   const { entries, context: rules } = conversation;
-  const { archive, policy, session, deps } = context;
+  const { archive, policy, codec, session, deps } = context;
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
     viewConversation({ entries, ...rules, carried, keepSystem: policy.keepSystem });
@@ -160,7 +171,7 @@ function prepareConversation(
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
     return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
   }
-  const carried = readCarried(archive, cycle, { formats: deps.formats, session, scoring });
+  const carried = readCarried(archive, cycle, { formats: deps.formats, codec, session, scoring });
   return {
     id: cycle.conversationId,
     conversation,

@@ -1,4 +1,5 @@
 import type { Archive, StoredCompaction, StoredLine } from '../ports/archive.ts';
+import type { Codec } from '../ports/codec.ts';
 import type { RawLine } from '../ports/files.ts';
 import type { RunningHash, Runtime } from '../ports/runtime.ts';
 import { UTF8_BOM } from './bom.ts';
@@ -153,16 +154,17 @@ export function* provenLines(
 }
 
 /** A restored file as the first pass reads it. Its size is not known beforehand: 0. */
-export function asScanSource(lines: LineStream, hasBom: boolean): ScanSource {
+export function asScanSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): ScanSource {
+  const bomLength = hasBom ? UTF8_BOM.length : 0;
   return {
-    bomLength: hasBom ? UTF8_BOM.length : 0,
-    stamp: { sizeBytes: 0 },
-    lines: () => numberLines(lines(), hasBom),
+    bomLength,
+    sizeBytes: 0,
+    records: () => (records === undefined ? numberLines(lines(), bomLength) : records.split(lines(), bomLength)),
   };
 }
 
-function* numberLines(lines: Iterable<Uint8Array>, hasBom: boolean): Generator<RawLine> {
-  let start = hasBom ? UTF8_BOM.length : 0;
+function* numberLines(lines: Iterable<Uint8Array>, bomLength: number): Generator<RawLine> {
+  let start = bomLength;
   let line = 0;
   for (const bytes of lines) {
     line += 1;

@@ -9,7 +9,7 @@ import { deliver, describeWritten, targetPath } from './deliver.ts';
 import type { FileLock, FileStamp } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { trimEol } from './lineage.ts';
+import { parseRecord, trimRecord } from './records.ts';
 import { planPrepared } from './plan-transcript.ts';
 import type { Prepared } from './prepare.ts';
 import { keptLineLookup } from './recipe.ts';
@@ -112,13 +112,15 @@ function notesAgain(
 
 function clipTokensByHash(
   deps: CompactDeps,
-  { session }: Prepared,
+  { session, codec }: Prepared,
   { inserted }: StoredCompaction,
 ): (sha256: string) => number {
-  const lines = new Map(inserted.map(({ bytes }) => trimEol(bytes)).map((line) => [deps.runtime.sha256(line), line]));
+  const lines = new Map(
+    inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [deps.runtime.sha256(line), line]),
+  );
   return (sha256) => {
     const line = lines.get(sha256);
-    const parsed = line === undefined ? null : deps.formats.parseLine(line);
+    const parsed = line === undefined ? null : parseRecord(deps.formats, codec, line);
     if (parsed === null || !parsed.ok) return 0;
     const decoded = session.decode(parsed.value, 0);
     return 'problem' in decoded ? 0 : estimateTokensByBytes(decoded.message?.content ?? '');

@@ -7,17 +7,19 @@ import type { ScoreFeatures } from '../core/scoring.ts';
 import { isClipArchiveText } from '../core/split.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Decoded, Entry } from '../core/transcript.ts';
-import type { CodecSession } from '../ports/codec.ts';
-import type { RawLine, SourceFile } from '../ports/files.ts';
+import type { Codec, CodecSession } from '../ports/codec.ts';
+import type { SourceFile } from '../ports/files.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
+import type { RawRecord } from '../ports/records.ts';
 import type { Progress, Runtime } from '../ports/runtime.ts';
 import type { Failure } from './failure.ts';
 import { isInterrupted } from './interruption.ts';
 import { UTF8_BOM } from './bom.ts';
 import { createFactSharer } from './share-facts.ts';
 import { isBlank } from './open-transcript.ts';
+import { parseRecord, readRecords, trimRecord } from './records.ts';
 
-/** The first pass over a transcript: offsets, facts and score features of every line, never its text. */
+/** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type Scan = {
   readonly entries: readonly Entry[];
   readonly lineCount: number;
@@ -35,12 +37,16 @@ export type ScanDeps = {
 };
 
 /** What the first pass needs of a file: a real one, or one that is being restored. */
-export type ScanSource = Pick<SourceFile, 'lines' | 'bomLength'> & {
-  readonly stamp: Pick<SourceFile['stamp'], 'sizeBytes'>;
+export type ScanSource = {
+  readonly records: () => IterableIterator<RawRecord>;
+  readonly bomLength: number;
+  /** 0 where it is not known. */
+  readonly sizeBytes: number;
 };
 
 export type ScanInput = {
   readonly source: ScanSource;
+  readonly codec: Codec;
   readonly session: CodecSession;
   /** The file's name in messages. */
   readonly name: string;
@@ -58,16 +64,18 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
   const entries: Entry[] = [];
   let eol: Scan['eol'] | null = null;
   const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
+  let conversation: string | undefined; // of the list at hand
   let nextYield = YIELD_BYTES;
-  for (const raw of source.lines()) {
+  for (const raw of source.records()) {
     hash.update(raw.bytes);
-    const entry = scanLine(deps, input, { raw, shared });
+    const entry = scanRecord(deps, input, { raw, shared });
     if (!entry.ok) return entry;
-    entries.push(entry.value);
+    if (isListOpening(raw)) ({ conversation } = entry.value);
+    entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
     eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
     if (raw.start < nextYield) continue;
     nextYield += YIELD_BYTES;
-    deps.progress.update('reading', raw.start, source.stamp.sizeBytes);
+    deps.progress.update('reading', raw.start, source.sizeBytes);
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
   }
   return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });
@@ -75,21 +83,34 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
 
 type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
 
-function scanLine(
+function isListOpening({ around }: RawRecord): boolean {
+  return around !== undefined && around !== null;
+}
+
+function inList(entry: Entry, list: number, conversation: string | undefined): Entry {
+  return conversation === undefined ? { ...entry, list } : { ...entry, list, conversation };
+}
+
+function scanRecord(
   { formats, runtime }: ScanDeps,
   input: ScanInput,
-  { raw, shared }: { readonly raw: RawLine; readonly shared: Shared },
+  { raw, shared }: { readonly raw: RawRecord; readonly shared: Shared },
 ): Result<Entry, Failure> {
+  const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
-  const content = raw.bytes.subarray(0, raw.bytes.length - raw.eolLength);
+  const content = trimRecord(codec, raw.bytes);
   if (isBlank(content)) return ok({ ...place, kind: 'blank' });
   const bad = (column: number, problem: string): Result<Entry, Failure> =>
     input.keepInvalid
-      ? ok({ ...place, kind: 'opaque' })
-      : err({ kind: 'bad-line', file: input.name, line: raw.line, column, problem, canCarry: true });
-  const parsed = formats.parseLine(content);
+      ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
+      : err({ kind: 'bad-line', file: input.name, line: raw.fileLine ?? raw.line, column, problem, canCarry: true });
+  if (raw.around !== undefined) {
+    const opened = raw.around === null ? {} : (session.openList?.(raw.around, raw.line) ?? {});
+    return 'problem' in opened ? bad(1, opened.problem) : ok({ ...opened, ...place, kind: 'header' });
+  }
+  const parsed = parseRecord(formats, codec, content);
   if (!parsed.ok) return bad(parsed.column, parsed.problem);
-  const decoded = input.session.decode(parsed.value, raw.line);
+  const decoded = session.decode(parsed.value, raw.line);
   if ('problem' in decoded) return bad(1, decoded.problem);
   const entry = toEntry(shared.facts(decoded), place, shared.features);
   const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
@@ -97,6 +118,12 @@ function scanLine(
 }
 
 type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
+
+/** A real file as the first pass reads it. */
+export function asFileSource(source: SourceFile, codec: Codec): ScanSource {
+  const { bomLength, stamp } = source;
+  return { records: () => readRecords(source, codec), bomLength, sizeBytes: stamp.sizeBytes };
+}
 
 /** A decoded line as the plan keeps it. */
 export function toEntry(

@@ -8,6 +8,7 @@ import type { Failure } from './failure.ts';
 import { notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import { openTranscript } from './open-transcript.ts';
+import { readRecords } from './records.ts';
 import type { TranscriptInput } from './requests.ts';
 import { RestoreError } from './restored-lines.ts';
 import { openSettled } from './settle.ts';
@@ -30,7 +31,7 @@ export async function withCompacted<T>(
     const { source, codec } = opened.value;
     try {
       const lines = function* (): Generator<Uint8Array> {
-        for (const raw of source.lines()) yield raw.bytes;
+        for (const raw of readRecords(source, codec)) yield raw.bytes;
       };
       const stage = await readStage(deps, {
         lines,

@@ -74,6 +74,8 @@ export type Entry = EntryFacts & {
   readonly line: number;
   /** Byte offset in the file, a BOM counted. */
   readonly start: number;
+  /** Which of the file's lists it stands in, from 1, where each conversation is one: the line's number among all records is `line`. */
+  readonly list?: number;
   /** Bytes, line ending included. */
   readonly length: number;
   readonly id?: string;

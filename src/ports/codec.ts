@@ -1,7 +1,8 @@
 import type { Decoded, Entry } from '../core/transcript.ts';
+import type { Json } from './json.ts';
+import type { Records } from './records.ts';
 
-/** A value that JSON.parse gave. */
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type { Json } from './json.ts';
 
 /** How sure a codec is that a file is of its format, and the sentence that says why (or why not). */
 export type Detection = { readonly confidence: number; readonly reason: string };
@@ -25,6 +26,8 @@ export type Format = {
    * stays (after the header), so that leading instructions are still read.
    */
   readonly summaryStandsFirst?: boolean;
+  /** True: the last message of a conversation always stays, since nothing may follow the comma behind the one before it. */
+  readonly lastStays?: boolean;
 };
 
 /** What of a transcript the producer still has in its context, per conversation. */
@@ -69,6 +72,8 @@ export type SummaryInput = {
 export type CodecSession = {
   /** `value` is the parsed line. The message's id is its own or `line:N`. Conversation id: the record's own or ''. */
   readonly decode: (value: Json, line: number) => Decoded | RecordProblem;
+  /** Of a format with `records`: the value around a list that begins here, the list emptied, and the conversation's own id where it has one. */
+  readonly openList?: (around: Json, line: number) => { readonly conversation?: string } | RecordProblem;
   /** `entries` are those of one conversation, in file order. */
   readonly readContext: (entries: readonly Entry[]) => ContextView;
   /** Whether the kept part may begin at a line (of a message). Groups are not the codec's matter: the plan keeps them whole. */
@@ -80,7 +85,11 @@ export type CodecSession = {
 
 export type Codec = {
   readonly format: Format;
+  /** How a file is taken apart that is no JSON Lines; undefined: it is. */
+  readonly records?: Records;
   /** From the first parseable records (about 50) of a file. */
   readonly detect: (sample: readonly Json[]) => Detection;
+  /** Of a format whose file is one JSON value: from its beginning, made whole with the brackets that are missing. */
+  readonly detectDocument?: (beginning: Json) => Detection;
   readonly open: () => CodecSession;
 };

@@ -1,9 +1,7 @@
-import type { Codec, Format, Json } from './codec.ts';
+import type { Codec, Format } from './codec.ts';
+import type { Json, LineParse } from './json.ts';
 
-/** A line as JSON, or where (column from 1, in characters) and why it is none. */
-export type LineParse =
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly column: number; readonly problem: string };
+export type { LineParse } from './json.ts';
 
 export type FormatSearch =
   | { readonly kind: 'found'; readonly codec: Codec }
@@ -17,6 +15,8 @@ export type FormatRegistry = {
   readonly list: () => readonly Format[];
   readonly find: (name: string) => Codec | null;
   readonly detect: (sample: readonly Json[]) => FormatSearch;
+  /** From the first bytes of a file that may be one JSON value (`isWhole`: all of them); null: it is none, or lines of JSON. */
+  readonly detectDocument: (head: Uint8Array, isWhole: boolean) => FormatSearch | null;
   /** From the first bytes of a file; null: nothing against its being JSON Lines. */
   readonly describeBytes: (head: Uint8Array) => ForeignBytes | null;
   readonly parseLine: (bytes: Uint8Array) => LineParse;

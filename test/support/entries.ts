@@ -51,7 +51,7 @@ export function planOf(entries: readonly Entry[], settings: Partial<PlanSettings
   return planConversation({
     view: viewOf(entries),
     settings: { ...planSettings, ...settings },
-    isChain: false,
+    lastStays: false,
     cutProblem: () => null,
   });
 }

@@ -1,13 +1,37 @@
-import type { Json } from '../../ports/codec.ts';
+import type { Codec, Detection, Json } from '../../ports/codec.ts';
 import type { FormatSearch } from '../../ports/formats.ts';
+import { looksLikeDocument } from './json-document.ts';
+import { parseBeginning } from './listed/beginning.ts';
 import { FORMATS } from './registry.ts';
 
 /** Below this a codec only names what it saw. */
 const MIN_CONFIDENCE = 0.5;
 
+/**
+ * The format of a file that is one JSON value, from its first bytes. null: it is not, or it may as well be one line of JSON and no format
+ * claims it.
+ */
+export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch | null {
+  const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('utf8').trimStart();
+  if (!text.startsWith('{') && !text.startsWith('[')) return null;
+  const firstEnd = text.indexOf('\n');
+  const isOneLine = firstEnd < 0 || (isWhole && text.slice(firstEnd).trim() === '');
+  if (!isOneLine && !looksLikeDocument(text)) return null;
+  const beginning = parseBeginning(text);
+  const found = surest(
+    FORMATS.flatMap((codec) =>
+      codec.detectDocument === undefined ? [] : [{ codec, ...codec.detectDocument(beginning) }],
+    ),
+  );
+  return found.kind === 'unknown' && isOneLine && text.startsWith('{') ? null : found;
+}
+
 /** The format that is the surest of a file's first records, or what each format misses in them. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
-  const verdicts = FORMATS.map((codec) => ({ codec, ...codec.detect(sample) }));
+  return surest(FORMATS.map((codec) => ({ codec, ...codec.detect(sample) })));
+}
+
+function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): FormatSearch {
   const highest = verdicts.reduce((most, { confidence }) => Math.max(most, confidence), 0);
   const best = verdicts.find(({ confidence }) => confidence === highest);
   if (best !== undefined && highest >= MIN_CONFIDENCE) return { kind: 'found', codec: best.codec };

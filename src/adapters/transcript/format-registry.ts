@@ -1,5 +1,5 @@
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { detectFormat } from './detect.ts';
+import { detectDocument, detectFormat } from './detect.ts';
 import { describeBytes } from './foreign-bytes.ts';
 import { parseJsonLine } from './jsonl.ts';
 import { findCodec, FORMATS } from './registry.ts';
@@ -8,6 +8,7 @@ export const formatRegistry: FormatRegistry = {
   list: () => FORMATS.map(({ format }) => format),
   find: findCodec,
   detect: detectFormat,
+  detectDocument,
   describeBytes,
   parseLine: parseJsonLine,
 };

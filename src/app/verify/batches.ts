@@ -3,7 +3,7 @@ import { isClipArchiveText } from '../../core/split.ts';
 import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../deps.ts';
-import { trimEol } from '../lineage.ts';
+import { parseRecord, trimRecord } from '../records.ts';
 import type { VerifyProblem } from '../reports.ts';
 
 /**
@@ -65,12 +65,15 @@ function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): reado
 /** Finds the text of a clip-archive by the sha256 of its line; null: no such line is ours, or it is none. */
 function createClipFinder(
   { runtime, formats }: AppDeps,
-  { inserted }: StoredCompaction,
+  { inserted, format }: StoredCompaction,
 ): (clipSha256: string) => string | null {
-  const lines = new Map(inserted.map(({ bytes }) => trimEol(bytes)).map((line) => [runtime.sha256(line), line]));
+  const codec = formats.find(format) ?? {};
+  const lines = new Map(
+    inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [runtime.sha256(line), line]),
+  );
   return (clipSha256) => {
     const line = lines.get(clipSha256);
-    const parsed = line === undefined ? null : formats.parseLine(line);
+    const parsed = line === undefined ? null : parseRecord(formats, codec, line);
     return parsed !== null && parsed.ok ? textOf(parsed.value) : null;
   };
 }

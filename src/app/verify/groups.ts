@@ -17,6 +17,7 @@ export function checkGroups(original: Stage, compaction: StoredCompaction): read
     session,
     conversation: '',
     hashLine: () => '',
+    hashText: () => '',
   });
   return conversations.flatMap(({ entries, context, cutProblem }): readonly VerifyProblem[] => {
     const { messages } = viewConversation({ entries, ...context, carried: [], keepSystem: true });

@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../../app/failure.ts';
+import type { LookupFailure, NearFormats } from '../../app/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
@@ -21,7 +21,7 @@ export function renderFailure(failure: LookupFailure): string {
     case 'not-a-transcript':
       return at(
         failure.file,
-        `not a transcript: it looks like ${safeText(failure.looksLike)}.`,
+        `not a transcript: it looks like ${safeText(failure.looksLike)}${nearFormats(failure.near ?? [])}.`,
         safeText(failure.advice),
       );
     case 'unknown-format':
@@ -80,10 +80,9 @@ export function renderFailure(failure: LookupFailure): string {
 }
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
-type Near = readonly { readonly format: string; readonly reason: string }[];
 
 /** Where it is told what it is, why it is nothing else helps nobody. */
-function unknownFormat(file: string, near: Near): string {
+function unknownFormat(file: string, near: NearFormats): string {
   const told = near.map(({ reason }) => /^it looks like (.+)$/.exec(reason)?.[1]).find((name) => name !== undefined);
   if (told !== undefined) {
     return at(file, `it looks like ${safeText(told)}, which this version does not read.`, FORMATS_ADVICE);
@@ -165,7 +164,7 @@ function archiveFailure(failure: ArchiveFailure): string {
   }
 }
 
-function nearFormats(near: readonly { readonly format: string; readonly reason: string }[]): string {
+function nearFormats(near: NearFormats): string {
   if (near.length === 0) return '';
   return ` (${near.map(({ format, reason }) => `${safeText(format)}: ${safeText(reason)}`).join('; ')})`;
 }

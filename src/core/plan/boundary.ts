@@ -9,8 +9,8 @@ export type BoundaryInput = {
   readonly keepRecent: number;
   /** Whether the kept part may begin at a line; null: it may. */
   readonly cutProblem: (line: number) => string | null;
-  /** In a chain of parents something must stay for the summary to hang on. */
-  readonly isChain: boolean;
+  /** Something must stay: in a chain of parents for the summary to hang on, in a list because its last element has no comma. */
+  readonly lastStays: boolean;
 };
 
 export type Boundary =
@@ -23,7 +23,7 @@ const MIN_PROMPT_SHARE = 0.5;
 
 /** Where the kept part begins: P1, moved back over groups (P4) to a legal cut of the format (P7); never forward. */
 export function findBoundary(input: BoundaryInput): Boundary {
-  const { messages, carriedCount, groups, keepRecent, isChain } = input;
+  const { messages, carriedCount, groups, keepRecent, lastStays } = input;
   const inFile = messages.length - carriedCount;
   if (inFile === 0 || inFile <= keepRecent) {
     return {
@@ -33,9 +33,9 @@ export function findBoundary(input: BoundaryInput): Boundary {
     };
   }
   const wanted = messages.length - keepRecent;
-  if (keepRecent === 0 && !isChain) return cutAtEnd(input);
-  // A chain needs a kept record; the last one is the latest place where a cut can stand.
-  const latest = moveBackToWholeGroups(groups, Math.min(wanted, isChain ? messages.length - 1 : messages.length));
+  if (keepRecent === 0 && !lastStays) return cutAtEnd(input);
+  // Where a kept record is needed, the last one is the latest place for a cut.
+  const latest = moveBackToWholeGroups(groups, Math.min(wanted, lastStays ? messages.length - 1 : messages.length));
   const isWhole = wholeGroupBoundaries(groups);
   const isCut = (index: number): boolean => isWhole(index) && isLegal(input, index);
   const anywhere = lastIndex(latest, carriedCount + 1, isCut);
@@ -45,7 +45,7 @@ export function findBoundary(input: BoundaryInput): Boundary {
   const freedByPrompt = prompt === null ? 0 : (bytes[prompt] ?? 0);
   if (keepRecent === 0) {
     const index = prompt ?? anywhere;
-    return { kind: 'cut', index, note: 'the last turn stays: in this format the summary must hang on a kept record' };
+    return { kind: 'cut', index, note: 'the last turn stays: in this format something must stand behind the summary' };
   }
   const isPromptEnough = prompt !== null && freedByPrompt >= MIN_PROMPT_SHARE * (bytes[latest] ?? 0);
   return { kind: 'cut', index: isPromptEnough ? prompt : anywhere, note: null };

@@ -58,7 +58,8 @@ export function planLines(
   });
   const pinned = latestOfEachPin(loose);
   for (const entry of loose) {
-    if (entry.line < earliestCut && !pinned.has(entry.line)) set(entry.line, { kind: 'marked', conversation: null });
+    const mayGo = entry.kind !== 'header' && !pinned.has(entry.line);
+    if (mayGo && entry.line < earliestCut) set(entry.line, { kind: 'marked', conversation: null });
   }
   return { outcomes, insertBefore };
 }

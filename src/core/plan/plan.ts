@@ -23,7 +23,7 @@ export type PlanSettings = {
 export type PlanInput = {
   readonly view: ConversationView;
   readonly settings: PlanSettings;
-  readonly isChain: boolean;
+  readonly lastStays: boolean;
   readonly cutProblem: (line: number) => string | null;
 };
 
@@ -41,11 +41,11 @@ export type ConversationPlan =
       readonly notes: readonly string[];
     };
 
-export function planConversation({ view, settings, isChain, cutProblem }: PlanInput): ConversationPlan {
+export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
   const { keepRecent, scoring } = settings;
   const groups = findGroups(messages.map(groupFactsOf));
-  const boundary = findBoundary({ messages, carriedCount, groups, keepRecent, cutProblem, isChain });
+  const boundary = findBoundary({ messages, carriedCount, groups, keepRecent, cutProblem, lastStays });
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
   const scores = scoreOlder(messages, end, scoring);

@@ -133,7 +133,7 @@ function fatesWith(
   const plan = planConversation({
     view,
     settings: { ...planSettings, keepRecent: 2 },
-    isChain: false,
+    lastStays: false,
     cutProblem: () => null,
   });
   assert.ok(plan.kind === 'compact');

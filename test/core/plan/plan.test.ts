@@ -55,7 +55,7 @@ test('P6: with keepRecent 0 nothing stays, not even the latest prompt', () => {
 test('P7: keepRecent 0 in a chain keeps the last legal turn and says so', () => {
   const view = viewOf(entriesOf(talk(6)));
   const plan = compactPlan(
-    planConversation({ view, settings: { ...planSettings, keepRecent: 0 }, isChain: true, cutProblem: () => null }),
+    planConversation({ view, settings: { ...planSettings, keepRecent: 0 }, lastStays: true, cutProblem: () => null }),
   );
   assert.equal(plan.boundary, 4);
   assert.equal(plan.notes.length, 1);
@@ -66,7 +66,7 @@ test('P7: where no cut is legal the plan says why and changes nothing', () => {
   const plan = planConversation({
     view,
     settings: planSettings,
-    isChain: true,
+    lastStays: true,
     cutProblem: () => 'its parent is elsewhere',
   });
   assert.deepEqual(plan, { kind: 'skip', reason: 'no-legal-cut', detail: 'its parent is elsewhere' });

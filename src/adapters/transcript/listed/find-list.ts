@@ -1,0 +1,79 @@
+import { isSpace, OPEN_LIST, OPEN_OBJECT, skipSpace, skipString, skipValue } from './json-bytes.ts';
+
+/** Where something stands: the offset of its first byte, and the one behind its last. */
+export type Range = { readonly start: number; readonly end: number };
+
+/** The list of a value: its elements, or (of an object) its members with their keys. */
+export type ListPlace = { readonly value: Range; readonly elements: readonly Range[] };
+
+export type ListShape = {
+  /** The keys under which the list may stand in the value. */
+  readonly keys: readonly string[];
+  /** list: `[…]`. members: an object whose members are the elements. */
+  readonly kind: 'list' | 'members';
+};
+
+const COLON = 0x3a;
+const COMMA = 0x2c;
+const CLOSE_LIST = 0x5d;
+const CLOSE_OBJECT = 0x7d;
+
+/** The list in an object that begins at `at`; null: it is no object, has no such list or two of them, or is no JSON. */
+export function findList(bytes: Uint8Array, at: number, shape: ListShape): ListPlace | null {
+  if (bytes[at] !== OPEN_OBJECT) return null;
+  const opening = shape.kind === 'list' ? OPEN_LIST : OPEN_OBJECT;
+  let found: readonly Range[] | null = null;
+  const members = rangesIn(bytes, at, 'members');
+  if (members === null) return null;
+  for (const member of members.elements) {
+    const key = readKey(bytes, member.start);
+    if (key === null) return null;
+    if (!shape.keys.includes(key.name) || bytes[key.valueAt] !== opening) continue;
+    const list = rangesIn(bytes, key.valueAt, shape.kind);
+    if (list === null || found !== null) return null;
+    found = list.elements;
+  }
+  return found === null ? null : { value: { start: at, end: members.end }, elements: found };
+}
+
+/** The elements of the list, or the members of the object, that begins at `at`. */
+function rangesIn(
+  bytes: Uint8Array,
+  at: number,
+  kind: ListShape['kind'],
+): { readonly elements: readonly Range[]; readonly end: number } | null {
+  const closing = kind === 'list' ? CLOSE_LIST : CLOSE_OBJECT;
+  const elements: Range[] = [];
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === closing) return { elements, end: next + 1 };
+  for (;;) {
+    const valueAt = kind === 'list' ? next : (readKey(bytes, next)?.valueAt ?? -1);
+    const end = valueAt < 0 ? -1 : skipValue(bytes, valueAt);
+    if (end < 0) return null;
+    elements.push({ start: next, end });
+    const after = skipSpace(bytes, end);
+    if (bytes[after] === closing) return { elements, end: after + 1 };
+    if (bytes[after] !== COMMA) return null;
+    next = skipSpace(bytes, after + 1);
+  }
+}
+
+function readKey(bytes: Uint8Array, at: number): { readonly name: string; readonly valueAt: number } | null {
+  if (bytes[at] !== 0x22) return null;
+  const end = skipString(bytes, at);
+  if (end < 0) return null;
+  const colon = skipSpace(bytes, end);
+  if (bytes[colon] !== COLON) return null;
+  const valueAt = skipSpace(bytes, colon + 1);
+  return { name: Buffer.from(bytes.subarray(at + 1, end - 1)).toString('utf8'), valueAt };
+}
+
+/** An element without the comma and the white space that part it from the next. */
+export function trimElement(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
+  if (bytes[end - 1] !== COMMA) return bytes.subarray(0, end);
+  end -= 1;
+  while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
+  return bytes.subarray(0, end);
+}
