@@ -54,6 +54,8 @@ export type ScanInput = {
   readonly keepInvalid: boolean;
 };
 
+const LF = 0x0a;
+
 /** Between two looks at signals and the terminal. */
 const YIELD_BYTES = 8 * 1024 * 1024;
 
@@ -83,6 +85,21 @@ export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<
 
 type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
 
+/** Where in the file the n-th character of a record stands, which may begin anywhere in a line and go over many. */
+function faultPlace(
+  { line, findPlace }: RawRecord,
+  content: Uint8Array,
+  column: number,
+): { readonly line: number; readonly column: number } {
+  const start = findPlace?.() ?? { line, column: 1 };
+  if (!content.includes(LF)) return { line: start.line, column: start.column + column - 1 };
+  const before = Array.from(new TextDecoder().decode(content)).slice(0, column - 1);
+  const ends = before.filter((char) => char === '\n').length;
+  return ends === 0
+    ? { line: start.line, column: start.column + column - 1 }
+    : { line: start.line + ends, column: column - 1 - before.lastIndexOf('\n') };
+}
+
 function isListOpening({ around }: RawRecord): boolean {
   return around !== undefined && around !== null;
 }
@@ -103,7 +120,7 @@ function scanRecord(
   const bad = (column: number, problem: string): Result<Entry, Failure> =>
     input.keepInvalid
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
-      : err({ kind: 'bad-line', file: input.name, line: raw.fileLine ?? raw.line, column, problem, canCarry: true });
+      : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry: true });
   if (raw.around !== undefined) {
     const opened = raw.around === null ? {} : (session.openList?.(raw.around, raw.line) ?? {});
     return 'problem' in opened ? bad(1, opened.problem) : ok({ ...opened, ...place, kind: 'header' });

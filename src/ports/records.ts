@@ -7,8 +7,8 @@ export type RawRecord = RawLine & {
   readonly list?: number;
   /** It holds a list: the value around that, the list emptied. null: the rest of such a value. undefined: an element, or no such value. */
   readonly around?: Json;
-  /** The line of the file in which it begins, from 1; undefined: it is `line`. */
-  readonly fileLine?: number;
+  /** The place in the file at which it begins, both from 1; undefined: it is the beginning of line `line`. */
+  readonly findPlace?: () => { readonly line: number; readonly column: number };
 };
 
 /** How a file that is no JSON Lines is taken apart into records, which tile it. */

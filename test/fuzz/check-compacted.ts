@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
+import { findCodec } from '../../src/adapters/transcript/registry.ts';
 import type { Failure } from '../../src/app/failure.ts';
 import type { CompactReport } from '../../src/app/reports.ts';
 import { restoreFile } from '../../src/app/restore-file.ts';
@@ -9,7 +10,7 @@ import type { Result } from '../../src/core/result.ts';
 import type { StoredCompaction } from '../../src/ports/archive.ts';
 import type { Workbench } from '../support/workbench.ts';
 import type { History } from './history.ts';
-import { linesOf } from './lines.ts';
+import { recordsOf } from './lines.ts';
 
 export type CompactedStage = {
   readonly bench: Workbench;
@@ -26,7 +27,11 @@ export async function checkCompacted(
 ): Promise<void> {
   const { ledger } = report;
   assert.equal(ledger.kept + ledger.summarized + ledger.marked, ledger.total, 'the ledger does not add up');
-  assert.equal(ledger.total, linesOf(before).length, 'the ledger counts other lines than the file has');
+  assert.equal(
+    ledger.total,
+    recordsOf(before, report.format).length,
+    'the ledger counts other lines than the file has',
+  );
   assert.deepEqual(report.sha256, { before: sha256(before), after: sha256(after) });
   assert.deepEqual(report.bytes, { before: before.length, after: after.length });
   for (const { tokens } of report.conversations) assert.ok(tokens.after <= tokens.before, 'it grew');
@@ -56,14 +61,15 @@ export async function checkCompacted(
 /** The output is lines of the input, in order and byte for byte, and lines of our own at the places that the archive names. */
 function checkKeptLines({ before, after, report }: Compacted, stored: StoredCompaction): void {
   const own = stored.inserted.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
-  const source = linesOf(before);
+  const source = recordsOf(before, report.format);
+  const isLines = findCodec(report.format)?.records === undefined;
   const eol = /\r?\n$/.exec(source[0] ?? '')?.[0] ?? '\n';
-  for (const line of own)
+  for (const line of isLines ? own : [])
     assert.equal(/\r?\n$/.exec(line)?.[0], eol, 'a line of our own has another ending than the file');
   let ownSeen = 0;
   let at = 0;
   let kept = 0;
-  for (const line of linesOf(after)) {
+  for (const line of recordsOf(after, report.format)) {
     if (line === own[ownSeen]) {
       ownSeen += 1;
       continue;

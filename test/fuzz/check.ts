@@ -11,7 +11,7 @@ import type { FuzzCase, Step } from './case.ts';
 import { assertSameBytes, checkCompacted, checkFolder, countCompactions, describe } from './check-compacted.ts';
 import type { Compacted, CompactedStage } from './check-compacted.ts';
 import { createHistory } from './history.ts';
-import { linesOf } from './lines.ts';
+import { linesOf, recordsOf } from './lines.ts';
 import type { CaseSettings } from './settings.ts';
 
 /** Told what became of each compaction: `compacted`, `skipped too-short`, `failed bad-line`. */
@@ -147,8 +147,8 @@ function checkSaid(
   said: { readonly before: readonly number[]; readonly after: readonly number[] },
   { report, before, after }: Compacted,
 ): void {
-  const source = linesOf(before);
-  const output = linesOf(after);
+  const source = recordsOf(before, report.format);
+  const output = recordsOf(after, report.format);
   const left = Map.groupBy(output, (line) => line);
   const kept = said.before.map((line) => source[line - 1] ?? '').filter((line) => left.get(line)?.pop() !== undefined);
   const found = said.after.map((line) => output[line - 1] ?? '');

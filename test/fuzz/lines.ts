@@ -1,3 +1,5 @@
+import { findCodec } from '../../src/adapters/transcript/registry.ts';
+
 const LF = 0x0a;
 
 /** The lines of a file with their endings, as texts with a character for each byte. A BOM belongs to no line. */
@@ -15,4 +17,14 @@ export function linesOf(file: Buffer): readonly string[] {
 
 export function endsOpen(file: Buffer): boolean {
   return file.length > 0 && file.at(-1) !== LF;
+}
+
+/** The records of a file, as its format takes it apart: lines, for most. */
+export function recordsOf(file: Buffer, format: string): readonly string[] {
+  const records = findCodec(format)?.records;
+  if (records === undefined) return linesOf(file);
+  const bomBytes = file.subarray(0, 3).equals(Buffer.from('\ufeff')) ? 3 : 0;
+  return Array.from(records.split([file.subarray(bomBytes)], bomBytes), ({ bytes }) =>
+    Buffer.from(bytes).toString('latin1'),
+  );
 }

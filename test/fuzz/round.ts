@@ -28,10 +28,10 @@ export type Finding = {
   readonly details: string;
 };
 
-/** Looks at some cases of every format in the registry; null: all was as it must be. */
+/** Looks at some cases of every format of lines in the registry; null: all was as it must be. */
 export async function runRound(input: RoundInput): Promise<Finding | null> {
   const { seed, runs, timeLimitMs, hasLargeLines, asProgram, note } = input;
-  const formats = FORMATS.map(({ format }) => format.name);
+  const formats = FORMATS.filter((codec) => codec.detectDocument === undefined).map(({ format }) => format.name);
   const all = fc.oneof(
     ...formats.map((name) => {
       const write = WRITERS.get(name);

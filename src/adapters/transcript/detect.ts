@@ -28,7 +28,8 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
 
 /** The format that is the surest of a file's first records, or what each format misses in them. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
-  return surest(FORMATS.map((codec) => ({ codec, ...codec.detect(sample) })));
+  const ofLines = FORMATS.filter((codec) => codec.detectDocument === undefined);
+  return surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) })));
 }
 
 function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): FormatSearch {

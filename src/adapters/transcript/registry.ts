@@ -2,9 +2,18 @@ import type { Codec } from '../../ports/codec.ts';
 import { chatLines } from './chat-lines/codec.ts';
 import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
+import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
 
 /** Every format, in the order in which they are listed; of two that are equally sure of a file the first has it. */
-export const FORMATS: readonly Codec[] = [claudeCode, codex, responsesItems, chatLines];
+export const FORMATS: readonly Codec[] = [
+  claudeCode,
+  codex,
+  responsesItems,
+  chatLines,
+  conversationLines,
+  conversationList,
+  conversationDocument,
+];
 
 /** The codec of the format of that name; null: there is none. */
 export function findCodec(name: string): Codec | null {

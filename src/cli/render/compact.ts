@@ -35,7 +35,7 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
     ...usageRows(report),
     ...(report.archive === null ? [] : [reportRow('archive', safeText(report.archive))]),
     ...restoreRow(report, rendering),
-    ...report.notes.map((note) => reportRow('note', theme.warning(safeText(note)))),
+    ...[...new Set(report.notes)].map((note) => reportRow('note', theme.warning(safeText(note)))),
   ];
   return [headline(report, rendering), ...rows, ...verboseBatches(report, rendering)];
 }

@@ -84,8 +84,6 @@ suite('the format of a file', () => {
     ],
     ['a Gemini CLI session', [{ sessionId: 'a', projectHash: 'b' }]],
     ['a Copilot CLI session', [{ type: 'session.start', data: {}, id: 'a', parentId: null }]],
-    ['one conversation a line (messages)', [{ messages: [SAID] }]],
-    ['one conversation a line (ShareGPT)', [{ conversations: [{ from: 'human', value: 'x' }] }]],
     ["one of Cursor's agent transcripts", [{ role: 'user', message: { content: [] } }]],
   ];
   for (const [name, sample] of foreign) {

@@ -1,12 +1,14 @@
 import { writeChatLines } from './chat-lines.ts';
 import { writeClaudeCode } from './claude-code.ts';
 import { writeCodex, writeResponsesItems } from './codex.ts';
+import { writeConversationLines } from './conversation-lines.ts';
 import type { Writer } from './events.ts';
 
-/** For every format that may be in the registry, what writes a transcript of it. */
+/** For every format of lines that may be in the registry, what writes a transcript of it. */
 export const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ['claude-code', writeClaudeCode],
   ['chat-lines', writeChatLines],
   ['codex', writeCodex],
+  ['conversation-lines', writeConversationLines],
   ['responses-items', writeResponsesItems],
 ]);

@@ -40,8 +40,6 @@ const FOREIGN_KINDS: readonly ForeignKind[] = [
     name: 'a Copilot CLI session',
     matches: (record, type) => /^(?:session|user|assistant|tool|hook)\./.test(type) && isRecord(record['data']),
   },
-  { name: 'one conversation a line (messages)', matches: (record) => isList(record['messages']) },
-  { name: 'one conversation a line (ShareGPT)', matches: (record) => isList(record['conversations']) },
   {
     name: "one of Cursor's agent transcripts",
     matches: (record) => typeof record['role'] === 'string' && isRecord(record['message']) && !('content' in record),

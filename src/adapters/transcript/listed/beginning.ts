@@ -5,15 +5,31 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
   ['[', ']'],
 ]);
 
+/** A place at which a text may end, and the brackets that are open there. */
+type Cut = { readonly end: number; readonly closing: string };
+
 /**
  * The value of a JSON text of which only the beginning is there: what was cut off in the middle is left out, and the open brackets are closed.
- * null: not even that is JSON.
+ * Where something in it is no JSON, a part before that is read. null: not even that is JSON.
  */
 export function parseBeginning(text: string): Json {
+  for (let cuts = findCuts(text); cuts.length > 0; cuts = cuts.slice(0, Math.floor(cuts.length / 2))) {
+    const { end = 0, closing = '' } = cuts.at(-1) ?? {};
+    try {
+      const value: Json = JSON.parse(text.slice(0, end) + closing);
+      return value;
+    } catch {
+      // A fault stands before this place.
+    }
+  }
+  return null;
+}
+
+function findCuts(text: string): readonly Cut[] {
   const open: string[] = [];
-  let cut = { end: 0, closing: '' };
+  const cuts: Cut[] = [];
   const mark = (end: number): void => {
-    cut = { end, closing: open.toReversed().join('') };
+    cuts.push({ end, closing: open.toReversed().join('') });
   };
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charAt(at);
@@ -31,13 +47,7 @@ export function parseBeginning(text: string): Json {
       if (open.length === 0) break;
     }
   }
-  try {
-    const value: Json = JSON.parse(text.slice(0, cut.end) + cut.closing);
-    return value;
-  } catch {
-    // Why it is none does not matter here.
-    return null;
-  }
+  return cuts;
 }
 
 /** The place of the quote that ends the string; -1: it is cut off. */

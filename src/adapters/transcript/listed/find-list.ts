@@ -3,14 +3,16 @@ import { isSpace, OPEN_LIST, OPEN_OBJECT, skipSpace, skipString, skipValue } fro
 /** Where something stands: the offset of its first byte, and the one behind its last. */
 export type Range = { readonly start: number; readonly end: number };
 
-/** The list of a value: its elements, or (of an object) its members with their keys. */
-export type ListPlace = { readonly value: Range; readonly elements: readonly Range[] };
+/** The elements of a list, or (of an object) its members with their keys; and where the value ends. */
+export type ListPlace = { readonly elements: readonly Range[]; readonly end: number };
 
 export type ListShape = {
   /** The keys under which the list may stand in the value. */
   readonly keys: readonly string[];
   /** list: `[…]`. members: an object whose members are the elements. */
   readonly kind: 'list' | 'members';
+  /** The value may itself be the list. */
+  readonly orItself?: boolean;
 };
 
 const COLON = 0x3a;
@@ -18,8 +20,9 @@ const COMMA = 0x2c;
 const CLOSE_LIST = 0x5d;
 const CLOSE_OBJECT = 0x7d;
 
-/** The list in an object that begins at `at`; null: it is no object, has no such list or two of them, or is no JSON. */
+/** The list in a value that begins at `at`; null: it has no such list or two of them, or is no JSON. */
 export function findList(bytes: Uint8Array, at: number, shape: ListShape): ListPlace | null {
+  if (shape.orItself === true && bytes[at] === OPEN_LIST) return rangesIn(bytes, at, 'list');
   if (bytes[at] !== OPEN_OBJECT) return null;
   const opening = shape.kind === 'list' ? OPEN_LIST : OPEN_OBJECT;
   let found: readonly Range[] | null = null;
@@ -33,15 +36,11 @@ export function findList(bytes: Uint8Array, at: number, shape: ListShape): ListP
     if (list === null || found !== null) return null;
     found = list.elements;
   }
-  return found === null ? null : { value: { start: at, end: members.end }, elements: found };
+  return found === null ? null : { elements: found, end: members.end };
 }
 
 /** The elements of the list, or the members of the object, that begins at `at`. */
-function rangesIn(
-  bytes: Uint8Array,
-  at: number,
-  kind: ListShape['kind'],
-): { readonly elements: readonly Range[]; readonly end: number } | null {
+function rangesIn(bytes: Uint8Array, at: number, kind: ListShape['kind']): ListPlace | null {
   const closing = kind === 'list' ? CLOSE_LIST : CLOSE_OBJECT;
   const elements: Range[] = [];
   let next = skipSpace(bytes, at + 1);

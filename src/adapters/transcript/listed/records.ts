@@ -4,7 +4,7 @@ import { parseJsonLine } from '../jsonl.ts';
 import { findList, trimElement } from './find-list.ts';
 import type { ListPlace, ListShape } from './find-list.ts';
 import { isSpace, OPEN_LIST, skipSpace, skipValue } from './json-bytes.ts';
-import { splitUnits } from './units.ts';
+import { countLineEnds, splitUnits } from './units.ts';
 import type { Unit, UnitKind } from './units.ts';
 
 /** How a format's conversations stand in a file, and where each has its list of messages. */
@@ -44,7 +44,7 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
         eolLength: around === undefined && parts.length > 1 ? 0 : eolLengthOf(bytes),
         ...((around !== undefined || parts.length > 1) && { list }),
         ...(around !== undefined && { around }),
-        fileLine: unit.fileLine,
+        findPlace: () => placeIn(unit, start),
       };
     }
   }
@@ -101,6 +101,13 @@ function readAround(
       : Buffer.concat([bytes.subarray(value.start, first.start), bytes.subarray(last.end, value.end)]);
   const parsed = parseJsonLine(text);
   return parsed.ok ? parsed.value : undefined;
+}
+
+function placeIn({ bytes, fileLine }: Unit, offset: number): { readonly line: number; readonly column: number } {
+  const before = bytes.subarray(0, offset);
+  const lineStart = before.lastIndexOf(0x0a) + 1;
+  const column = Array.from(Buffer.from(before.subarray(lineStart)).toString('utf8')).length + 1;
+  return { line: fileLine + countLineEnds(before), column };
 }
 
 function eolLengthOf(bytes: Uint8Array): number {

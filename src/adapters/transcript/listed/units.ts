@@ -26,7 +26,7 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   const take = (length: number): Unit => {
     const unit = { bytes: pending.take(length), start, fileLine };
     start += length;
-    fileLine += countLines(unit.bytes);
+    fileLine += countLineEnds(unit.bytes);
     return unit;
   };
   for (const piece of pieces) {
@@ -37,7 +37,7 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   if (rest > 0) yield take(rest);
 }
 
-function countLines(bytes: Uint8Array): number {
+export function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
   return count;

@@ -1,0 +1,47 @@
+import type { Codec, Format } from '../../../ports/codec.ts';
+import { isList } from '../json.ts';
+import { createListRecords } from '../listed/records.ts';
+import type { UnitKind } from '../listed/units.ts';
+import { detectConversations, LIST_KEYS, tellConversations } from './detect.ts';
+import { createSession } from './session.ts';
+
+/** `{messages: […]}` or ShareGPT's `{conversations: […]}`, one conversation a line. */
+export const conversationLines: Codec = {
+  ...codecFor('line', {
+    name: 'conversation-lines',
+    title: 'conversations, one a line',
+    summary:
+      'fine-tuning data ({messages}), ShareGPT ({conversations}): each line is compacted by itself, the others stay as they are',
+  }),
+  detect: detectConversations,
+};
+
+/** The same values as elements of one JSON list. */
+export const conversationList: Codec = {
+  ...codecFor('element', {
+    name: 'conversation-list',
+    title: 'a JSON list of conversations',
+    summary: 'a .json file [{messages}, …] or [{conversations}, …]: each element is compacted by itself',
+  }),
+  detectDocument: (beginning) => tellConversations(isList(beginning) ? beginning : []),
+};
+
+/** One such value that is the whole file. */
+export const conversationDocument: Codec = {
+  ...codecFor('file', {
+    name: 'conversation-document',
+    title: 'one conversation in a JSON file',
+    summary:
+      'a .json file [message, …], {messages: […]} or {conversations: […]}, as requests to chat models are stored',
+  }),
+  detectDocument: (beginning) => tellConversations([isList(beginning) ? { messages: beginning } : beginning]),
+};
+
+function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Codec {
+  return {
+    format: { ...format, isChain: false, lastStays: true },
+    records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
+    detect: () => ({ confidence: 0, reason: 'it is JSON Lines' }),
+    open: createSession,
+  };
+}

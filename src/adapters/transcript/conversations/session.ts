@@ -1,0 +1,76 @@
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
+import { readToolCall } from '../../../core/message.ts';
+import { readContent } from '../chat-lines/content.ts';
+import { toDecoded } from '../chat-lines/message.ts';
+import { createPairing } from '../chat-lines/pairing.ts';
+import type { Pairing } from '../chat-lines/pairing.ts';
+import { classify } from '../chat-lines/record.ts';
+import type { Said } from '../chat-lines/record.ts';
+import { idAt, isRecord, stringAt } from '../json.ts';
+import { toChatRecord } from './element.ts';
+import { renderSummary } from './render.ts';
+
+/** Of the conversation at hand. */
+type ListState = { hasBegun: boolean; readonly pairing: Pairing };
+
+/**
+ * Elements are messages as chat lines have them. What is remembered beyond the conversation at hand: the lines of summaries, and of each
+ * result without an id the call that it answers.
+ */
+export function createSession(): CodecSession {
+  const summaryLines = new Set<number>();
+  const answered = new Map<number, string>();
+  let lastLine = 0;
+  let list = createListState();
+
+  const findAnswered = ({ role, record }: Said, line: number, isNew: boolean): string | null => {
+    if (role !== 'tool') return null;
+    const own = idAt(record, 'tool_call_id') ?? idAt(record, 'call_id');
+    if (own !== undefined) return own;
+    if (!isNew) return answered.get(line) ?? null;
+    const taken = list.pairing.takeCall('', stringAt(record, 'name'));
+    if (taken !== null) answered.set(line, taken);
+    return taken;
+  };
+  const noteNew = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
+    const isSummary = !list.hasBegun && role !== 'assistant' && isClipArchiveText(content.text);
+    if (isSummary) summaryLines.add(line);
+    if (!isSummary && role === 'system') return;
+    list.hasBegun = true;
+    for (const id of content.results) list.pairing.noteResult('', id);
+    if (content.results.length === 0) list.pairing.noteCalls('', content.calls.map(readToolCall));
+  };
+
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > lastLine;
+    lastLine = Math.max(lastLine, line);
+    try {
+      const said = classify(toChatRecord(value));
+      if ('problem' in said || said.kind === 'meta') return said;
+      const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
+      if (isNew) noteNew(said, content, line);
+      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
+    } catch (error) {
+      if (error instanceof RangeError) return { problem: 'a message that is nested too deeply to be read' };
+      throw error;
+    }
+  };
+  const openList = (around: Json): { readonly conversation?: string } => {
+    list = createListState();
+    const id = isRecord(around) ? (idAt(around, 'id') ?? idAt(around, 'conversation_id')) : undefined;
+    return id === undefined || id === '' ? {} : { conversation: id };
+  };
+  return { decode, openList, readContext, legalCuts: () => () => null, renderSummary };
+}
+
+function createListState(): ListState {
+  return { hasBegun: false, pairing: createPairing() };
+}
+
+/** The summary is the first thing said after leading instructions; all that stands in the list is in the context. */
+function readContext(entries: readonly Entry[]): ContextView {
+  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
+  return { priorLine: first?.kind === 'summary' ? first.line : null, isStale: () => false };
+}

@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { conversationLines } from '../../../../src/adapters/transcript/conversations/codec.ts';
+import type { Decoded } from '../../../../src/core/transcript.ts';
+import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
+
+const CLIP = '[Context Summary — 3 messages compressed across 1 compaction cycle]\nThey met.';
+
+/** Each list of messages, one after the other, as one file. */
+function decodeLists(...lists: readonly (readonly Json[])[]): readonly (readonly Decoded[])[] {
+  const session = conversationLines.open();
+  let line = 0;
+  return lists.map((list) => {
+    session.openList?.({ messages: [] }, (line += 1));
+    return list.map((element) => decode(session, element, (line += 1)));
+  });
+}
+
+function decode(session: CodecSession, element: Json, line: number): Decoded {
+  const decoded = session.decode(element, line);
+  assert.ok(!('problem' in decoded));
+  return decoded;
+}
+
+test('a clip-archive is the summary where nothing but instructions stands before it, in each list anew', () => {
+  const list = [
+    { role: 'system', content: 'Be kind.' },
+    { role: 'system', content: CLIP },
+    { role: 'user', content: CLIP },
+  ];
+  const kinds = ['instruction', 'summary', 'message'];
+  assert.deepEqual(
+    decodeLists(list, list).map((one) => one.map(({ kind }) => kind)),
+    [kinds, kinds],
+  );
+});
+
+test('a result without an id answers the call before it, and never one of another list', () => {
+  const call = { from: 'function_call', value: '{"name":"look","arguments":{}}' };
+  const result = { from: 'observation', value: 'a wall' };
+  const [first, second] = decodeLists([call, result], [result]);
+  assert.deepEqual(first?.[1]?.results, first?.[0]?.calls);
+  assert.equal(second?.[0]?.results, undefined);
+});
+
+test('an element that is decoded again gives the same message', () => {
+  const session = conversationLines.open();
+  const elements = [
+    { from: 'function_call', value: '{"name":"look","arguments":{}}' },
+    { from: 'observation', value: 'a wall' },
+    { from: 'human', value: 'and then?' },
+  ];
+  session.openList?.({ conversations: [] }, 1);
+  const first = elements.map((element, at) => session.decode(element, at + 2));
+  session.openList?.({ conversations: [] }, 5);
+  session.decode(elements[0] ?? null, 6);
+  assert.deepEqual(
+    elements.map((element, at) => session.decode(element, at + 2)),
+    first,
+  );
+});
+
+test('a conversation has the id of the value around it', () => {
+  const opened = (around: Json): unknown => conversationLines.open().openList?.(around, 1);
+  assert.deepEqual(
+    [opened({ id: 7, messages: [] }), opened({ conversation_id: 'c' }), opened({ messages: [] }), opened(null)],
+    [{ conversation: '7' }, { conversation: 'c' }, {}, {}],
+  );
+});
+
+function rendered(firstKept: Json, lastDropped: Json): unknown {
+  const input: SummaryInput = {
+    text: CLIP,
+    conversationId: 'c',
+    firstKept,
+    lastDropped,
+    lastKeptId: null,
+    tokensBefore: 9,
+    uuid: () => '',
+  };
+  return conversationLines
+    .open()
+    .renderSummary(input)
+    .map((line) => JSON.parse(line) as unknown);
+}
+
+test('the summary is written as its neighbors are', () => {
+  assert.deepEqual(
+    [
+      rendered({ role: 'user', content: 'x' }, { role: 'assistant', content: 'y' }),
+      rendered({ from: 'human', value: 'x' }, { from: 'gpt', value: 'y' }),
+      rendered({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't' }] }, null),
+    ],
+    [[{ role: 'system', content: CLIP }], [{ from: 'system', value: CLIP }], [{ role: 'user', content: CLIP }]],
+  );
+});
+
+test('lines with lists of messages are told from lines of messages', () => {
+  const sure = (...sample: readonly Json[]): boolean => conversationLines.detect(sample).confidence >= 0.5;
+  assert.deepEqual(
+    [
+      sure({ messages: [{ role: 'user', content: 'x' }] }),
+      sure({ conversations: [{ from: 'human', value: 'x' }] }),
+      sure({ messages: [] }),
+      sure({ messages: [{ text: 'x' }] }),
+      sure({ role: 'user', content: 'x' }),
+      sure(),
+    ],
+    [true, true, false, false, false, false],
+  );
+});

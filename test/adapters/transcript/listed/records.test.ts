@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createListRecords } from '../../../../src/adapters/transcript/listed/records.ts';
+import type { ListedShape } from '../../../../src/adapters/transcript/listed/records.ts';
+
+type Seen = { readonly text: string; readonly list?: number; readonly around?: unknown; readonly place?: string };
+
+const LINES: ListedShape = { unit: 'line', kind: 'list', keys: ['messages'] };
+
+function split(text: string, shape: ListedShape, pieceBytes = 5): readonly Seen[] {
+  const bytes = Buffer.from(text);
+  const pieces = function* (): Generator<Uint8Array> {
+    for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+  };
+  let end = 0;
+  let line = 0;
+  return Array.from(createListRecords(shape).split(pieces(), 0), (record): Seen => {
+    line += 1;
+    assert.deepEqual({ start: record.start, line: record.line }, { start: end, line });
+    end += record.bytes.length;
+    const { list, around } = record;
+    const place = record.findPlace?.();
+    return {
+      text: Buffer.from(record.bytes).toString(),
+      ...(list !== undefined && { list }),
+      ...(around !== undefined && { around }),
+      ...(place !== undefined && { place: `${place.line}:${place.column}` }),
+    };
+  });
+}
+
+const texts = (seen: readonly Seen[]): readonly string[] => seen.map(({ text }) => text);
+
+test('a line with a list is taken apart into what is around it and its elements with the commas behind them', () => {
+  assert.deepEqual(split('{"n":1,"messages": [ {"a":1} ,\t{"b":2}], "x": "]"}\n{"n":2}\n', LINES), [
+    { text: '{"n":1,"messages": [ ', list: 1, around: { n: 1, messages: [], x: ']' }, place: '1:1' },
+    { text: '{"a":1} ,\t', list: 1, place: '1:22' },
+    { text: '{"b":2}', list: 1, place: '1:32' },
+    { text: '], "x": "]"}\n', list: 1, around: null, place: '1:39' },
+    { text: '{"n":2}\n', list: 2, around: { n: 2 }, place: '2:1' },
+  ]);
+});
+
+test('lines that are blank or no JSON are records of their own', () => {
+  assert.deepEqual(split('\r\n{"messages":[1,2}\n{"messages":[3]', LINES), [
+    { text: '\r\n', place: '1:1' },
+    { text: '{"messages":[1,2}\n', place: '2:1' },
+    { text: '{"messages":[3]', place: '3:1' },
+  ]);
+});
+
+test('a value with two lists of that name is one record', () => {
+  assert.deepEqual(texts(split('{"messages":[1],"messages":[2]}\n', LINES)), ['{"messages":[1],"messages":[2]}\n']);
+});
+
+test('elements of a list that is the whole file are taken apart one by one, with brackets and commas around them', () => {
+  const shape: ListedShape = { ...LINES, unit: 'element' };
+  assert.deepEqual(split('[ {"messages":[1,2]} ,\n {"messages":[]}\n, null]\n', shape), [
+    { text: '[ {"messages":[', list: 1, around: { messages: [] }, place: '1:1' },
+    { text: '1,', list: 1, place: '1:16' },
+    { text: '2', list: 1, place: '1:18' },
+    { text: ']} ,\n ', list: 1, around: null, place: '1:19' },
+    { text: '{"messages":[]}\n, ', list: 2, around: { messages: [] }, place: '2:1' },
+    { text: 'null]\n', list: 3, around: null, place: '3:1' },
+  ]);
+});
+
+test('of an object whose members are the elements, a member goes with its key', () => {
+  const shape: ListedShape = { unit: 'file', kind: 'members', keys: ['mapping'] };
+  const records = createListRecords(shape);
+  assert.deepEqual(texts(split('{"mapping":{"a":{"x":1},\n "b":null}}', shape)), [
+    '{"mapping":{',
+    '"a":{"x":1},\n ',
+    '"b":null',
+    '}}',
+  ]);
+  const bytes = records.trim(Buffer.from('"a":{"x":1},\n '));
+  assert.deepEqual(records.parse(bytes), { ok: true, value: { a: { x: 1 } } });
+});
+
+test('whatever the values and however the file comes in pieces, the records tile it and the elements are the values', () => {
+  const values = fc.array(fc.record({ messages: fc.array(fc.jsonValue(), { maxLength: 5 }), n: fc.string() }), {
+    minLength: 1,
+    maxLength: 5,
+  });
+  const units = fc.constantFrom('line' as const, 'element' as const, 'file' as const);
+  const indents = fc.constantFrom(undefined, 2, '\t');
+  fc.assert(
+    fc.property(values, units, indents, fc.integer({ min: 1, max: 50 }), (list, unit, indent, pieceBytes) => {
+      const text =
+        unit === 'line'
+          ? list.map((value) => `${JSON.stringify(value)}\n`).join('')
+          : JSON.stringify(unit === 'file' ? list[0] : list, null, indent);
+      const shape: ListedShape = { ...LINES, unit };
+      const seen = split(text, shape, pieceBytes);
+      assert.equal(texts(seen).join(''), text);
+      const wanted = (unit === 'file' ? list.slice(0, 1) : list).flatMap(({ messages }) => messages);
+      const { trim } = createListRecords(shape);
+      const read = seen.flatMap(({ text: part, around }) =>
+        around === undefined ? [JSON.parse(Buffer.from(trim(Buffer.from(part))).toString()) as unknown] : [],
+      );
+      assert.deepEqual(read, JSON.parse(JSON.stringify(wanted)));
+    }),
+  );
+});

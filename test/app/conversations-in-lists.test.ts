@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { benchFor } from '../support/workbench.ts';
+
+const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
+
+type Conversation = Readonly<Record<string, unknown>>;
+
+function read(format: string, name: string): Buffer {
+  return readFileSync(join(FIXTURES, format, name));
+}
+
+function listOf(value: Conversation): readonly unknown[] {
+  const list = value['messages'] ?? value['conversations'];
+  return Array.isArray(list) ? list : [];
+}
+
+/** What a compacted value is beside its list, and the messages of its list that are new. */
+function compare(before: Conversation, after: Conversation): { readonly sameAround: boolean; readonly added: number } {
+  const emptied = (value: Conversation): string =>
+    JSON.stringify(Object.entries(value).map(([key, one]) => (one === listOf(value) ? [key, []] : [key, one])));
+  const old = new Set(listOf(before).map((message) => JSON.stringify(message)));
+  return {
+    sameAround: emptied(before) === emptied(after),
+    added: listOf(after).filter((message) => !old.has(JSON.stringify(message))).length,
+  };
+}
+
+test('lines that are too short stay as they are, and each other line gets a summary of its own', async (t) => {
+  const bench = benchFor(t);
+  const original = read('conversation-lines', 'short-and-long.jsonl');
+  bench.write('a.jsonl', original);
+  const done = await bench.compact('a.jsonl', { compaction: { keepRecent: 5, maxSummaryTokens: 120 } });
+  assert.ok(done.ok && done.value.result === 'compacted');
+  const lines = (bytes: Buffer): readonly string[] => bytes.toString().trimEnd().split('\n');
+  const [before, after] = [lines(original), lines(bench.read('a.jsonl'))];
+  assert.deepEqual(
+    before.map((line, at) => line === after[at]),
+    [true, false, true, false],
+  );
+  const values = (all: readonly string[]): readonly Conversation[] => all.map((line) => JSON.parse(line));
+  const compared = values(before).map((value, at) => compare(value, values(after)[at] ?? {}));
+  assert.deepEqual(
+    compared,
+    [0, 1, 0, 1].map((added) => ({ sameAround: true, added })),
+  );
+});
+
+for (const [format, name] of [
+  ['conversation-list', 'indented.json'],
+  ['conversation-list', 'crlf.json'],
+  ['conversation-list', 'empty-and-odd-elements.json'],
+  ['conversation-document', 'anthropic-request.json'],
+  ['conversation-document', 'list-before-the-rest.json'],
+] as const) {
+  test(`${format}/${name}: even where nothing but the last message stays, the result is JSON of the same shape`, async (t) => {
+    const bench = benchFor(t);
+    const original = read(format, name);
+    bench.write('a.json', original);
+    const done = await bench.compact('a.json', { compaction: { keepRecent: 0, maxSummaryTokens: 120 } });
+    assert.ok(done.ok && done.value.result === 'compacted');
+    const asList = (bytes: Buffer): readonly Conversation[] => [JSON.parse(bytes.toString())].flat();
+    const after = asList(bench.read('a.json'));
+    const compared = asList(original).flatMap((value, at) =>
+      value instanceof Object ? [compare(value, after[at] ?? {})] : [],
+    );
+    assert.ok(compared.every(({ sameAround, added }) => sameAround && added <= 1));
+    assert.ok(compared.some(({ added }) => added === 1));
+  });
+}
+
+test('copies of one conversation are two conversations, also when they are compacted again', async (t) => {
+  const bench = benchFor(t);
+  const original = read('conversation-lines', 'the-same-twice.jsonl');
+  bench.write('a.jsonl', original);
+  const settings = { compaction: { keepRecent: 8, maxSummaryTokens: 120 } };
+  const first = await bench.compact('a.jsonl', settings);
+  const second = await bench.compact('a.jsonl', { compaction: { ...settings.compaction, keepRecent: 2 } });
+  assert.ok(first.ok && second.ok);
+  const ids = [first, second].map(({ value }) => value.conversations.map(({ id }) => id));
+  assert.equal(new Set(ids[0]).size, 2);
+  assert.equal(ids[1]?.length, 2);
+  assert.deepEqual((await bench.verify('a.jsonl')).problems, []);
+});
+
+test('what is wrong in a document is told by its line and column in the file', async (t) => {
+  const bench = benchFor(t);
+  bench.write(
+    'a.json',
+    Buffer.from('[\n {"messages": [\n  {"role": "user", "content": "x"},\n  {"role": user}\n ]}\n]\n'),
+  );
+  const done = await bench.compact('a.json', {});
+  assert.ok(!done.ok && done.error.kind === 'bad-line');
+  assert.deepEqual([done.error.line, done.error.column], [4, 12]);
+});
