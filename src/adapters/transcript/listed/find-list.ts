@@ -1,7 +1,7 @@
 import { isSpace, OPEN_LIST, OPEN_OBJECT, skipSpace, skipString, skipValue } from './json-bytes.ts';
 
 /** Where something stands: the offset of its first byte, and the one behind its last. */
-export type Range = { readonly start: number; readonly end: number };
+type Range = { readonly start: number; readonly end: number };
 
 /** The elements of a list, or (of an object) its members with their keys; and where the value ends. */
 export type ListPlace = { readonly elements: readonly Range[]; readonly end: number };
