@@ -63,8 +63,7 @@ async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Prom
     archive: () => (isDryRun ? openUnsettled(deps) : openSettled(deps, 'existing')),
   });
   if (!prepared.ok) {
-    // A line that is no JSON may be one that was being written.
-    const isUnsettled = prepared.error.kind === 'bad-line' && (await hasChanged(deps, request, before));
+    const isUnsettled = isMaybeUnfinished(prepared.error) && (await hasChanged(deps, request, before));
     return isUnsettled ? err({ kind: 'source-changed', file: request.input.name }) : prepared;
   }
   try {
@@ -189,6 +188,11 @@ function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFi
   if (total === 0 || kept / total >= wanted) return null;
   const lost = audited.flatMap((one) => one.lost.map(({ text }) => text)).slice(0, MAX_LOST);
   return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
+}
+
+/** A line that is no JSON, or a packed file that is cut off, may be one that was being written. */
+function isMaybeUnfinished(failure: Failure): boolean {
+  return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
 }
 
 async function hasChanged(

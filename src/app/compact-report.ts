@@ -83,7 +83,7 @@ export function reportBase(transcript: Prepared, file: string): ReportBase {
     file,
     format: transcript.codec.format.name,
     sha256: { before: transcript.scan.sha256 },
-    bytes: { before: transcript.source.stamp.sizeBytes },
+    bytes: { before: transcript.source.sizeBytes },
   };
 }
 

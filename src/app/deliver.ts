@@ -1,6 +1,6 @@
 import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
-import type { FileLock, FileStamp } from '../ports/files.ts';
+import type { FileLock, FileStamp, Packing } from '../ports/files.ts';
 import type { WritingDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { hashPrefix } from './hash-prefix.ts';
@@ -35,26 +35,31 @@ export type Delivery = {
   readonly lock: FileLock | null;
   /** Of what stands there and may be replaced, as `checkReplaceable` gave it. */
   readonly replaceable: FileStamp | null;
+  /** Of what is written; without it the source's in its place, and else what the name says. */
+  readonly packing?: Packing;
 };
 
 /** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
 export async function deliver(
   deps: WritingDeps,
-  { request, transcript, pieces, lock, replaceable }: Delivery,
+  { request, transcript, pieces, lock, replaceable, packing }: Delivery,
 ): Promise<Result<Written, Failure>> {
   if (lock === null) {
     for (const piece of pieces) deps.stdout(piece);
     return ok({ carriedBytes: 0 });
   }
   const { source, scan } = transcript;
+  const path = targetPath(request) ?? '';
+  const replacesSource = request.output.kind === 'in-place';
   const written = await writeOutput(deps, {
     lock,
     like: request.input.path,
+    packing: packing ?? (replacesSource ? source.packing : deps.files.packingOf(path)),
     pieces,
     source,
-    known: { stamp: source.stamp, sizeBytes: source.stamp.sizeBytes, sha256: scan.sha256 },
-    target: { path: targetPath(request) ?? '', stamp: replaceable },
-    replacesSource: request.output.kind === 'in-place',
+    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256 },
+    target: { path, stamp: replaceable },
+    replacesSource,
     isInterrupted: () => isInterrupted(deps),
   });
   if (written.ok) return written;

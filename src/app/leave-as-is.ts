@@ -3,6 +3,7 @@ import type { Result } from '../core/result.ts';
 import type { FileLock } from '../ports/files.ts';
 import { skippedReport } from './compact-report.ts';
 import { deliver } from './deliver.ts';
+import type { Delivery } from './deliver.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { readPieces } from './file-pieces.ts';
@@ -10,6 +11,17 @@ import type { Prepared } from './prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
+
+/** The file as it stands, where its copy is to be packed as it is; else its content, which is packed as the copy's name says. */
+function copyOf(
+  { files }: CompactDeps,
+  { output }: CompactFileRequest,
+  { source }: Prepared,
+): Pick<Delivery, 'pieces' | 'packing'> {
+  const isAlike = output.kind === 'file' && files.packingOf(output.path) === source.packing;
+  if (isAlike) return { pieces: source.onDisk(), packing: 'none' };
+  return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
+}
 
 /** Where the input's bytes go when there is nothing to do; null: to no file. */
 export function explicitPath({ output }: CompactFileRequest): string | null {
@@ -33,9 +45,8 @@ export async function leaveAsIs(
   if (isExplicit) {
     const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
     if (!replaceable.ok) return replaceable;
-    const { source } = transcript;
-    const pieces = readPieces(source, { from: 0, to: source.stamp.sizeBytes });
-    const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable: replaceable.value });
+    const copy = { request, transcript, lock, replaceable: replaceable.value };
+    const delivered = await deliver(deps, { ...copy, ...copyOf(deps, request, transcript) });
     if (!delivered.ok) return delivered;
   }
   const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;

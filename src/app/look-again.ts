@@ -8,7 +8,7 @@ export type KnownContent = { readonly stamp: FileStamp; readonly sizeBytes: numb
 
 export type Look =
   | { readonly kind: 'same' }
-  /** Other bytes, fewer of them, or another file. */
+  /** Other bytes, fewer of them, or another file; or a packed one that is not as it was. */
   | { readonly kind: 'changed' }
   /** `pieces` are what was appended since; `known` is the whole as it is now. To be closed. */
   | {
@@ -21,24 +21,27 @@ export type Look =
 /** What became of a file since it was read. */
 export async function lookAgain(
   { files, runtime }: { readonly files: FileStore; readonly runtime: Pick<Runtime, 'createHash'> },
-  { path }: Pick<SourceFile, 'path'>,
+  { path, packing }: Pick<SourceFile, 'path' | 'packing'>,
   known: KnownContent,
 ): Promise<Look> {
   const stamped = await files.stamp(path);
   if (!stamped.ok || !isSameFile(stamped.value, known.stamp)) return { kind: 'changed' };
   if (isSameStamp(stamped.value, known.stamp)) return { kind: 'same' };
+  // What came to a packed file may be anything: it is read anew.
+  if (packing !== 'none') return { kind: 'changed' };
   const opened = await files.open(path);
   if (!opened.ok) return { kind: 'changed' };
   const file = opened.value;
-  const { stamp } = file;
+  const { stamp, sizeBytes } = file;
   const close = (): void => file.close();
-  if (!isSameFile(stamp, known.stamp) || hashPrefix(runtime, file, known.sizeBytes) !== known.sha256) {
+  const isIt = isSameFile(stamp, known.stamp) && file.packing === packing;
+  if (!isIt || hashPrefix(runtime, file, known.sizeBytes) !== known.sha256) {
     close();
     return { kind: 'changed' };
   }
-  const sha256 = hashPrefix(runtime, file, stamp.sizeBytes) ?? '';
-  const pieces = (): Iterable<Uint8Array> => readPieces(file, { from: known.sizeBytes, to: stamp.sizeBytes });
-  return { kind: 'grown', known: { stamp, sizeBytes: stamp.sizeBytes, sha256 }, pieces, close };
+  const sha256 = hashPrefix(runtime, file, sizeBytes) ?? '';
+  const pieces = (): Iterable<Uint8Array> => readPieces(file, { from: known.sizeBytes, to: sizeBytes });
+  return { kind: 'grown', known: { stamp, sizeBytes, sha256 }, pieces, close };
 }
 
 /** The same file, whatever is in it. */

@@ -1,8 +1,9 @@
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Codec, Json } from '../ports/codec.ts';
-import type { FileStore, SourceFile } from '../ports/files.ts';
+import type { SourceFile } from '../ports/files.ts';
 import type { FormatRegistry, FormatSearch } from '../ports/formats.ts';
+import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import type { TranscriptInput } from './requests.ts';
 
@@ -20,9 +21,9 @@ const OPENING_BRACE = 0x7b;
 /** Opens a file and tells its format. The caller closes the source. */
 export async function openTranscript(
   input: TranscriptInput,
-  { files, formats }: { readonly files: FileStore; readonly formats: FormatRegistry },
+  { files, formats, signal }: Pick<AppDeps, 'files' | 'formats' | 'signal'>,
 ): Promise<Result<OpenTranscript, Failure>> {
-  const opened = await files.open(input.path);
+  const opened = await files.open(input.path, signal);
   if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
   const source = opened.value;
   const codec = tellFormat(source, input, formats);
@@ -40,7 +41,7 @@ function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatR
   const isDocument = named?.detectDocument !== undefined;
   const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
   if (foreign !== null) {
-    const isEmpty = source.stamp.sizeBytes <= source.bomLength;
+    const isEmpty = source.sizeBytes <= source.bomLength;
     const near = document?.near;
     return err({
       kind: 'not-a-transcript',
@@ -59,9 +60,9 @@ function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatR
 
 /** Whether the file is one JSON value, and of which format. */
 function readDocument(source: SourceFile, formats: FormatRegistry): FormatSearch | null {
-  const { bomLength, stamp } = source;
+  const { bomLength, sizeBytes } = source;
   const head = source.read(bomLength, DOCUMENT_HEAD_BYTES);
-  return formats.detectDocument(head, bomLength + head.length >= stamp.sizeBytes);
+  return formats.detectDocument(head, bomLength + head.length >= sizeBytes);
 }
 
 function readSample(source: SourceFile, formats: FormatRegistry, file: string): Result<readonly Json[], Failure> {

@@ -49,7 +49,7 @@ export function planReport(
     notes: [...plans.flatMap((plan) => plan?.notes ?? []), ...missed],
     output: null,
     sha256: { before: transcript.scan.sha256, after: null },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: null },
+    bytes: { before: transcript.source.sizeBytes, after: null },
     conversations,
     ledger: countLedger(outcomes),
     archive: null,

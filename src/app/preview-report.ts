@@ -27,7 +27,7 @@ export function previewReport(
     notes: compacted.flatMap(({ notes }) => notes),
     output: null,
     sha256: { before: transcript.scan.sha256, after: null },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: null },
+    bytes: { before: transcript.source.sizeBytes, after: null },
     conversations: transcript.conversations.flatMap((_, index) => {
       const attempt = attempts[index];
       return attempt?.kind === 'compacted' ? [attempt.report] : asIs.slice(index, index + 1);

@@ -10,8 +10,8 @@ type Parts = Pick<Codec, 'records'>;
 /** Every record of a file, in order. */
 export function readRecords(source: SourceFile, { records }: Parts): IterableIterator<RawRecord> {
   if (records === undefined) return source.lines();
-  const { bomLength, stamp } = source;
-  return records.split(readPieces(source, { from: bomLength, to: stamp.sizeBytes }), bomLength);
+  const { bomLength, sizeBytes } = source;
+  return records.split(readPieces(source, { from: bomLength, to: sizeBytes }), bomLength);
 }
 
 /** A record without its LF or CRLF, or what else parts it from the next. */

@@ -9,7 +9,7 @@ import { findClips } from './find-clips.ts';
 import type { Prepared } from './prepare.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { hashPrefix } from './hash-prefix.ts';
-import { beginsWith } from './settle.ts';
+import { beginsWith, holdsOnly } from './settle.ts';
 
 /**
  * An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. Gives its stamp, which must be
@@ -26,14 +26,18 @@ export async function checkReplaceable(
   const path = targetPath(request);
   if (path === null || request.output.kind === 'in-place') return ok(null);
   const existing = await deps.files.open(path);
-  if (!existing.ok)
-    return existing.error.kind === 'not-found' ? ok(null) : err({ kind: 'file', failure: existing.error });
-  const { stamp } = existing.value;
+  if (!existing.ok) {
+    if (existing.error.kind === 'not-found') return ok(null);
+    if (existing.error.kind === 'damaged')
+      return err({ kind: 'output-exists', file: request.input.name, output: path });
+    return err({ kind: 'file', failure: existing.error });
+  }
+  const { stamp, sizeBytes } = existing.value;
   try {
-    if (stamp.sizeBytes === 0) return ok(stamp);
+    if (sizeBytes === 0) return ok(stamp);
     const isCopy =
-      stamp.sizeBytes === transcript.source.stamp.sizeBytes &&
-      hashPrefix(deps.runtime, existing.value, stamp.sizeBytes) === transcript.scan.sha256;
+      sizeBytes === transcript.source.sizeBytes &&
+      hashPrefix(deps.runtime, existing.value, sizeBytes) === transcript.scan.sha256;
     if (isCopy) return ok(stamp);
   } finally {
     existing.value.close();
@@ -53,13 +57,12 @@ async function isExpendable(
   { path, transcript, archive }: { readonly path: string; readonly transcript: Prepared; readonly archive: Archive },
 ): Promise<boolean> {
   const clips = await findClips(deps, { path, name: path, format: null });
-  const stamp = await deps.files.stamp(path);
-  if (!clips.ok || !stamp.ok) return false;
+  if (!clips.ok) return false;
   const ids = new Set(
     clips.value.sha256.flatMap((sha256) => archive.findCycles(sha256).map((one) => one.compactionId)),
   );
   for (const { output, source, sourcePath } of [...ids].flatMap((id) => archive.loadCompaction(id) ?? [])) {
-    if (stamp.value.sizeBytes !== output.sizeBytes || !(await beginsWith(deps, path, output))) continue;
+    if (!(await holdsOnly(deps, path, output))) continue;
     if (hashPrefix(deps.runtime, transcript.source, source.sizeBytes) === source.sha256) return true;
     if (await beginsWith(deps, sourcePath, source)) return true;
   }

@@ -118,9 +118,10 @@ async function write(
       const restored = await writeOutput(deps, {
         lock,
         like: input.path,
+        packing: output.kind === 'in-place' ? file.packing : deps.files.packingOf(path),
         pieces: pieces(),
         source: file,
-        known: { stamp: file.stamp, sizeBytes: file.stamp.sizeBytes, sha256 },
+        known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256 },
         target: { path, stamp: target.value },
         replacesSource: output.kind === 'in-place',
         isInterrupted: () => isInterrupted(deps),
@@ -154,17 +155,17 @@ async function checkExpendable(
 ): Promise<Result<FileStamp | null, 'precious'>> {
   const opened = await files.open(path);
   if (!opened.ok) return opened.error.kind === 'not-found' ? ok(null) : err('precious');
-  const { stamp } = opened.value;
+  const { stamp, sizeBytes } = opened.value;
   try {
     const hash = runtime.createHash();
-    let left = stamp.sizeBytes;
+    let left = sizeBytes;
     for (const piece of pieces) {
       if (left === 0) break;
       const part = piece.subarray(0, left);
       hash.update(part);
       left -= part.length;
     }
-    const isBeginning = left === 0 && hashPrefix(runtime, opened.value, stamp.sizeBytes) === hash.digest();
+    const isBeginning = left === 0 && hashPrefix(runtime, opened.value, sizeBytes) === hash.digest();
     return isBeginning ? ok(stamp) : err('precious');
   } finally {
     opened.value.close();

@@ -59,7 +59,7 @@ export async function reuseCompaction(
     ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
+    bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
     conversations,
     ledger,
     archive: archive.path,

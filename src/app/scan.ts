@@ -138,8 +138,8 @@ type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
 
 /** A real file as the first pass reads it. */
 export function asFileSource(source: SourceFile, codec: Codec): ScanSource {
-  const { bomLength, stamp } = source;
-  return { records: () => readRecords(source, codec), bomLength, sizeBytes: stamp.sizeBytes };
+  const { bomLength, sizeBytes } = source;
+  return { records: () => readRecords(source, codec), bomLength, sizeBytes };
 }
 
 /** A decoded line as the plan keeps it. */

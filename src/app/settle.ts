@@ -58,23 +58,33 @@ function isInPlace(sourcePath: string, outputPath: string | null): boolean {
 /** What a file was, or was to be: its size and the sha256 of its bytes. */
 type Content = { readonly sha256: string; readonly sizeBytes: number };
 
-/** Whether a compaction's output stands on disk as it was to be written. */
+/** Whether a compaction's output stands on disk as it was to be written; where a packed one cannot be unpacked for want of room it may. */
 export async function isOutputThere(
   deps: FileDeps,
   { outputPath, output }: { readonly outputPath: string | null; readonly output: Content },
 ): Promise<boolean> {
-  return outputPath !== null && (await beginsWith(deps, outputPath, output));
+  return outputPath !== null && (await isHeldBy(deps, outputPath, { ...output, isAll: false, inDoubt: true }));
 }
 
 /** Whether a file begins with this content. */
-export async function beginsWith(
+export async function beginsWith(deps: FileDeps, path: string, content: Content): Promise<boolean> {
+  return isHeldBy(deps, path, { ...content, isAll: false, inDoubt: false });
+}
+
+/** Whether a file holds this content and nothing else. */
+export async function holdsOnly(deps: FileDeps, path: string, content: Content): Promise<boolean> {
+  return isHeldBy(deps, path, { ...content, isAll: true, inDoubt: false });
+}
+
+async function isHeldBy(
   { files, runtime }: FileDeps,
   path: string,
-  { sha256, sizeBytes }: Content,
+  { sha256, sizeBytes, isAll, inDoubt }: Content & { readonly isAll: boolean; readonly inDoubt: boolean },
 ): Promise<boolean> {
   const opened = await files.open(path);
-  if (!opened.ok) return false;
+  if (!opened.ok) return opened.error.kind === 'no-room' ? inDoubt : false;
   try {
+    if (isAll && opened.value.sizeBytes !== sizeBytes) return false;
     return hashPrefix(runtime, opened.value, sizeBytes) === sha256;
   } finally {
     opened.value.close();

@@ -89,7 +89,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
     ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.scan.sha256, after: file.sha256 },
-    bytes: { before: transcript.source.stamp.sizeBytes, after: file.sizeBytes },
+    bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
     conversations: reportConversations(input, outcomes, stored),
     ledger: countLedger(outcomes),
     archive: archive.path,
@@ -100,8 +100,8 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
 
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
 async function hasChangedSince(deps: CompactDeps, { source, scan }: Prepared): Promise<boolean> {
-  const { stamp } = source;
-  const look = await lookAgain(deps, source, { stamp, sizeBytes: stamp.sizeBytes, sha256: scan.sha256 });
+  const { stamp, sizeBytes } = source;
+  const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: scan.sha256 });
   if (look.kind === 'grown') look.close();
   return look.kind === 'changed';
 }
@@ -166,7 +166,7 @@ function draftCompaction(
     outputPath: path === null ? null : deps.files.absolute(path),
     source: {
       sha256: scan.sha256,
-      sizeBytes: source.stamp.sizeBytes,
+      sizeBytes: source.sizeBytes,
       lineCount: scan.lineCount,
       hasBom: source.bomLength > 0,
     },

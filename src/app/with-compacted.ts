@@ -36,7 +36,7 @@ export async function withCompacted<T>(
       const stage = await readStage(deps, {
         lines,
         hasBom: source.bomLength > 0,
-        ownBytes: source.stamp.sizeBytes,
+        ownBytes: source.sizeBytes,
         codec,
         name: input.name,
       });

@@ -7,6 +7,7 @@ import type {
   FileStore,
   FileWriter,
   KeptOld,
+  Packing,
   PendingFile,
   SourceFile,
 } from '../ports/files.ts';
@@ -28,6 +29,8 @@ export type WriteInput = {
   /** Gives mode and owner. */
   readonly like: string;
   readonly pieces: Iterable<Uint8Array>;
+  /** Of what is written. */
+  readonly packing: Packing;
   /** The file that must not have changed meanwhile but by growing, and what was read of it. */
   readonly source: SourceFile;
   readonly known: KnownContent;
@@ -52,7 +55,7 @@ export type Written = { readonly carriedBytes: number };
 
 /** Writes a file whole or not at all, and only if the source still is what was read; what was appended to it is carried over. */
 export async function writeOutput(deps: WriteDeps, input: WriteInput): Promise<Result<Written, WriteFailure>> {
-  const begun = await input.lock.begin(input.like);
+  const begun = await input.lock.begin(input.like, input.packing);
   if (!begun.ok) return failed({ kind: 'file', failure: begun.error });
   try {
     return await writePending(deps, input, begun.value);
@@ -68,7 +71,7 @@ async function writePending(
 ): Promise<Result<Written, WriteFailure>> {
   const { reached } = deps;
   const ends = { output: true };
-  const written = writeAll(pending, watchEnd(input.pieces, ends));
+  const written = await writeContent(pending, watchEnd(input.pieces, ends));
   if (!written.ok) return fileFailed(written.error);
   const drained = pending.drain();
   if (!drained.ok) return fileFailed(drained.error);
@@ -200,6 +203,18 @@ function attemptTail(path: string, write: () => Result<void, FileFailure>): Resu
     if (failure.kind !== 'file') throw error;
     return err(failure.failure);
   }
+}
+
+/** A packer works on while the next piece is made, and is not to fall behind. */
+async function writeContent(pending: PendingFile, pieces: Iterable<Uint8Array>): Promise<Result<void, FileFailure>> {
+  for (const piece of pieces) {
+    const written = pending.write(piece);
+    if (!written.ok) return written;
+    const behind = pending.catchUp('here');
+    const caughtUp = behind === null ? written : await behind;
+    if (!caughtUp.ok) return caughtUp;
+  }
+  return (await pending.catchUp('end')) ?? ok(undefined);
 }
 
 function writeAll(pending: PendingFile, pieces: Iterable<Uint8Array>): Result<void, FileFailure> {

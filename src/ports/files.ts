@@ -11,8 +11,12 @@ export type RawLine = {
   readonly eolLength: number;
 };
 
+/** How a file's content stands on disk. */
+export type Packing = 'none' | 'gzip' | 'zstd';
+
 /** Tells two states of a file apart without reading it. */
 export type FileStamp = {
+  /** On disk: of a packed file this is not the size of its content. */
   readonly sizeBytes: number;
   readonly mtimeNs: bigint;
   readonly inode: bigint;
@@ -30,6 +34,15 @@ export type FileFailure =
   /** Another run is about to write it. */
   | { readonly kind: 'held'; readonly path: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
+  /** It is packed, and cannot be unpacked whole. */
+  | {
+      readonly kind: 'damaged';
+      readonly path: string;
+      readonly packing: Exclude<Packing, 'none'>;
+      readonly problem: PackingProblem;
+    }
+  /** Its content would have to be kept in this folder while it is read; `code` is the system's. */
+  | { readonly kind: 'no-room'; readonly path: string; readonly folder: string; readonly code: string }
   /**
    * The file was replaced, but what came to it at that moment is not in it yet: it stands under this name, and whoever takes the lock next
    * brings it over. null: no second name could be had, it is gone.
@@ -41,16 +54,30 @@ export type FileFailure =
       readonly because: FileFailure;
     };
 
-/** A file open for reading, as it was when it was opened; ranges are bytes. Reading throws only what the system does (an I/O error). */
+/** trailing: something else stands behind its end. too-wide: unpacking it takes more memory than is given to it. */
+export type PackingProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide';
+
+/**
+ * A file open for reading, as it was when it was opened; offsets, ranges and lines are those of its content, unpacked. Reading throws only
+ * what the system does (an I/O error).
+ */
 export type SourceFile = {
   readonly path: string;
   readonly stamp: FileStamp;
+  readonly packing: Packing;
+  /** Of its content. */
+  readonly sizeBytes: number;
   /** 3 where the file begins with a UTF-8 byte order mark, else 0. */
   readonly bomLength: number;
   /** Every line in order, split at LF only. The BOM belongs to no line. */
   readonly lines: (from?: number) => IterableIterator<RawLine>;
   readonly read: (start: number, length: number) => Uint8Array;
-  /** The bytes from an offset to the end that the file has now, even if its name leads to another one by now. */
+  /** The file's bytes as they stand on disk, packed or not. */
+  readonly onDisk: () => IterableIterator<Uint8Array>;
+  /**
+   * The bytes from an offset to the end that the file has now, even if its name leads to another one by now. Throws where what came to a packed
+   * file since cannot be told.
+   */
   readonly tail: (from: number) => IterableIterator<Uint8Array>;
   readonly close: () => void;
 };
@@ -67,6 +94,10 @@ export type FileWriter = { readonly processId: number; readonly name: string };
 /** A new file that appears whole or not at all, in these steps. */
 export type PendingFile = {
   readonly write: (bytes: Uint8Array) => Result<void, FileFailure>;
+  /**
+   * What is packed needs its time: to be waited for after each `write`, and with `end` after the last one. null: there is nothing to wait for.
+   */
+  readonly catchUp: (until: 'here' | 'end') => Promise<Result<void, FileFailure>> | null;
   /** Hands everything to the system, still under a temporary name. */
   readonly drain: () => Result<void, FileFailure>;
   /** Puts the data on disk. */
@@ -90,15 +121,18 @@ export type PendingFile = {
 export type FileLock = {
   /** A run that was killed had begun a file for the path and had not given it its name. */
   readonly foundUnnamed: boolean;
-  /** Begins a file that will replace or create the path; `like` gives mode and owner. */
-  readonly begin: (like?: string) => Promise<Result<PendingFile, FileFailure>>;
+  /** Begins a file that will replace or create the path; `like` gives mode and owner. What is written to it is packed, or 'none': stands as it is. */
+  readonly begin: (like?: string, packing?: Packing) => Promise<Result<PendingFile, FileFailure>>;
   readonly release: () => void;
 };
 
 export type FileStore = {
   /** The path from the root: what it names does not depend on the folder that a later run stands in. */
   readonly absolute: (path: string) => string;
-  readonly open: (path: string) => Promise<Result<SourceFile, FileFailure>>;
+  /** What a file of this name is packed as. */
+  readonly packingOf: (path: string) => Packing;
+  /** Rejects when `signal` interrupts it: a packed file is unpacked before it can be read. */
+  readonly open: (path: string, signal?: AbortSignal) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
   /** `held` where another run has it. What a run that was killed left beside the file is finished and removed, or `unfinished`. */
   readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;

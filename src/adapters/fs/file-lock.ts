@@ -53,7 +53,8 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     const remove = removeAtExit(names.lock);
     return ok({
       foundUnnamed: tidied.value.foundUnnamed,
-      begin: (like) => beginFile({ path, target, temporary: names.temporary(), like, removeAtExit, oldNames }),
+      begin: (like, packing = 'none') =>
+        beginFile({ path, target, temporary: names.temporary(), like, packing, removeAtExit, oldNames }),
       release: () => {
         // Removed while it is held, and once: who finds it free after that finds that it is another file by then, and tries again.
         remove();

@@ -4,6 +4,7 @@ import { err, ok } from '../../core/result.ts';
 import type { FileStore } from '../../ports/files.ts';
 import { toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
+import { packingOf } from './packing.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
 
 export type FileStoreOptions = {
@@ -15,7 +16,8 @@ export type FileStoreOptions = {
 export function createFileStore({ removeAtExit = removeNow }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),
-    open: async (path) => openSourceFile(path),
+    packingOf,
+    open: openSourceFile,
     stamp: async (path) => {
       const { stat } = await import('node:fs/promises');
       try {

@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import type { OldName } from './names-beside.ts';
+import { MAGIC_BYTES, tellPacking } from './packing.ts';
 
 const LF = 0x0a;
 /** As much as others can have written to the target in the moment between its rename and the tail's writing. */
@@ -29,7 +30,8 @@ export function bringOver(target: string, { path, fromBytes, atBytes }: OldName)
     if (now === undefined && hasLate && nlink === 1n) return false;
     // Where it is the target itself the rename never came: all that was written stands in it.
     if (now !== undefined && hasLate && (ino !== now.ino || dev !== now.dev)) {
-      const beginsLine = fromBytes === 0 || byteAt(old, fromBytes - 1) === LF;
+      // What is packed has no lines: a part of it stands behind the others as it is.
+      const beginsLine = !isPacked(old) && (fromBytes === 0 || byteAt(old, fromBytes - 1) === LF);
       appendMissing(target, { late: readFrom(old, fromBytes), beginsLine, atBytes });
     }
   } finally {
@@ -80,6 +82,11 @@ function readFrom(fd: number, from: number, maxBytes = Infinity): Buffer {
     got += count;
   }
   return bytes.subarray(0, got);
+}
+
+function isPacked(fd: number): boolean {
+  const head = Buffer.alloc(MAGIC_BYTES);
+  return tellPacking(head.subarray(0, readSync(fd, head, 0, MAGIC_BYTES, 0))) !== 'none';
 }
 
 function byteAt(fd: number, position: number): number | undefined {

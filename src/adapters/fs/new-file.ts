@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
-import type { FileFailure, PendingFile } from '../../ports/files.ts';
+import type { FileFailure, Packing, PendingFile } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import type { OldNames } from './old-name.ts';
 import { createPendingFile, removeTemporary } from './pending-file.ts';
@@ -21,6 +21,7 @@ export type NewFile = {
   readonly temporary: string;
   /** Gets the mode and the owner of the file at this path. */
   readonly like: string | undefined;
+  readonly packing: Packing;
   /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
   readonly removeAtExit: (path: string) => () => void;
   readonly oldNames: OldNames;
@@ -32,6 +33,7 @@ export async function beginFile({
   target,
   temporary,
   like,
+  packing,
   removeAtExit,
   oldNames,
 }: NewFile): Promise<Result<PendingFile, FileFailure>> {
@@ -54,7 +56,10 @@ export async function beginFile({
       giveUp();
       throw error;
     }
-    return ok(createPendingFile({ path, target, temporary, fd, remove: removeAtExit(temporary), oldNames }));
+    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), oldNames };
+    if (packing === 'none') return ok(createPendingFile(place));
+    const { createPackedFile } = await import('./packed-file.ts');
+    return ok(createPackedFile(createPendingFile(place), { path, packing }));
   } catch (error) {
     // What is missing, or may not be written, is the folder.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));

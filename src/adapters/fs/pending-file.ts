@@ -58,6 +58,7 @@ export function createPendingFile({ path, target, temporary, fd, remove, oldName
         buffer.set(bytes, state.buffered);
         state.buffered += bytes.length;
       }),
+    catchUp: () => null,
     drain: () => attempt(drain),
     sync: () =>
       attempt(() => {

@@ -7,34 +7,69 @@ import { errorCode, fileError, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
 import { readLines } from './line-reader.ts';
 import type { LineSource } from './line-reader.ts';
+import { MAGIC_BYTES, tellPacking } from './packing.ts';
 
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 
 /**
  * Opens a file as it stands now: what is appended later is not read. `lines` may begin at the offset of any line and then numbers from
- * there. A range that ends behind the file's end gives the bytes that there are.
+ * there. A range that ends behind the file's end gives the bytes that there are. A packed file is unpacked first, which `signal` interrupts.
  */
-export function openSourceFile(path: string): Result<SourceFile, FileFailure> {
+export async function openSourceFile(path: string, signal?: AbortSignal): Promise<Result<SourceFile, FileFailure>> {
   const opened = openRegularFile(path);
   if (!opened.ok) return opened;
   const { fd, stamp } = opened.value;
-  const file = createReader(fd, path, stamp.sizeBytes);
+  const { read } = createReader(fd, path, stamp.sizeBytes);
   try {
-    const head = file.read(0, UTF8_BOM.length);
-    const bomLength = UTF8_BOM.every((byte, at) => head[at] === byte) ? UTF8_BOM.length : 0;
-    return ok({
-      path,
-      stamp,
-      bomLength,
-      lines: (from = bomLength) => readLines(file, { from }),
-      read: file.read,
-      tail: (from) => readTail(fd, path, from),
-      close: createCloser(fd),
-    });
+    const packing = tellPacking(read(0, MAGIC_BYTES));
+    const disk: OnDisk = { fd, path, stamp, packing, read };
+    if (packing === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
+    // Loaded here, because most transcripts are not packed.
+    const { unpack } = await import('./unpack.ts');
+    const content = await unpack({ path, packing, sizeBytes: stamp.sizeBytes, read, signal });
+    if (content.ok) return ok(createSourceFile(disk, content.value));
+    closeSync(fd);
+    return content;
   } catch (error) {
     closeSync(fd);
     throw error;
   }
+}
+
+type OnDisk = Pick<SourceFile, 'path' | 'stamp' | 'packing' | 'read'> & { readonly fd: number };
+
+/** `content` may be read through another descriptor than the file itself. */
+function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly sizeBytes: number }): SourceFile {
+  const { fd, path, stamp, packing } = disk;
+  const { sizeBytes } = content;
+  const file = createReader(content.fd, path, sizeBytes);
+  const head = file.read(0, UTF8_BOM.length);
+  const bomLength = UTF8_BOM.every((byte, at) => head[at] === byte) ? UTF8_BOM.length : 0;
+  return {
+    path,
+    stamp,
+    packing,
+    sizeBytes,
+    bomLength,
+    lines: (from = bomLength) => readLines(file, { from }),
+    read: file.read,
+    onDisk: () => readDisk(disk),
+    tail: (from) => (packing === 'none' ? readTail(fd, path, from) : tailOfPacked(disk)),
+    close: createCloser([...new Set([fd, content.fd])]),
+  };
+}
+
+function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
+  for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
+}
+
+/** Nothing, or it throws: what came to a packed file since is not told apart from what it held. */
+function tailOfPacked({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Array> {
+  const { sizeBytes, mtimeNs } = stampOf(fstatSync(fd, { bigint: true }));
+  const nothing: readonly Uint8Array[] = [];
+  if (sizeBytes === stamp.sizeBytes && mtimeNs === stamp.mtimeNs) return nothing.values();
+  const problem = 'it was written to at the moment when it was replaced';
+  throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
 }
 
 export function stampOf(stats: BigIntStats): FileStamp {
@@ -115,12 +150,10 @@ function createReader(fd: number, path: string, sizeBytes: number): LineSource &
   };
 }
 
-/** Closes once: the number may belong to another file afterwards. */
-function createCloser(fd: number): () => void {
-  let isOpen = true;
+/** Closes once: the numbers may belong to other files afterwards. */
+function createCloser(fds: readonly number[]): () => void {
+  const open = [...fds];
   return () => {
-    if (!isOpen) return;
-    isOpen = false;
-    closeSync(fd);
+    for (const fd of open.splice(0)) closeSync(fd);
   };
 }

@@ -4,11 +4,13 @@ import { isJson, looksLikeDocument } from './json-document.ts';
 type Signature = ForeignBytes & { readonly bytes: readonly number[] };
 
 const COMPRESSED = 'a compressed file';
+/** What is packed once is unpacked before it comes here. */
+const TWICE = 'a file that was compressed twice';
 
 /** First bytes that tell what a file is. UTF-32 stands before UTF-16, whose mark it begins with. */
 const SIGNATURES: readonly Signature[] = [
-  { bytes: [0x1f, 0x8b], looksLike: `${COMPRESSED} (gzip)`, advice: 'Unpack it first: gzip -d.' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: `${COMPRESSED} (zstd)`, advice: 'Unpack it first: zstd -d.' },
+  { bytes: [0x1f, 0x8b], looksLike: TWICE, advice: 'Unpack it once: gzip -d.' },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: TWICE, advice: 'Unpack it once: zstd -d.' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], looksLike: `${COMPRESSED} (xz)`, advice: 'Unpack it first: xz -d.' },
   { bytes: [...ascii('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
   {

@@ -113,11 +113,41 @@ function fileFailure(failure: FileFailure): string {
       return at(failure.path, 'another run of compact is at work on it.', 'Try again when that one is done.');
     case 'io':
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    case 'damaged':
+      return damaged(failure);
+    case 'no-room':
+      return noRoom(failure);
     case 'unfinished':
       return unfinished(failure);
     default:
       return assertNever(failure);
   }
+}
+
+function damaged({ path, packing, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
+  const tool = packing === 'gzip' ? 'gzip' : 'zstd';
+  switch (problem) {
+    case 'cut-off':
+      return at(path, `${tool} data that ends too soon.`, 'Get a whole copy of it.');
+    case 'broken':
+      return at(path, `${tool} data that is damaged.`, `'${tool} -t' tells more; get another copy of it.`);
+    case 'trailing':
+      return at(
+        path,
+        `something that is no ${tool} data stands behind its end, and would be lost.`,
+        'Remove that first.',
+      );
+    case 'too-wide':
+      return at(path, `${tool} data that takes too much memory to unpack.`, 'Unpack it first: zstd -d --long=31.');
+    default:
+      return assertNever(problem);
+  }
+}
+
+function noRoom({ path, folder, code }: Extract<FileFailure, { kind: 'no-room' }>): string {
+  const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${safeText(code)}`;
+  const what = `what it holds cannot be kept in ${safeText(folder)} while it is read (${reason}).`;
+  return at(path, what, 'Name another folder with TMPDIR.');
 }
 
 function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {

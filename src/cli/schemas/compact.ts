@@ -93,6 +93,8 @@ const failureKind = z.enum([
   'no-space',
   'held',
   'io',
+  'damaged',
+  'no-room',
   'unfinished',
   'no-match',
   'bad-line',

@@ -23,10 +23,10 @@ if (isRoot) chownSync(shared, 65534, 65534);
 becomeOrdinaryUser();
 const store = createFileStore();
 
-test('a file that may not be read is denied', (context) => {
+test('a file that may not be read is denied', async (context) => {
   const path = join(folderWith(context, { 'in.jsonl': 'x' }), 'in.jsonl');
   chmodSync(path, 0);
-  assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'denied', path, what: 'read' } });
+  assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'denied', path, what: 'read' } });
 });
 
 test('a read-only file is not replaced', async (context) => {

@@ -10,13 +10,13 @@ import { openSourceFile } from '../../../src/adapters/fs/source-file.ts';
 import type { SourceFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
-function opened(
+async function opened(
   context: TestContext,
   content: string | Uint8Array,
-): { readonly file: SourceFile; readonly path: string } {
+): Promise<{ readonly file: SourceFile; readonly path: string }> {
   const path = join(folderWith(context, {}), 'source.jsonl');
   writeFileSync(path, content);
-  const result = openSourceFile(path);
+  const result = await openSourceFile(path);
   assert.ok(result.ok);
   context.after(() => result.value.close());
   return { file: result.value, path };
@@ -27,8 +27,8 @@ function textsOf(file: SourceFile, from?: number): readonly string[] {
 }
 
 suite('a source file', () => {
-  test('a byte order mark belongs to no line and counts in the offsets', (context) => {
-    const { file } = opened(context, '\ufeffa\nb\n');
+  test('a byte order mark belongs to no line and counts in the offsets', async (context) => {
+    const { file } = await opened(context, '\ufeffa\nb\n');
     assert.equal(file.bomLength, 3);
     assert.deepEqual(
       Array.from(file.lines(), ({ start, bytes }) => [start, Buffer.from(bytes).toString()]),
@@ -39,19 +39,19 @@ suite('a source file', () => {
     );
   });
 
-  test('two bytes of a byte order mark are data', (context) => {
-    const { file } = opened(context, Uint8Array.of(0xef, 0xbb));
+  test('two bytes of a byte order mark are data', async (context) => {
+    const { file } = await opened(context, Uint8Array.of(0xef, 0xbb));
     assert.equal(file.bomLength, 0);
     assert.equal(Array.from(file.lines()).length, 1);
   });
 
-  test('a file of a byte order mark only has no lines', (context) => {
-    const { file } = opened(context, '\ufeff');
+  test('a file of a byte order mark only has no lines', async (context) => {
+    const { file } = await opened(context, '\ufeff');
     assert.deepEqual(textsOf(file), []);
   });
 
-  test('lines can be read again, two at a time, and from the offset of any line', (context) => {
-    const { file } = opened(context, 'a\nb\nc\n');
+  test('lines can be read again, two at a time, and from the offset of any line', async (context) => {
+    const { file } = await opened(context, 'a\nb\nc\n');
     const outer: string[] = [];
     for (const { start, bytes } of file.lines()) {
       outer.push(Buffer.from(bytes).toString());
@@ -60,8 +60,8 @@ suite('a source file', () => {
     assert.deepEqual(outer, ['a\n', 'b\n', 'c\n']);
   });
 
-  test('a range gives its bytes, and at the end those that there are', (context) => {
-    const { file } = opened(context, 'abcdef');
+  test('a range gives its bytes, and at the end those that there are', async (context) => {
+    const { file } = await opened(context, 'abcdef');
     assert.deepEqual([file.read(2, 3), file.read(4, 10), file.read(9, 1), file.read(0, 0)].map(String), [
       'cde',
       'ef',
@@ -70,35 +70,35 @@ suite('a source file', () => {
     ]);
   });
 
-  test('what is appended after opening is not read', (context) => {
-    const { file, path } = opened(context, 'a\n');
+  test('what is appended after opening is not read', async (context) => {
+    const { file, path } = await opened(context, 'a\n');
     appendFileSync(path, 'b\n');
     assert.deepEqual(textsOf(file), ['a\n']);
     assert.equal(file.stamp.sizeBytes, 2);
   });
 
-  test('a file that was cut shorter after opening gives what is left', (context) => {
-    const { file, path } = opened(context, 'abc\ndef\n');
+  test('a file that was cut shorter after opening gives what is left', async (context) => {
+    const { file, path } = await opened(context, 'abc\ndef\n');
     truncateSync(path, 5);
     assert.deepEqual(textsOf(file), ['abc\n', 'd']);
     assert.equal(String(file.read(2, 6)), 'c\nd');
   });
 
-  test('closing twice is closing once', (context) => {
-    const { file } = opened(context, 'a');
+  test('closing twice is closing once', async (context) => {
+    const { file } = await opened(context, 'a');
     file.close();
     assert.doesNotThrow(() => file.close());
   });
 
-  test('lines joined are the file, a byte order mark aside', (context) => {
+  test('lines joined are the file, a byte order mark aside', async (context) => {
     const folder = folderWith(context, {});
     const path = join(folder, 'any.jsonl');
     const piece = fc.constantFrom('\n', '\r\n', '\r', '\u2028', 'a', '{"b":1}', '\ufeff');
-    fc.assert(
-      fc.property(fc.array(piece, { maxLength: 30 }), fc.boolean(), (pieces, hasBom) => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { maxLength: 30 }), fc.boolean(), async (pieces, hasBom) => {
         const bytes = Buffer.from(`${hasBom ? '\ufeff' : ''}${pieces.join('')}`);
         writeFileSync(path, bytes);
-        const result = openSourceFile(path);
+        const result = await openSourceFile(path);
         assert.ok(result.ok);
         const file = result.value;
         const lines = Array.from(file.lines(), (raw) => Uint8Array.from(raw.bytes));
@@ -111,45 +111,45 @@ suite('a source file', () => {
 });
 
 suite('what cannot be opened', () => {
-  test('a file that is not there', (context) => {
+  test('a file that is not there', async (context) => {
     const path = join(folderWith(context, {}), 'none.jsonl');
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-found', path } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'not-found', path } });
   });
 
-  test('a path that goes through a file', (context) => {
+  test('a path that goes through a file', async (context) => {
     const path = join(folderWith(context, { file: '' }), 'file', 'below');
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-found', path } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'not-found', path } });
   });
 
-  test('a folder', (context) => {
+  test('a folder', async (context) => {
     const path = folderWith(context, {});
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a folder' } });
   });
 
-  test('a pipe that nobody writes to, without waiting for one', (context) => {
+  test('a pipe that nobody writes to, without waiting for one', async (context) => {
     const path = join(folderWith(context, {}), 'pipe');
     execFileSync('sh', ['-c', 'mkfifo "$0"', path]);
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a pipe' } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a pipe' } });
   });
 
-  test('a device', () => {
+  test('a device', async () => {
     const path = '/dev/null';
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a device' } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'not-a-file', path, is: 'a device' } });
   });
 
   test('a socket', async (context) => {
     const path = join(folderWith(context, {}), 'socket');
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(path, resolve));
-    const result = openSourceFile(path);
+    const result = await openSourceFile(path);
     await new Promise((resolve) => server.close(resolve));
     assert.deepEqual(result, { ok: false, error: { kind: 'not-a-file', path, is: 'a socket' } });
   });
 
-  test('a link that leads in a circle', (context) => {
+  test('a link that leads in a circle', async (context) => {
     const folder = folderWith(context, {});
     const path = join(folder, 'a');
     symlinkSync('a', path);
-    assert.deepEqual(openSourceFile(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
+    assert.deepEqual(await openSourceFile(path), { ok: false, error: { kind: 'io', path, code: 'ELOOP' } });
   });
 });

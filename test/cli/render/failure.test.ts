@@ -55,6 +55,30 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: the system cannot read or write it (EIO). Check the disk.',
   ],
   [
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'gzip', problem: 'cut-off' } },
+    'a.jsonl: gzip data that ends too soon. Get a whole copy of it.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'zstd', problem: 'broken' } },
+    "a.jsonl: zstd data that is damaged. 'zstd -t' tells more; get another copy of it.",
+  ],
+  [
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'gzip', problem: 'trailing' } },
+    'a.jsonl: something that is no gzip data stands behind its end, and would be lost. Remove that first.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'zstd', problem: 'too-wide' } },
+    'a.jsonl: zstd data that takes too much memory to unpack. Unpack it first: zstd -d --long=31.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'no-room', path: 'a.jsonl.gz', folder: '/tmp', code: 'ENOSPC' } },
+    'a.jsonl.gz: what it holds cannot be kept in /tmp while it is read (no space is left). Name another folder with TMPDIR.',
+  ],
+  [
+    { kind: 'file', failure: { kind: 'no-room', path: 'a.jsonl.gz', folder: '/g\u001b', code: 'ENOENT' } },
+    'a.jsonl.gz: what it holds cannot be kept in /g\\x1b while it is read (the system says ENOENT). Name another folder with TMPDIR.',
+  ],
+  [
     { kind: 'archive', failure: { kind: 'cannot-open', path, reason: 'its folder is read-only' } },
     '/data/archive.db: the archive cannot be opened: its folder is read-only. Name another archive with --archive.',
   ],
