@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 // What a transcript's name may end in; a compressed one's ending follows the other.
 const ENDING = /(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
 const COMPACTED = /\.compact(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
-const TRANSCRIPT = /\.jsonl$/i;
+const TRANSCRIPT = /\.jsonl(?:\.(?:zst|gz))?$/i;
 
 /** Whether a file of a folder is taken for a transcript without being named. */
 export function isTranscriptName(path: string): boolean {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compactedPath, isCompacted, restoredPath } from '../../src/cli/transcript-name.ts';
+import { compactedPath, isCompacted, isTranscriptName, restoredPath } from '../../src/cli/transcript-name.ts';
 
 for (const [input, output] of [
   ['x.jsonl', 'x.compact.jsonl'],
@@ -23,7 +23,13 @@ test('only a name with .compact before its ending is one of ours', () => {
   assert.deepEqual(['x.jsonl', 'compact.jsonl', 'x.compacted.jsonl', 'x.compact.d.jsonl'].filter(isCompacted), []);
 });
 
+test('a folder is searched for JSON Lines, packed or not', () => {
+  const names = ['x.jsonl', 'x.jsonl.zst', 'X.JSONL.GZ', 'x.json', 'x.zst', 'x.tar.gz', 'x.jsonl.xz', 'jsonl.gz'];
+  assert.deepEqual(names.filter(isTranscriptName), ['x.jsonl', 'x.jsonl.zst', 'X.JSONL.GZ']);
+});
+
 test('a restored file does not take the name of its original, which may still be there', () => {
   assert.equal(restoredPath('d/x.compact.jsonl'), 'd/x.restored.jsonl');
   assert.equal(restoredPath('x.jsonl'), 'x.restored.jsonl');
+  assert.equal(restoredPath('x.compact.jsonl.zst'), 'x.restored.jsonl.zst');
 });
