@@ -10,12 +10,28 @@ export type Detection = { readonly confidence: number; readonly reason: string }
 /** A line that is valid JSON but cannot be a record of this format (for instance a role that is a number). */
 export type RecordProblem = { readonly problem: string };
 
+/** Folders in which a producer keeps its transcripts. */
+export type Place = {
+  /** The producer's environment variable; what it names stands in the place of `base`. */
+  readonly variable?: string;
+  /** Below the home folder, parted by `/`; empty: the home folder itself. */
+  readonly base: string;
+  /** Below `base`: transcripts stand in it and in its folders. `*` is any one folder, by which a project may be told. */
+  readonly folder: string;
+  /** Only files of this name. Undefined: of any that a transcript may have. */
+  readonly file?: string;
+};
+
 export type Format = {
   /** As `--format` names it. */
   readonly name: string;
   readonly title: string;
-  /** One line for `compact --formats`: who writes it, what is checked. */
+  /** For lists of the formats: what it is, who writes it and where. */
   readonly summary: string;
+  /** How it is known to work: what was done with compacted files, by which version of the producer. */
+  readonly checked: string;
+  /** Where `compact scan` looks; undefined: nobody knows where such files are kept. */
+  readonly places?: readonly Place[];
   /**
    * True: records name their parents, so that a line cannot stand alone without being changed. Survivors then stand as text in the
    * clip-archive, and something must be kept for the summary to hang on.
@@ -91,5 +107,7 @@ export type Codec = {
   readonly detect: (sample: readonly Json[]) => Detection;
   /** Of a format whose file is one JSON value: from its beginning, made whole with the brackets that are missing. */
   readonly detectDocument?: (beginning: Json) => Detection;
+  /** The folder that was worked in, as the first records of a file have it; null: they do not say. */
+  readonly readProject?: (sample: readonly Json[]) => string | null;
   readonly open: () => CodecSession;
 };

@@ -15,6 +15,7 @@ export const CHAT_FORMAT: Format = {
   name: 'chat-lines',
   title: 'Chat lines',
   summary: 'one message a line',
+  checked: 'read back by nobody',
   isChain: false,
 };
 

@@ -275,7 +275,11 @@ test('formats are listed whatever the configuration is', async (t) => {
   const { code, out } = await ran(['--formats'], { workingFolder: folder });
   assert.deepEqual(
     [code, out],
-    [0, 'chat-lines   Chat lines: one message a line\nclaude-code  Claude Code: one message a line\n'],
+    [
+      0,
+      'chat-lines   one message a line\n             checked: read back by nobody\n' +
+        'claude-code  one message a line\n             checked: read back by nobody\n',
+    ],
   );
 });
 

@@ -8,7 +8,10 @@ export const chatLines: Codec = {
     name: 'chat-lines',
     title: 'chat messages, one a line',
     summary:
-      'OpenAI or Anthropic messages, Kimi CLI contexts, database rows: one message a line; every line may be a cut',
+      'one message a line: OpenAI chat messages, Anthropic messages with content blocks, Kimi CLI contexts, database rows with conversation_id and created_at (several conversations in one file)',
+    checked: 'restored and verified after up to four compactions',
+    // Kimi CLI: its other records of a session are no messages.
+    places: [{ variable: 'KIMI_SHARE_DIR', base: '.kimi', folder: 'sessions', file: 'context.jsonl' }],
     isChain: false,
   },
   detect: detectChatLines,

@@ -2,17 +2,25 @@ import type { Codec } from '../../../ports/codec.ts';
 import { createItemSession } from './item-session.ts';
 import { detectCodex, detectItems } from './detect.ts';
 import { createSession } from './session.ts';
+import { readWorkingFolder } from './working-folder.ts';
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {
   format: {
     name: 'codex',
     title: 'Codex rollout',
-    summary: 'session files of Codex (~/.codex/sessions); the compacted file resumes there',
+    summary: 'Codex rollouts (~/.codex/sessions/**/*.jsonl)',
+    checked:
+      'compacted files of versions from September 2025 on resumed by Codex 0.169.0, after a second compaction and a turn in between too',
+    places: [
+      { variable: 'CODEX_HOME', base: '.codex', folder: 'sessions' },
+      { variable: 'CODEX_HOME', base: '.codex', folder: 'archived_sessions' },
+    ],
     isChain: false,
     summaryStandsFirst: true,
   },
   detect: detectCodex,
+  readProject: readWorkingFolder,
   open: createSession,
 };
 
@@ -22,7 +30,8 @@ export const responsesItems: Codec = {
     name: 'responses-items',
     title: 'items of the Responses API, one a line',
     summary:
-      'items of the Responses API, one a line, and rollouts of Codex up to September 2025, which it resumes no more',
+      'items of the Responses API, one a line; Codex rollouts up to September 2025, which Codex itself resumes no more',
+    checked: 'restored and verified after up to four compactions',
     isChain: false,
   },
   detect: detectItems,
