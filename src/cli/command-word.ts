@@ -28,6 +28,7 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '-j',
   '--jobs',
   '--format',
+  '--files-from',
   '--conversation',
   '--config',
   '--archive',

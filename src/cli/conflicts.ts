@@ -7,24 +7,33 @@ export function findConflict(invocation: Invocation): string | null {
       return compactConflict(invocation);
     case 'restore':
       return restoreConflict(invocation);
-    case 'score':
     case 'verify':
-      return invocation.operands.filter((operand) => operand === '-').length > 1
-        ? 'standard input (-) can be read only once'
-        : null;
+      if (invocation.operands.length === 0 && invocation.filesFrom === null) {
+        return 'no compacted file named: give files, folders, globs, or - for standard input';
+      }
+      return stdinConflict(invocation.operands, invocation.filesFrom);
+    case 'score':
+      return stdinConflict(invocation.operands, null);
     default:
       return null;
   }
 }
 
-function compactConflict({ operands, output, isDryRun, manner }: CompactInvocation): string | null {
-  if (operands.length === 0) return 'no transcript named: give files, folders, globs, or - for standard input';
+function stdinConflict(operands: readonly string[], filesFrom: string | null): string | null {
+  const readers = [...operands, ...(filesFrom === null ? [] : [filesFrom])].filter((name) => name === '-');
+  return readers.length > 1 ? 'standard input (-) can be read only once' : null;
+}
+
+function compactConflict({ operands, filesFrom, output, isDryRun, manner }: CompactInvocation): string | null {
+  if (operands.length === 0 && filesFrom === null)
+    return 'no transcript named: give files, folders, globs, or - for standard input';
   if (operands.includes('-')) {
-    if (operands.length > 1) return 'standard input (-) must be the only input';
+    if (operands.length > 1 || filesFrom !== null) return 'standard input (-) must be the only input';
     if (output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
   }
   if (output.kind !== 'stdout') return null;
-  if (operands.length > 1) return 'several transcripts cannot share standard output: give a folder with -o';
+  if (operands.length > 1 || filesFrom !== null)
+    return 'several transcripts cannot share standard output: give a folder with -o';
   return manner.json && !isDryRun ? SHARED_STDOUT : null;
 }
 

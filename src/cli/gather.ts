@@ -6,8 +6,9 @@ import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import { findInputs } from './inputs.ts';
 import type { InputFile, InputProblem, InputRules } from './inputs.ts';
+import { readNameList } from './name-list.ts';
 import { failedReport, toFailedReport } from './render/failed.ts';
-import { renderStdinFailure } from './render/failure.ts';
+import { renderFailure, renderStdinFailure } from './render/failure.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
 
@@ -22,31 +23,37 @@ export type Gathered = {
   readonly failures: readonly FailedReport[];
 };
 
+/** `filesFrom` is what `--files-from` names: a list of further transcripts, `-` on standard input. */
+export type GatherRules = Omit<InputRules, 'names'> & { readonly filesFrom?: string | null };
+
 /** The operands as files, standard input spooled. A number instead: the command is over, with that exit code. */
 export async function gatherInputs(
   session: Session,
   operands: readonly string[],
-  rules: InputRules,
+  { skipsCompacted, filesFrom = null }: GatherRules,
 ): Promise<Gathered | ExitCode> {
   const { terminal, voice } = session;
   const readsStdin = operands.includes('-');
-  if (readsStdin && terminal.stdin.isTerminal) {
-    return session.refuse('standard input is a terminal: pipe a transcript in, or name a file');
+  if ((readsStdin || filesFrom === '-') && terminal.stdin.isTerminal) {
+    const what = readsStdin ? 'a transcript' : 'names of transcripts';
+    return session.refuse(`standard input is a terminal: pipe ${what} in, or name a file`);
   }
+  const names = filesFrom === null ? [] : await listNames(session, filesFrom);
+  if (typeof names === 'number') return names;
   const found = await findInputs(
     operands.filter((operand) => operand !== '-'),
-    rules,
+    { skipsCompacted, names },
   );
   const misspelt = await findMisspeltCommand(operands, found.problems);
   if (misspelt !== null) return session.refuse(misspelt);
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) voice.error(error.message);
   for (const operand of found.empty) {
-    const ours = rules.skipsCompacted ? ' (*.compact.* is left out)' : '';
+    const ours = skipsCompacted ? ' (*.compact.* is left out)' : '';
     voice.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
   }
   const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
-  const isSeveral = files.length + failures.length > 1 || found.hasFolder;
+  const isSeveral = files.length + failures.length > 1 || found.hasFolder || filesFrom !== null;
   if (!readsStdin) return { inputs: files, isSeveral, failures };
 
   const { spoolStdin } = await import('./stdin.ts');
@@ -59,6 +66,17 @@ export async function gatherInputs(
   const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
   const inputs = [...files, stdin];
   return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failures };
+}
+
+/** A list that cannot be read is a wrong command line: nothing is begun. One without names is nothing to do. */
+async function listNames(session: Session, filesFrom: string): Promise<readonly string[] | ExitCode> {
+  const listed = await readNameList(filesFrom, session.terminal);
+  if (!listed.ok) return session.refuse(`--files-from ${renderFailure({ kind: 'file', failure: listed.error })}`);
+  if (listed.value.length === 0) {
+    const list = filesFrom === '-' ? 'standard input' : safeText(filesFrom);
+    session.voice.report([`${list}: no names in it; nothing to do.`]);
+  }
+  return listed.value;
 }
 
 /**

@@ -1,11 +1,9 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
-import type { Dirent } from 'node:fs';
-import { join, relative } from 'node:path';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { relative } from 'node:path';
 import type { FileFailure } from '../ports/files.ts';
-import { systemCode, toFileFailure } from './system-failure.ts';
+import { systemCode } from './system-failure.ts';
 import { isCompacted, isTranscriptName } from './transcript-name.ts';
+import { walkFolder } from './walk-folder.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = {
@@ -32,8 +30,12 @@ export type InputSet = {
   readonly problems: readonly InputProblem[];
 };
 
-/** `skipsCompacted`: whether folders and globs leave out what this program wrote. */
-export type InputRules = { readonly skipsCompacted: boolean };
+export type InputRules = {
+  /** Whether folders and globs leave out what this program wrote. */
+  readonly skipsCompacted: boolean;
+  /** Of a list: names of files and folders as they are, after the operands. None of them is a pattern. */
+  readonly names?: readonly string[];
+};
 
 type Found = {
   readonly kind: 'file' | 'folder' | 'glob';
@@ -49,7 +51,11 @@ const PATTERN = /[*?[\]{}]/;
  */
 export async function findInputs(operands: readonly string[], rules: InputRules): Promise<InputSet> {
   const found: { readonly operand: string; readonly result: Found }[] = [];
-  for (const operand of operands) found.push({ operand, result: await findOperand(operand, rules) });
+  for (const operand of operands) {
+    const isPattern = PATTERN.test(operand) && kindOf(operand) === 'missing';
+    found.push({ operand, result: await (isPattern ? matchPattern(operand, rules) : findNamed(operand, rules)) });
+  }
+  for (const name of rules.names ?? []) found.push({ operand: name, result: await findNamed(name, rules) });
   return {
     files: dropRepeated(found.flatMap(({ result }) => result.files)),
     hasFolder: found.some(({ result }) => result.kind === 'folder'),
@@ -60,10 +66,9 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
   };
 }
 
-async function findOperand(operand: string, rules: InputRules): Promise<Found> {
+async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   const kind = kindOf(operand);
-  if (kind === 'folder') return { kind, ...(await walkFolder(operand, rules)) };
-  if (kind === 'missing' && PATTERN.test(operand)) return matchPattern(operand, rules);
+  if (kind === 'folder') return { kind, ...(await searchFolder(operand, rules)) };
   if (kind === 'missing') return { kind: 'file', files: [], problems: [{ kind: 'missing', operand }] };
   if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
   const file = { path: operand, pathInFolder: lastPart(operand), isNamed: true };
@@ -90,41 +95,15 @@ function toDangling(path: string): InputProblem {
   return { kind: 'file', failure: { kind: 'not-a-file', path, is: 'a link to nothing' } };
 }
 
-/**
- * Depth first, sorted, hidden folders too. As ripgrep does it, links are not followed (they may lead around in a circle), and what is
- * no file (a pipe) is passed over whatever its name is.
- */
-async function walkFolder(folder: string, rules: InputRules): Promise<Omit<Found, 'kind'>> {
-  const files: InputFile[] = [];
-  const problems: InputProblem[] = [];
-  const walk = async (current: string): Promise<void> => {
-    const entries = await listFolder(current);
-    if (!entries.ok) {
-      problems.push({ kind: 'file', failure: entries.error });
-      return;
-    }
-    for (const entry of entries.value.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-      const path = join(current, entry.name);
-      if (entry.isDirectory() && !SKIPPED_FOLDERS.has(entry.name)) await walk(path);
-      else if (entry.isFile() && isTranscriptName(entry.name) && !(rules.skipsCompacted && isCompacted(entry.name))) {
-        files.push({ path, pathInFolder: relative(folder, path), isNamed: false });
-      }
-    }
+async function searchFolder(folder: string, rules: InputRules): Promise<Omit<Found, 'kind'>> {
+  const { paths, failures } = await walkFolder(
+    folder,
+    (name) => isTranscriptName(name) && !(rules.skipsCompacted && isCompacted(name)),
+  );
+  return {
+    files: paths.map((path) => ({ path, pathInFolder: relative(folder, path), isNamed: false })),
+    problems: failures.map((failure) => ({ kind: 'file', failure })),
   };
-  await walk(folder);
-  return { files, problems };
-}
-
-const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
-
-/** The failure: no permission, or gone since its parent was read. */
-async function listFolder(folder: string): Promise<Result<readonly Dirent[], FileFailure>> {
-  const { readdir } = await import('node:fs/promises');
-  try {
-    return ok(await readdir(folder, { withFileTypes: true }));
-  } catch (error) {
-    return err(toFileFailure(error, { path: folder, what: 'read' }));
-  }
 }
 
 async function matchPattern(pattern: string, rules: InputRules): Promise<Found> {

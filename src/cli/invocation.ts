@@ -17,6 +17,8 @@ type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
 export type CompactInvocation = Common & {
   readonly kind: 'compact';
   readonly operands: readonly string[];
+  /** A list of further transcripts; '-': on standard input. */
+  readonly filesFrom: string | null;
   readonly format: string | null;
   readonly policy: PolicyRequest;
   readonly output: OutputChoice;
@@ -58,6 +60,7 @@ export type RestoreInvocation = Common & {
 export type VerifyInvocation = Common & {
   readonly kind: 'verify';
   readonly operands: readonly string[];
+  readonly filesFrom: string | null;
   readonly format: string | null;
 };
 

@@ -17,6 +17,8 @@ export function toFileFailure(
     case 'EEXIST':
     case 'ENOTDIR':
       return { kind: 'not-a-file', path, is: 'a file, not a folder' };
+    case 'EISDIR':
+      return { kind: 'not-a-file', path, is: 'a folder' };
     case 'ENOSPC':
     case 'EDQUOT':
       return { kind: 'no-space', path };

@@ -24,6 +24,7 @@ function compact(changes: Partial<CompactInvocation>): CompactInvocation {
   return {
     kind: 'compact',
     operands: ['f.jsonl'],
+    filesFrom: null,
     format: null,
     policy: noPolicy,
     output: { kind: 'default' },
@@ -156,7 +157,13 @@ test('restore writes to standard output unless told otherwise', async () => {
 
 test('verify, config and schema become data', async () => {
   const common = { manner: plain, settings: noSettings };
-  assert.deepEqual(await parsed('verify', 'a', 'b'), { kind: 'verify', operands: ['a', 'b'], format: null, ...common });
+  assert.deepEqual(await parsed('verify', 'a', 'b'), {
+    kind: 'verify',
+    operands: ['a', 'b'],
+    filesFrom: null,
+    format: null,
+    ...common,
+  });
   assert.deepEqual(await parsed('config', 'show'), { kind: 'config', action: 'show', ...common });
   assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
 });
@@ -267,6 +274,10 @@ for (const [line, message] of [
   ['restore --json f', /--json and the result cannot share standard output/],
   ['restore -i -', /--in-place cannot replace standard input/],
   ['score - -', /only once/],
+  ['verify', /no compacted file named/],
+  ['verify --files-from - -', /only once/],
+  ['--files-from - -', /must be the only input/],
+  ['--files-from x -o -', /several transcripts cannot share standard output/],
 ] as const) {
   test(`'compact ${line}' is refused`, async () => {
     const found = await refused(...line.split(' '));

@@ -28,7 +28,10 @@ export async function runCompact(stage: Stage, invocation: CompactInvocation): P
   return inSession(stage, { ...invocation, command: 'compact' }, async (session) => {
     const refusal = await chooseModel(session, invocation);
     if (refusal !== null) return refusal;
-    const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
+    const gathered = await gatherInputs(session, invocation.operands, {
+      skipsCompacted: true,
+      filesFrom: invocation.filesFrom,
+    });
     if (typeof gathered === 'number') return gathered;
     const outputs = await planOutputs({
       files: gathered.inputs,

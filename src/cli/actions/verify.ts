@@ -15,7 +15,10 @@ import type { Session, Stage } from '../session.ts';
 export async function runVerify(stage: Stage, invocation: VerifyInvocation): Promise<ExitCode> {
   return inSession(stage, { ...invocation, command: 'compact verify' }, async (session) => {
     // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
-    const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: false });
+    const gathered = await gatherInputs(session, invocation.operands, {
+      skipsCompacted: false,
+      filesFrom: invocation.filesFrom,
+    });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
     for (const input of gathered.inputs) {

@@ -3,6 +3,7 @@ import type { CommandDefinition, Options } from './definition.ts';
 import {
   ARCHIVE_FLAG,
   CONFIG_FLAG,
+  FILES_FROM_FLAG,
   FORMAT_FLAG,
   MANNER_FLAGS,
   MODEL_FLAGS,
@@ -48,6 +49,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     },
     ...SELECTION_FLAGS,
     { flags: '-j, --jobs <n>', description: 'transcripts at a time (1)', parse: parseCount },
+    FILES_FROM_FLAG,
     FORMAT_FLAG,
     { flags: '--formats', description: 'list the formats and leave' },
     CONFIG_FLAG,
@@ -57,6 +59,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
   read: ({ options, args }) => ({
     kind: 'compact',
     operands: args,
+    filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
     policy: {
       targetTokens: options.target ?? null,

@@ -61,6 +61,7 @@ export type Options = {
   readonly ifOverBudget?: boolean;
   readonly target?: number;
   readonly format?: string;
+  readonly filesFrom?: string;
   readonly conversation?: string;
   readonly formats?: boolean;
   readonly explain?: boolean;

@@ -32,6 +32,11 @@ export const FORMAT_FLAG: Flag = {
   description: 'do not detect the format (see --formats)',
 };
 
+export const FILES_FROM_FLAG: Flag = {
+  flags: '--files-from <file>',
+  description: 'and the transcripts named in it, one a line or NUL-terminated; - for stdin',
+};
+
 /** Who summarizes. */
 export const MODEL_FLAGS: readonly Flag[] = [
   {
