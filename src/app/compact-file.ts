@@ -23,6 +23,7 @@ import type { CompactReport, SkipReason } from './reports.ts';
 import type { CompactFileRequest } from './requests.ts';
 import { checkReusable, hasFallback, reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
+import { isOwnOutput } from './own-output.ts';
 import { openSettled, openUnsettled } from './settle.ts';
 import { reportUsage, storeCompaction } from './store-compaction.ts';
 import type { StoreInput } from './store-compaction.ts';
@@ -208,24 +209,6 @@ async function hasChanged(
 async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise<boolean> {
   const stamped = await files.stamp(source.path);
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);
-}
-
-function isOwnOutput(
-  transcript: Prepared,
-  settingsSha256: string,
-  archive: {
-    readonly loadCompaction: (
-      id: number,
-    ) => { readonly output: { readonly sha256: string }; readonly settingsSha256: string } | null;
-  },
-): boolean {
-  return transcript.conversations.some(({ prior }) => {
-    if (prior.kind !== 'lineage') return false;
-    const writer = archive.loadCompaction(prior.cycle.compactionId);
-    return (
-      writer !== null && writer.output.sha256 === transcript.scan.sha256 && writer.settingsSha256 === settingsSha256
-    );
-  });
 }
 
 function archiveMissing(path: string): Failure {

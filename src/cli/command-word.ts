@@ -1,6 +1,7 @@
 export const COMMAND_NAMES = [
   'run',
   'score',
+  'scan',
   'restore',
   'verify',
   'search',
@@ -33,6 +34,8 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--config',
   '--archive',
   '--color',
+  '--larger-than',
+  '--older-than',
   '--limit',
   '--sort',
 ]);

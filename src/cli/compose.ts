@@ -51,6 +51,8 @@ export function createUseCases(composition: Composition): UseCases {
       return compactFile(compacting, request);
     },
     scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
+    surveyFile: async (request, progress) =>
+      (await import('../app/survey-file.ts')).surveyFile({ ...deps, progress }, request),
     restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
     searchArchive: async (request) => (await import('../app/search-archive.ts')).searchArchive(deps, request),

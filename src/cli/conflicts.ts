@@ -12,6 +12,8 @@ export function findConflict(invocation: Invocation): string | null {
         return 'no compacted file named: give files, folders, globs, or - for standard input';
       }
       return stdinConflict(invocation.operands, invocation.filesFrom);
+    case 'scan':
+      return invocation.operands.includes('-') ? 'a scan looks into folders, not into standard input (-)' : null;
     case 'score':
       return stdinConflict(invocation.operands, null);
     default:

@@ -6,6 +6,7 @@ export const PURPOSE = 'Compacts stored conversations: older messages become a s
 export const SUMMARIES: { readonly [name in CommandName]: string } = {
   run: 'the default, for a file named like a command',
   score: "the importance ranking of a transcript's messages",
+  scan: 'finds transcripts, and what there is to save',
   restore: 'the original, byte for byte',
   verify: 'proves that nothing is lost',
   search: 'archived messages and batches, by their words',
@@ -23,6 +24,7 @@ export const HELP_AFTER = `Examples:
   compact --provider ollama --model NAME session.jsonl
   compact score session.jsonl           ranks the messages
   compact restore session.compact.jsonl -o original.jsonl
+  compact scan                          finds transcripts worth compacting
   compact search parser config          finds what was archived
 
 Exit codes: 0 done or nothing to do, 1 a transcript failed, 2 wrong usage or

@@ -126,8 +126,8 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
 }
 
 /** The first naming of a file stands, under whatever name; a link and its target are one file. */
-function dropRepeated(files: readonly InputFile[]): readonly InputFile[] {
-  const seen = new Map<string, InputFile>();
+export function dropRepeated<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
+  const seen = new Map<string, T>();
   for (const file of files) {
     const place = identify(file.path);
     if (!seen.has(place)) seen.set(place, file);

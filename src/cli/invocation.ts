@@ -47,7 +47,24 @@ export type ScoreInvocation = Common & {
   readonly sort: ScoreOrder;
 };
 
-export type ScoreOrder = 'score' | 'position';
+export const SCORE_ORDERS = ['score', 'position'] as const;
+export type ScoreOrder = (typeof SCORE_ORDERS)[number];
+
+export type ScanInvocation = Common & {
+  readonly kind: 'scan';
+  /** None: where the known producers keep their transcripts. */
+  readonly operands: readonly string[];
+  /** Only of this one. */
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly largerThanBytes: number | null;
+  readonly olderThanMs: number | null;
+  readonly sort: ScanOrder;
+  readonly output: 'table' | 'json' | 'paths';
+};
+
+export const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
+type ScanOrder = (typeof SCAN_ORDERS)[number];
 
 export type RestoreInvocation = Common & {
   readonly kind: 'restore';
@@ -100,6 +117,7 @@ export const SCHEMA_NAMES = [
   'archive-list',
   'archive-stats',
   'archive-check',
+  'scan',
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];
 
@@ -107,6 +125,7 @@ export type SchemaName = (typeof SCHEMA_NAMES)[number];
 export type Invocation =
   | CompactInvocation
   | ScoreInvocation
+  | ScanInvocation
   | RestoreInvocation
   | VerifyInvocation
   | SearchInvocation

@@ -37,6 +37,8 @@ async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> 
       return (await import('./actions/compact.ts')).runCompact(stage, invocation);
     case 'score':
       return (await import('./actions/score.ts')).runScore(stage, invocation);
+    case 'scan':
+      return (await import('./actions/scan.ts')).runScan(stage, invocation);
     case 'restore':
       return (await import('./actions/restore.ts')).runRestore(stage, invocation);
     case 'verify':

@@ -11,6 +11,7 @@ import type {
   VerifyFileRequest,
 } from '../app/requests.ts';
 import type { RateLimits } from '../app/rate-limit.ts';
+import type { ScanReport, SurveyFileRequest } from '../app/survey-file.ts';
 import type { ShownOriginal } from '../app/show-archived.ts';
 import type { ModelAccess } from '../config/model-access.ts';
 import type { Result } from '../core/result.ts';
@@ -28,6 +29,8 @@ export type UseCases = {
   /** Several may be at work at a time; `progress` is that of this one. */
   readonly compactFile: (request: CompactFileRequest, progress: Progress) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
+  /** Reads only. Null: it is not one that is asked for. */
+  readonly surveyFile: (request: SurveyFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
   readonly searchArchive: (request: SearchRequest) => Promise<Result<SearchReport, Failure>>;

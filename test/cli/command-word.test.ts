@@ -5,6 +5,7 @@ import { archiveCommand } from '../../src/cli/commands/archive.ts';
 import { compactCommand } from '../../src/cli/commands/compact.ts';
 import { configCommand } from '../../src/cli/commands/config.ts';
 import { restoreCommand } from '../../src/cli/commands/restore.ts';
+import { scanCommand } from '../../src/cli/commands/scan.ts';
 import { schemaCommand } from '../../src/cli/commands/schema.ts';
 import { scoreCommand } from '../../src/cli/commands/score.ts';
 import { searchCommand } from '../../src/cli/commands/search.ts';
@@ -33,6 +34,7 @@ test('the flags that take a value are exactly those of the commands', () => {
   const definitions = [
     compactCommand,
     scoreCommand,
+    scanCommand,
     restoreCommand,
     verifyCommand,
     searchCommand,

@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { ShowReport } from '../../src/app/archive-reports.ts';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/reports.ts';
 import type { RestoreFileRequest } from '../../src/app/requests.ts';
+import type { ScanReport } from '../../src/app/survey-file.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Result } from '../../src/core/result.ts';
@@ -108,6 +109,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'score', request },
           answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
         ),
+      surveyFile: (request, progress) =>
+        keep({ name: 'survey', request }, answers.surveyFile?.(request, progress) ?? Promise.resolve(ok(null))),
       restoreFile: (request) =>
         keep(
           { name: 'restore', request },
@@ -228,6 +231,23 @@ export function scoreReport(changes: Partial<ScoreReport> = {}): ScoreReport {
         conversation: 'c1',
       },
     ],
+    ...changes,
+  };
+}
+
+export function scanReport(changes: Partial<ScanReport> = {}): ScanReport {
+  return {
+    schema: 'compact/scan@1',
+    file: '/home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
+    format: 'claude-code',
+    project: '/work/harbor',
+    at: '2026-03-02T09:00:00.000Z',
+    modified: '2026-03-02T09:00:01.000Z',
+    bytes: 4_200_000,
+    conversations: 1,
+    messages: 634,
+    tokens: { before: 160_000, after: 80_000, by: 'utf8-bytes/4' },
+    saving: 80_000,
     ...changes,
   };
 }

@@ -188,6 +188,31 @@ test('show and archive become data', async () => {
   }
 });
 
+test('every flag of scan becomes data', async () => {
+  const common = { kind: 'scan', format: null, policy: noPolicy, settings: noSettings, manner: plain } as const;
+  assert.deepEqual(await parsed('scan'), {
+    ...common,
+    operands: [],
+    largerThanBytes: null,
+    olderThanMs: null,
+    sort: 'saving',
+    output: 'table',
+  });
+  assert.deepEqual(
+    await parsed(...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -0'.split(' ')),
+    {
+      ...common,
+      operands: ['a', 'b'],
+      format: 'codex',
+      policy: { ...noPolicy, targetTokens: 9 },
+      largerThanBytes: 5_000_000,
+      olderThanMs: 172_800_000,
+      sort: 'age',
+      output: 'paths',
+    },
+  );
+});
+
 test('formats and the version need no transcript', async () => {
   assert.deepEqual(await parsed('--formats'), { kind: 'formats', manner: plain, settings: noSettings });
   assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
@@ -206,7 +231,7 @@ test('help names every command and stays within its width', async () => {
   const help = await parsed('--help');
   assert.ok(help.kind === 'help');
   assert.deepEqual(
-    ['run', 'score', 'restore', 'verify', 'search', 'show', 'archive', 'config', 'schema'].filter(
+    ['run', 'score', 'scan', 'restore', 'verify', 'search', 'show', 'archive', 'config', 'schema'].filter(
       (name) => !help.text.includes(`\n  ${name} `),
     ),
     [],
@@ -274,6 +299,11 @@ for (const [line, message] of [
   ['restore --json f', /--json and the result cannot share standard output/],
   ['restore -i -', /--in-place cannot replace standard input/],
   ['score - -', /only once/],
+  ['scan -', 'a scan looks into folders, not into standard input (-)'],
+  ['scan -0 --json', /cannot be used with/],
+  ['scan --larger-than 5QB', /It must be a size: 500000, 500kB, 5MB/],
+  ['scan --older-than 30m', /30m could be minutes or months: months are 30mo/],
+  ['scan --older-than soon', /It must be an age: 12h, 30d, 2w, 6mo, 1y/],
   ['verify', /no compacted file named/],
   ['verify --files-from - -', /only once/],
   ['--files-from - -', /must be the only input/],

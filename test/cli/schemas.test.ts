@@ -11,6 +11,7 @@ import type {
   ScoreReport,
   VerifyReport,
 } from '../../src/app/reports.ts';
+import type { ScanReport } from '../../src/app/survey-file.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { run } from '../../src/cli/run.ts';
 import { archiveCheckReportSchema } from '../../src/cli/schemas/archive-check.ts';
@@ -18,12 +19,20 @@ import { archiveListReportSchema } from '../../src/cli/schemas/archive-list.ts';
 import { archiveStatsReportSchema } from '../../src/cli/schemas/archive-stats.ts';
 import { compactReportSchema } from '../../src/cli/schemas/compact.ts';
 import type { restoreReportSchema } from '../../src/cli/schemas/restore.ts';
+import { scanReportSchema } from '../../src/cli/schemas/scan.ts';
 import { scoreReportSchema } from '../../src/cli/schemas/score.ts';
 import { searchReportSchema } from '../../src/cli/schemas/search.ts';
 import { showReportSchema } from '../../src/cli/schemas/show.ts';
 import { verifyReportSchema } from '../../src/cli/schemas/verify.ts';
 import { checkReport, listReport, searchReport, shownBatch, shownMessage, statsReport } from './archive-reports.ts';
-import { compactReport, createFakeTerminal, createFakeUseCases, scoreReport, verifyReport } from './fakes.ts';
+import {
+  compactReport,
+  createFakeTerminal,
+  createFakeUseCases,
+  scanReport,
+  scoreReport,
+  verifyReport,
+} from './fakes.ts';
 
 // That a report has every key of its schema is checked where the schema stands; that the schema has every key of the report, here.
 type KeysOf<T> = T extends unknown ? keyof T : never;
@@ -40,7 +49,8 @@ const known: readonly [
   KnowsAll<typeof archiveListReportSchema, ArchiveListReport>,
   KnowsAll<typeof archiveStatsReportSchema, ArchiveStatsReport>,
   KnowsAll<typeof archiveCheckReportSchema, ArchiveCheckReport>,
-] = [true, true, true, true, true, true, true, true, true, true];
+  KnowsAll<typeof scanReportSchema, ScanReport>,
+] = [true, true, true, true, true, true, true, true, true, true, true];
 
 test('each schema takes the report that it describes', () => {
   assert.deepEqual(compactReportSchema.parse(compactReport()), compactReport());
@@ -52,7 +62,8 @@ test('each schema takes the report that it describes', () => {
   assert.deepEqual(archiveListReportSchema.parse(listReport()), listReport());
   assert.deepEqual(archiveStatsReportSchema.parse(statsReport()), statsReport());
   assert.deepEqual(archiveCheckReportSchema.parse(checkReport()), checkReport());
-  assert.equal(known.length, 10);
+  assert.deepEqual(scanReportSchema.parse(scanReport()), scanReport());
+  assert.equal(known.length, 11);
 });
 
 test('the schema of a compaction takes the line of one that failed, and no half of either', () => {
@@ -82,6 +93,7 @@ for (const command of ['compact', 'run', 'score', 'restore', 'verify']) {
 
 for (const [command, key] of [
   ['search', 'hits'],
+  ['scan', 'saving'],
   ['show', 'text'],
   ['archive-list', 'compactions'],
   ['archive-stats', 'formats'],

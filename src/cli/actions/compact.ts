@@ -2,7 +2,6 @@ import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
 import type { CompactReport, PassedReport } from '../../app/reports.ts';
 import { defaultArchivePath } from '../../config/find.ts';
-import type { Environment } from '../../config/find.ts';
 import type { ResolvedSettings } from '../../config/resolve.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
@@ -14,6 +13,7 @@ import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
+import { programName } from '../program-name.ts';
 import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
 import type { CompactRendering } from '../render/compact.ts';
@@ -153,9 +153,4 @@ function archiveToName({ settings, terminal }: Session, { settings: asked }: Com
   const { path } = settings.archive;
   const isHidden = asked.configFlag !== null && path !== defaultArchivePath(terminal.surroundings);
   return asked.flags.archive?.path ?? (isHidden ? path : null);
-}
-
-/** As it can be typed again: npx says that it runs us. */
-function programName(environment: Environment): string {
-  return environment['npm_command'] === 'exec' ? 'npx compact' : 'compact';
 }

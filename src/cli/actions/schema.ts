@@ -32,6 +32,8 @@ async function loadSchema(name: SchemaName): Promise<z.ZodType> {
       return (await import('../schemas/archive-stats.ts')).archiveStatsReportSchema;
     case 'archive-check':
       return (await import('../schemas/archive-check.ts')).archiveCheckReportSchema;
+    case 'scan':
+      return (await import('../schemas/scan.ts')).scanReportSchema;
     default:
       return assertNever(name);
   }

@@ -1,5 +1,5 @@
 import type { Result } from '../../core/result.ts';
-import type { Manner, ScoreOrder } from '../invocation.ts';
+import type { Manner, ScanInvocation, ScoreOrder } from '../invocation.ts';
 
 /** A command as data: what may stand on its line, and how what stood there becomes an invocation. */
 export type CommandDefinition<T> = {
@@ -66,7 +66,10 @@ export type Options = {
   readonly formats?: boolean;
   readonly explain?: boolean;
   readonly limit?: number;
-  readonly sort?: ScoreOrder;
+  readonly sort?: ScoreOrder | ScanInvocation['sort'];
+  readonly largerThan?: number;
+  readonly olderThan?: number;
+  readonly null?: boolean;
   readonly all?: boolean;
   readonly messages?: boolean;
   readonly batches?: boolean;

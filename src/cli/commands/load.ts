@@ -7,6 +7,8 @@ export async function loadDefinition(name: CommandName | null): Promise<CommandD
   switch (name) {
     case 'score':
       return (await import('./score.ts')).scoreCommand;
+    case 'scan':
+      return (await import('./scan.ts')).scanCommand;
     case 'restore':
       return (await import('./restore.ts')).restoreCommand;
     case 'verify':

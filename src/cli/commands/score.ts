@@ -1,3 +1,4 @@
+import { SCORE_ORDERS } from '../invocation.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import {
@@ -19,7 +20,7 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     {
       flags: '--sort <order>',
       description: 'rows by score (a table is) or by position (JSON is)',
-      choices: ['score', 'position'],
+      choices: [...SCORE_ORDERS],
     },
     ...SELECTION_FLAGS,
     FORMAT_FLAG,
@@ -34,7 +35,7 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
     explain: options.explain === true,
     limit: options.limit ?? null,
-    sort: options.sort ?? (options.json === true ? 'position' : 'score'),
+    sort: SCORE_ORDERS.find((order) => order === options.sort) ?? (options.json === true ? 'position' : 'score'),
     manner: readManner(options),
     settings: readSettings(options),
   }),

@@ -6,6 +6,8 @@ export type Column = {
   readonly cells: readonly string[];
   /** What it may be squeezed to, where the table is too wide. Undefined: it is not. */
   readonly minColumns?: number;
+  /** How a cell is shortened; by default its end goes. */
+  readonly clip?: (cell: string, columns: number) => string;
   /** Left out where the table is too wide even when squeezed; the last such column goes first. */
   readonly isOptional?: boolean;
   /** Applied after the cell got its width. */
@@ -24,8 +26,10 @@ export function layTable(
   const rowCount = Math.max(0, ...columns.map(({ cells }) => cells.length));
   const rows = Array.from({ length: rowCount }, (_, row) =>
     line(
-      columns.map(({ cells, align, paint }, index) => {
-        const cell = fitText(cells[row] ?? '', widths[index] ?? 0, align);
+      columns.map(({ cells, align, clip, paint }, index) => {
+        const columns = widths[index] ?? 0;
+        const text = cells[row] ?? '';
+        const cell = fitText(clip === undefined ? text : clip(text, columns), columns, align);
         return paint === undefined ? cell : paint(cell, row);
       }),
     ),

@@ -61,6 +61,15 @@ export function clipStart(text: string, columns: number): string {
   return `…${kept}`;
 }
 
+/** The same, cut out of its middle: a path's beginning tells whose it is, its end which one. */
+export function clipMiddle(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  const headColumns = Math.floor(columns / 3);
+  if (headColumns < 2) return clipStart(text, columns);
+  const head = clipText(text, headColumns);
+  return head + clipStart(text, columns - textWidth(head) + 1).slice(1);
+}
+
 /** Exactly `columns` wide. */
 export function fitText(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
   const clipped = clipText(text, columns);

@@ -1,0 +1,164 @@
+import type { Failure } from '../../app/failure.ts';
+import type { ScanReport, SurveyFileRequest } from '../../app/survey-file.ts';
+import { resolveModelAccess } from '../../config/model-access.ts';
+import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { assertNever } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import { findScanned } from '../find-scanned.ts';
+import type { Scanned, ScannedFile } from '../find-scanned.ts';
+import type { ScanInvocation } from '../invocation.ts';
+import { programName } from '../program-name.ts';
+import type { Place } from '../progress.ts';
+import { renderBug } from '../render/bug.ts';
+import { renderFailed, failedReport } from '../render/failed.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { countOf } from '../render/quantities.ts';
+import { safeText } from '../render/safe-text.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+/** Reads only; what cannot be read is told and no reason to stop. */
+export async function runScan(stage: Stage, invocation: ScanInvocation): Promise<ExitCode> {
+  return inSession(stage, { ...invocation, command: 'compact scan', endsWithStdout: true }, async (session) => {
+    const scanned = await findScanned(session, invocation);
+    if (typeof scanned === 'number') return scanned;
+    const { signal } = session.terminal;
+    const nowMs = Date.now();
+    const found = await surveyAll({ session, invocation, nowMs }, scanned);
+    if (signal.aborted) return interruptionCode(signal);
+    await answer({ session, invocation, nowMs }, { rows: sortRows(found.rows, invocation.sort), scanned });
+    if (found.passedCount > 0 && invocation.manner.verbosity === 'normal') {
+      const them = found.passedCount === 1 ? 'it' : 'them';
+      session.voice.report([
+        `${countOf(found.passedCount, 'file')} passed over that ${found.passedCount === 1 ? 'is' : 'are'} no transcript; -v names ${them}.`,
+      ]);
+    }
+    return found.failedCount + scanned.failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+type Run = { readonly session: Session; readonly invocation: ScanInvocation; readonly nowMs: number };
+type Found = { readonly rows: readonly ScanReport[]; readonly passedCount: number; readonly failedCount: number };
+
+/** Keeps a row of each, never a transcript. */
+async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
+  const { signal } = run.session.terminal;
+  const rows: ScanReport[] = [];
+  const counts = { passed: 0, failed: 0 };
+  for (const [index, file] of files.entries()) {
+    if (signal.aborted) break;
+    const place = { index, count: files.length };
+    const result = await surveyOne(run, file, place);
+    if (result.ok && result.value !== null) rows.push(result.value);
+    if (result.ok || result.error === 'interrupted') continue;
+    counts[result.error] += 1;
+  }
+  return { rows, passedCount: counts.passed, failedCount: counts.failed };
+}
+
+type Unread = 'passed' | 'failed' | 'interrupted';
+
+async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Result<ScanReport | null, Unread>> {
+  const { session } = run;
+  const { voice } = session;
+  try {
+    const result = await session.useCases.surveyFile(requestFor(run, file), voice.progress.of(file.name, place));
+    if (!result.ok) return { ok: false, error: tellFailure(run, file, result.error) };
+    const report = result.value;
+    if (report === null) return result;
+    return { ok: true, value: { ...report, project: report.project ?? file.project } };
+  } catch (error) {
+    // What an interruption tears down may complain; it was asked for.
+    if (session.terminal.signal.aborted) return { ok: false, error: 'interrupted' };
+    voice.error(renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })));
+    return { ok: false, error: 'failed' };
+  }
+}
+
+function requestFor({ session, invocation, nowMs }: Run, { path, name }: ScannedFile): SurveyFileRequest {
+  const { format, largerThanBytes, olderThanMs } = invocation;
+  const before = olderThanMs === null ? null : new Date(nowMs - olderThanMs);
+  return {
+    input: { path, name, format: null },
+    policy: toPolicy(session.settings, invocation.policy),
+    ...toModel(session.settings),
+    ...maskingOf(session, invocation),
+    only: { format, largerThanBytes, before },
+  };
+}
+
+/** A part of the settings by which a compaction is known again. A model that cannot be asked is no matter of a scan. */
+function maskingOf(
+  { settings, config, terminal }: Session,
+  asked: ScanInvocation,
+): Pick<SurveyFileRequest, 'isMasked'> {
+  const access = resolveModelAccess({
+    settings,
+    config,
+    flags: asked.settings.flags,
+    environment: terminal.surroundings.environment,
+    trustsConfig: true,
+    isDryRun: true,
+  });
+  return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
+}
+
+/** What holds no conversation is what a scan passes over, unless it was named itself. */
+function tellFailure({ session, invocation }: Run, file: ScannedFile, failure: Failure): Unread {
+  if (failure.kind === 'interrupted') return 'interrupted';
+  const { kind } = failure;
+  const isNone = kind === 'no-messages' || kind === 'not-a-transcript' || kind === 'unknown-format';
+  if (!isNone || file.isNamed) {
+    session.voice.error(renderFailure(failure));
+    return 'failed';
+  }
+  if (invocation.manner.verbosity === 'verbose') session.voice.report([renderFailure(failure)]);
+  return 'passed';
+}
+
+function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): readonly ScanReport[] {
+  const byPath = (a: ScanReport, b: ScanReport): number => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0);
+  const time = ({ at, modified }: ScanReport): number => Date.parse(at ?? modified);
+  const difference = (a: ScanReport, b: ScanReport): number => {
+    switch (order) {
+      case 'saving':
+        return b.saving - a.saving;
+      case 'size':
+        return b.bytes - a.bytes;
+      case 'tokens':
+        return b.tokens.before - a.tokens.before;
+      case 'age':
+        return time(a) - time(b);
+      case 'path':
+        return 0;
+      default:
+        return assertNever(order);
+    }
+  };
+  return rows.toSorted((a, b) => difference(a, b) || byPath(a, b));
+}
+
+async function answer(
+  { session, invocation, nowMs }: Run,
+  { rows, scanned }: { readonly rows: readonly ScanReport[]; readonly scanned: Scanned },
+): Promise<void> {
+  const { voice, terminal } = session;
+  if (invocation.output === 'paths') for (const { file } of rows) voice.answerPiece(`${file}\0`);
+  else if (invocation.output === 'json') for (const row of rows) voice.answerPiece(reportJson(row));
+  if (rows.length === 0) return voice.report(nothingFound(scanned));
+  if (invocation.output !== 'table') return;
+  const { renderScan, renderNextStep } = await import('../render/scan.ts');
+  const { environment, homeFolder } = terminal.surroundings;
+  voice.answer(
+    renderScan(rows, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, nowMs, homeFolder }),
+  );
+  voice.report(renderNextStep(rows, { program: programName(environment), argv: terminal.argv }));
+}
+
+function nothingFound({ files, looked }: Scanned): readonly string[] {
+  if (files.length > 0) return [`None of ${countOf(files.length, 'file')} is a transcript that is asked for.`];
+  return ['No transcripts found. Looked in:', ...looked.map((place) => `  ${safeText(place)}`)];
+}

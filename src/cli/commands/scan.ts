@@ -1,0 +1,44 @@
+import { SCAN_ORDERS } from '../invocation.ts';
+import type { ScanInvocation } from '../invocation.ts';
+import type { CommandDefinition } from './definition.ts';
+import { ARCHIVE_FLAG, CONFIG_FLAG, MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS } from './options.ts';
+import { parseAge, parseBytes } from './quantity.ts';
+
+export const scanCommand: CommandDefinition<ScanInvocation> = {
+  operands: {
+    syntax: '[folder...]',
+    description: 'where to look; without any, where the known programs keep their transcripts',
+  },
+  flags: [
+    { flags: '--larger-than <size>', description: 'files over 5MB, 500kB, 1GiB', parse: parseBytes },
+    {
+      flags: '--older-than <age>',
+      description: 'last message more than 12h, 30d, 2w, 6mo, 1y ago',
+      parse: parseAge,
+    },
+    { flags: '--format <name>', description: 'of this format alone (see --formats)' },
+    {
+      flags: '--sort <order>',
+      description: 'what comes first: most saved, largest, oldest, most tokens',
+      choices: [...SCAN_ORDERS],
+      default: 'saving',
+    },
+    { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
+    ...SELECTION_FLAGS,
+    CONFIG_FLAG,
+    ARCHIVE_FLAG,
+    ...MANNER_FLAGS,
+  ],
+  read: ({ options, args }) => ({
+    kind: 'scan',
+    operands: args,
+    format: options.format ?? null,
+    policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
+    largerThanBytes: options.largerThan ?? null,
+    olderThanMs: options.olderThan ?? null,
+    sort: SCAN_ORDERS.find((order) => order === options.sort) ?? 'saving',
+    output: options.null === true ? 'paths' : options.json === true ? 'json' : 'table',
+    manner: readManner(options),
+    settings: readSettings(options),
+  }),
+};

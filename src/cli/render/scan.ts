@@ -1,0 +1,104 @@
+import type { ScanReport } from '../../app/survey-file.ts';
+import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { policyFlags, typedAgain } from '../repeated-flags.ts';
+import { safeText } from './safe-text.ts';
+import { shellWord } from './shell-word.ts';
+import { layTable } from './table.ts';
+import type { Column } from './table.ts';
+import type { Theme } from './theme.ts';
+import { clipMiddle, clipStart } from './width.ts';
+
+export type ScanRendering = {
+  readonly theme: Theme;
+  readonly widthColumns: number;
+  readonly nowMs: number;
+  /** Shown as `~`. */
+  readonly homeFolder: string;
+};
+
+const MIN_PATH_COLUMNS = 26; // less would no longer tell two sessions apart
+const MIN_PROJECT_COLUMNS = 12;
+
+/** A row a transcript, in the order given, then all of them together. */
+export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering): readonly string[] {
+  const { theme, widthColumns, nowMs, homeFolder } = rendering;
+  const number = (title: string, cell: (row: ScanReport) => string): Column => ({
+    title,
+    align: 'right',
+    cells: rows.map(cell),
+  });
+  const text = (title: string, cell: (row: ScanReport) => string): Column => ({
+    title,
+    align: 'left',
+    cells: rows.map((row) => safeText(cell(row))),
+  });
+  const columns: readonly Column[] = [
+    { ...number('saves', ({ saving }) => formatCount(saving)), paint: theme.good },
+    number('tokens', ({ tokens }) => formatCount(tokens.before)),
+    number('size', ({ bytes }) => formatBytes(bytes)),
+    number('age', ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified))),
+    { ...number('messages', ({ messages }) => formatCount(messages)), isOptional: true },
+    { ...text('format', ({ format }) => format), isOptional: true },
+    {
+      ...text('project', ({ project }) => tilde(project ?? '', homeFolder)),
+      isOptional: true,
+      minColumns: MIN_PROJECT_COLUMNS,
+      clip: clipStart,
+    },
+    {
+      ...text('transcript', ({ file }) => tilde(file, homeFolder)),
+      minColumns: MIN_PATH_COLUMNS,
+      clip: clipMiddle,
+    },
+  ];
+  return [...layTable(columns, { widthColumns, paintHead: theme.faint }), ...renderTotal(rows).map(theme.strong)];
+}
+
+function renderTotal(rows: readonly ScanReport[]): readonly string[] {
+  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
+  const before = rows.reduce((sum, { tokens }) => sum + tokens.before, 0);
+  const saving = rows.reduce((sum, row) => sum + row.saving, 0);
+  const share = before === 0 ? 0 : Math.trunc((100 * saving) / before);
+  return [
+    `${countOf(rows.length, 'transcript')}, ${formatBytes(bytes)}, ${countOf(before, 'token')}`,
+    saving === 0
+      ? 'compaction would save nothing'
+      : `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,
+  ];
+}
+
+/** What can be typed next, where there is something to save. */
+export function renderNextStep(
+  rows: readonly ScanReport[],
+  { program, argv }: { readonly program: string; readonly argv: readonly string[] },
+): readonly string[] {
+  const first = rows.find(({ saving }) => saving > 0);
+  if (first === undefined) return [];
+  const compact = [program, typedAgain(policyFlags(argv))].filter((part) => part !== '').join(' ');
+  return [
+    'Next, the plan of one, or all of them in place:',
+    `  ${compact} -n ${shellWord(first.file)}`,
+    `  ${program} ${typedAgain(argv)} -0 | ${compact} -i --files-from -`,
+  ];
+}
+
+const HOUR_MS = 3_600_000;
+/** Up to how many hours each unit is used, and its hours: the units of `--older-than`. */
+const UNITS = [
+  { name: 'h', below: 48, hours: 1 },
+  { name: 'd', below: 24 * 90, hours: 24 },
+  { name: 'mo', below: 24 * 365 * 2, hours: 24 * 30 },
+  { name: 'y', below: Number.POSITIVE_INFINITY, hours: 24 * 365 },
+] as const;
+
+/** '5h', '34d', '14mo', rounded down. */
+export function formatAge(ms: number): string {
+  const hours = ms / HOUR_MS;
+  if (hours < 1) return '<1h';
+  const unit = UNITS.find(({ below }) => hours < below) ?? UNITS[UNITS.length - 1];
+  return unit === undefined ? '' : `${formatCount(Math.floor(hours / unit.hours))}${unit.name}`;
+}
+
+function tilde(path: string, homeFolder: string): string {
+  return path.startsWith(`${homeFolder}/`) ? `~${path.slice(homeFolder.length)}` : path;
+}

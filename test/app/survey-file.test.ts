@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
+import { test } from 'node:test';
+import { createFileStore } from '../../src/adapters/fs/file-store.ts';
+import type { Failure } from '../../src/app/failure.ts';
+import { surveyFile } from '../../src/app/survey-file.ts';
+import type { ScanReport, SurveyFilter } from '../../src/app/survey-file.ts';
+import type { Result } from '../../src/core/result.ts';
+import type { FileStore } from '../../src/ports/files.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { STORED_SESSIONS } from '../support/stored-sessions.ts';
+import { benchFor, policyOf, reportOf } from '../support/workbench.ts';
+import type { Workbench } from '../support/workbench.ts';
+
+const ANY: SurveyFilter = { format: null, largerThanBytes: null, before: null };
+
+function survey(
+  { deps, path }: Workbench,
+  name: string,
+  only: Partial<SurveyFilter> = {},
+): Promise<Result<ScanReport | null, Failure>> {
+  return surveyFile(deps, {
+    input: { path: path(name), name, format: null },
+    policy: policyOf(),
+    provider: 'extractive',
+    modelName: 'extractive',
+    only: { ...ANY, ...only },
+  });
+}
+
+async function surveyed(bench: Workbench, name: string, only: Partial<SurveyFilter> = {}): Promise<ScanReport | null> {
+  const result = await survey(bench, name, only);
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+/** A store that counts how often a file is opened. */
+function countingStore(): { readonly files: FileStore; readonly opened: () => number } {
+  const real = createFileStore();
+  let count = 0;
+  return {
+    files: {
+      ...real,
+      open: (path) => {
+        count += 1;
+        return real.open(path);
+      },
+    },
+    opened: () => count,
+  };
+}
+
+const SESSION = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
+const LAST_SAID = new Date('2026-05-05T09:15:03.000Z');
+
+test('a transcript is told with its project, its last message and what a dry run says of it', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', SESSION);
+  utimesSync(bench.path('x.jsonl'), 1_800_000_000, 1_800_000_000.5);
+  const plan = reportOf(await bench.compact('x.jsonl', { output: { kind: 'none' } }));
+  const [conversation] = plan.conversations;
+  const tokens = conversation?.tokens ?? { before: 0, after: 0, by: '' };
+  assert.deepEqual(await surveyed(bench, 'x.jsonl'), {
+    schema: 'compact/scan@1',
+    file: 'x.jsonl',
+    format: 'claude-code',
+    project: '/w',
+    at: LAST_SAID.toISOString(),
+    modified: '2027-01-15T08:00:00.500Z',
+    bytes: SESSION.length,
+    conversations: 1,
+    messages: 64,
+    tokens,
+    saving: tokens.before - tokens.after,
+  });
+  assert.ok(tokens.before > tokens.after);
+});
+
+test('a transcript in which nothing would be done saves nothing, and it is told why', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', chatTranscript(1));
+  const report = await surveyed(bench, 'x.jsonl');
+  assert.deepEqual([report?.saving, report?.reason, report?.at], [0, 'too-short', null]);
+});
+
+test('looking makes nothing, and opens no archive for what was never compacted', async (t) => {
+  const bench = benchFor(t, { openArchive: () => assert.fail('the archive was opened') });
+  bench.write('x.jsonl', SESSION);
+  assert.notEqual(await surveyed(bench, 'x.jsonl'), null);
+  assert.deepEqual(readdirSync(bench.folder), ['x.jsonl']);
+});
+
+test('a transcript that was compacted with the same settings has nothing new, until something is appended', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', SESSION);
+  reportOf(await bench.compact('x.jsonl'));
+  const before = statSync(bench.path('x.jsonl'), { bigint: true });
+  const report = await surveyed(bench, 'x.jsonl');
+  assert.deepEqual([report?.saving, report?.reason], [0, 'nothing-new']);
+  assert.equal(statSync(bench.path('x.jsonl'), { bigint: true }).ctimeNs, before.ctimeNs);
+  const more = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.more ?? '';
+  bench.write('x.jsonl', Buffer.concat([bench.read('x.jsonl'), Buffer.from(more)]));
+  const grown = await surveyed(bench, 'x.jsonl');
+  assert.equal(grown?.reason, undefined);
+  assert.ok((grown?.saving ?? 0) > 0);
+});
+
+test('a file that is not larger than asked for is not opened', async (t) => {
+  const { files, opened } = countingStore();
+  const bench = benchFor(t, { files });
+  bench.write('x.jsonl', SESSION);
+  assert.equal(await surveyed(bench, 'x.jsonl', { largerThanBytes: SESSION.length }), null);
+  assert.equal(opened(), 0);
+  assert.notEqual(await surveyed(bench, 'x.jsonl', { largerThanBytes: SESSION.length - 1 }), null);
+});
+
+test('a transcript of another format, or with a message too new, is not read whole', async (t) => {
+  const { files, opened } = countingStore();
+  const bench = benchFor(t, { files });
+  bench.write('x.jsonl', SESSION);
+  assert.equal(await surveyed(bench, 'x.jsonl', { format: 'codex' }), null);
+  assert.equal(await surveyed(bench, 'x.jsonl', { before: LAST_SAID }), null);
+  assert.equal(opened(), 2);
+  const later = new Date(LAST_SAID.getTime() + 1);
+  assert.notEqual(await surveyed(bench, 'x.jsonl', { format: 'claude-code', before: later }), null);
+});
+
+test('a last message is found behind a tail that has none', async (t) => {
+  const bench = benchFor(t);
+  const snapshot = { type: 'file-history-snapshot', messageId: 'm', snapshot: { text: 'x'.repeat(100_000) } };
+  bench.write('x.jsonl', `${SESSION}${JSON.stringify(snapshot)}\n`);
+  assert.equal(await surveyed(bench, 'x.jsonl', { before: LAST_SAID }), null);
+  assert.equal((await surveyed(bench, 'x.jsonl'))?.at, LAST_SAID.toISOString());
+});
+
+test('where messages have no times, the last write to the file counts', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', chatTranscript(4));
+  utimesSync(bench.path('x.jsonl'), 1_700_000_000, 1_700_000_000);
+  const isWanted = async (seconds: number) =>
+    (await surveyed(bench, 'x.jsonl', { before: new Date(seconds * 1000) })) !== null;
+  assert.deepEqual([await isWanted(1_700_000_000), await isWanted(1_700_000_001)], [false, true]);
+});
+
+test('a line that is being written is looked at again, a damaged one is a failure', async (t) => {
+  const real = createFileStore();
+  const bench = benchFor(t, {
+    files: {
+      ...real,
+      open: async (path) => {
+        const opened = await real.open(path);
+        bench.write('x.jsonl', SESSION);
+        return opened;
+      },
+    },
+  });
+  const torn = `${SESSION}{"type":"us`;
+  bench.write('x.jsonl', torn);
+  assert.equal((await surveyed(bench, 'x.jsonl'))?.messages, 64);
+  const still = benchFor(t);
+  still.write('x.jsonl', torn);
+  const failed = await survey(still, 'x.jsonl');
+  assert.deepEqual(failed.ok || failed.error.kind, 'bad-line');
+});
+
+test('a file that is gone is a failure that names it', async (t) => {
+  const failed = await survey(benchFor(t), 'gone.jsonl', { largerThanBytes: 5 });
+  assert.deepEqual(failed, { ok: false, error: { kind: 'file', failure: { kind: 'not-found', path: 'gone.jsonl' } } });
+});

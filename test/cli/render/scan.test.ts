@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatAge, renderNextStep, renderScan } from '../../../src/cli/render/scan.ts';
+import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
+import { clipMiddle, textWidth } from '../../../src/cli/render/width.ts';
+import { scanReport } from '../fakes.ts';
+
+const rendering = {
+  theme: PLAIN_THEME,
+  nowMs: Date.parse('2026-03-05T10:00:00.000Z'),
+  homeFolder: '/home/you',
+};
+const rows = [
+  scanReport(),
+  scanReport({
+    file: '/home/you/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
+    format: 'codex',
+    project: null,
+    at: null,
+    bytes: 900,
+    messages: 3,
+    tokens: { before: 1200, after: 1200, by: 'utf8-bytes/4' },
+    saving: 0,
+  }),
+];
+
+test('a transcript takes a row, and the totals stand below', () => {
+  assert.deepEqual(renderScan(rows, { ...rendering, widthColumns: 120 }), [
+    ' saves  tokens      size age messages format      project      transcript',
+    '80,000 160,000    4.2 MB  3d      634 claude-code /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
+    '     0   1,200 900 bytes  3d        3 codex                    ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
+    '2 transcripts, 4.2 MB, 161,200 tokens',
+    'compaction saves at least 80,000 tokens (49 %)',
+  ]);
+});
+
+test('60 columns have room for what there is to save and where, the path cut in its middle', () => {
+  const lines = renderScan(rows, { ...rendering, widthColumns: 60 });
+  assert.deepEqual(lines.slice(0, 3), [
+    ' saves  tokens      size age transcript',
+    '80,000 160,000    4.2 MB  3d ~/.claude…harbor/0f1e2d3c.jsonl',
+    '     0   1,200 900 bytes  3d ~/.codex/…lout-2026-02-01.jsonl',
+  ]);
+  assert.ok(lines.every((line) => textWidth(line) <= 60));
+});
+
+test('a name that would steer a terminal is shown as text', () => {
+  const [, row = ''] = renderScan([scanReport({ file: '/x/\u001b[31m.jsonl', project: '\u0007' })], {
+    ...rendering,
+    widthColumns: 120,
+  });
+  assert.match(row, /\\x07 +\/x\/\\x1b\[31m\.jsonl$/);
+});
+
+test('where nothing is to be saved, it is said and nothing is advised', () => {
+  const idle = rows.slice(1);
+  assert.equal(renderScan(idle, { ...rendering, widthColumns: 80 }).at(-1), 'compaction would save nothing');
+  assert.deepEqual(renderNextStep(idle, { program: 'compact', argv: ['scan'] }), []);
+});
+
+test('the next step compacts what was found, with the flags that the figures were made with', () => {
+  const argv = ['scan', '--larger-than', '5MB', '--keep-recent=20', '--config', 'my conf.toml', 'my logs'];
+  assert.deepEqual(renderNextStep(rows, { program: 'npx compact', argv }), [
+    'Next, the plan of one, or all of them in place:',
+    "  npx compact --keep-recent=20 --config 'my conf.toml' -n /home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl",
+    "  npx compact scan --larger-than 5MB --keep-recent=20 --config 'my conf.toml' 'my logs' -0 | npx compact --keep-recent=20 --config 'my conf.toml' -i --files-from -",
+  ]);
+  assert.equal(
+    renderNextStep(rows, { program: 'compact', argv: ['scan'] }).at(-1),
+    '  compact scan -0 | compact -i --files-from -',
+  );
+});
+
+test('an age is told in the units in which it can be asked for', () => {
+  const hour = 3_600_000;
+  const ages = [-hour, hour / 2, hour, 47 * hour, 48 * hour, 89 * 24 * hour, 90 * 24 * hour, 731 * 24 * hour];
+  assert.deepEqual(ages.map(formatAge), ['<1h', '<1h', '1h', '47h', '2d', '89d', '3mo', '2y']);
+});
+
+test('a text that is cut in its middle keeps both ends, and is never wider than asked for', () => {
+  assert.equal(clipMiddle('~/projects/harbor/session.jsonl', 20), '~/pro…/session.jsonl');
+  assert.equal(clipMiddle('short', 20), 'short');
+  for (const columns of [1, 2, 5, 6, 9, 15]) {
+    assert.ok(textWidth(clipMiddle('~/项目/很长的文件夹/会话.jsonl', columns)) <= columns, String(columns));
+  }
+});

@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { createUseCases } from '../../src/cli/compose.ts';
+import { run } from '../../src/cli/run.ts';
+import { scanReportSchema } from '../../src/cli/schemas/scan.ts';
+import type { CreateUseCases } from '../../src/cli/use-cases.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runHere, runProcess } from '../support/program.ts';
+import { STORED_SESSIONS } from '../support/stored-sessions.ts';
+import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
+import type { TerminalOptions } from './fakes.ts';
+
+const [CHAT, CLAUDE, CODEX] = ['chat-lines', 'claude-code', 'codex'].map(
+  (name) => STORED_SESSIONS.find(({ format }) => format === name)?.first ?? '',
+);
+
+async function scanned(
+  args: readonly string[],
+  options: TerminalOptions = {},
+  create: CreateUseCases = createUseCases,
+) {
+  const terminal = createFakeTerminal(['scan', ...args], options);
+  const code = await run({ terminal, loadUseCases: () => Promise.resolve(create) });
+  return { code, out: terminal.out(), errors: terminal.errors() };
+}
+
+/** The files of `--json`, in order; every line is held to its schema. */
+async function filesOf(args: readonly string[], options: TerminalOptions = {}): Promise<readonly string[]> {
+  const { out } = await scanned(['--json', ...args], options);
+  const lines = out.split('\n').slice(0, -1);
+  return lines.map((line) => scanReportSchema.parse(JSON.parse(line)).file);
+}
+
+test('without a folder, transcripts are found where Claude Code and Codex were told to keep them', async (t) => {
+  const home = folderWith(t, {
+    'claude/projects/-work-harbor/one.jsonl': CLAUDE ?? '',
+    'codex/sessions/2026/05/05/rollout-1.jsonl': CODEX ?? '',
+    'codex/archived_sessions/rollout-2.jsonl': CODEX ?? '',
+    'kimi/sessions/a/b/context.jsonl': CHAT ?? '',
+    'kimi/sessions/a/b/wire.jsonl': CHAT ?? '',
+  });
+  const at = (path: string): string => join(home, path);
+  const environment = { CLAUDE_CONFIG_DIR: at('claude'), CODEX_HOME: at('codex'), KIMI_SHARE_DIR: at('kimi') };
+  const all = [
+    'claude/projects/-work-harbor/one.jsonl',
+    'codex/archived_sessions/rollout-2.jsonl',
+    'codex/sessions/2026/05/05/rollout-1.jsonl',
+    'kimi/sessions/a/b/context.jsonl',
+  ];
+  assert.deepEqual(await filesOf(['--sort', 'path'], { environment }), all.map(at));
+  assert.deepEqual(await filesOf(['--format', 'claude-code'], { environment }), all.slice(0, 1).map(at));
+});
+
+test('folders that are named are looked into, and no others; our own results are passed over', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(9), 'd/b.jsonl': chatTranscript(9), 'c.compact.jsonl': '' });
+  const environment = { CLAUDE_CONFIG_DIR: folderWith(t, { 'projects/p/x.jsonl': CLAUDE ?? '' }) };
+  assert.deepEqual(await filesOf([join(folder, 'd')], { environment }), [join(folder, 'd/b.jsonl')]);
+  assert.equal((await filesOf([folder], { environment })).length, 2);
+});
+
+test('the order is the one asked for, by default the largest saving first', async (t) => {
+  const folder = folderWith(t, {
+    'a.jsonl': chatTranscript(40),
+    'b.jsonl': chatTranscript(90),
+    'c.jsonl': chatTranscript(60),
+    'd.jsonl': CLAUDE ?? '',
+  });
+  const order = async (...args: readonly string[]) =>
+    (await filesOf([...args, folder])).map((file) => file.slice(folder.length + 1, -'.jsonl'.length)).join('');
+  assert.equal((await order()).slice(0, 2), 'bc');
+  assert.equal(await order('--sort', 'size'), 'bcad');
+  assert.equal(await order('--sort', 'tokens'), 'bcad');
+  assert.equal(await order('--sort', 'path'), 'abcd');
+  assert.equal((await order('--sort', 'age'))[0], 'd');
+});
+
+test('what is small or young is left out', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(3), 'b.jsonl': CLAUDE ?? '' });
+  assert.deepEqual(await filesOf(['--larger-than', '10kB', folder]), [join(folder, 'b.jsonl')]);
+  assert.deepEqual(await filesOf(['--older-than', '1h', folder]), [join(folder, 'b.jsonl')]);
+});
+
+test('a project is told by its records, else by the folder of the file', async (t) => {
+  const folder = folderWith(t, { 'harbor/a.jsonl': chatTranscript(9), 'harbor/b.jsonl': CLAUDE ?? '' });
+  const { out } = await scanned(['--json', '--sort', 'path', folder]);
+  const projects = out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).project);
+  assert.deepEqual(projects, ['harbor', '/w']);
+});
+
+test('paths alone, each ended by a NUL, are what --files-from takes', async (t) => {
+  const folder = folderWith(t, { 'a\nb.jsonl': chatTranscript(30), 'c.jsonl': chatTranscript(40) });
+  const { code, out } = await scanned(['-0', folder]);
+  assert.deepEqual([code, out], [0, `${join(folder, 'c.jsonl')}\0${join(folder, 'a\nb.jsonl')}\0`]);
+  const archive = join(folder, '.archive.db');
+  const piped = await runHere(['-i', '--json', '--archive', archive, '--files-from', '-'], out);
+  const results = piped.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).result);
+  assert.deepEqual([piped.code, results], [0, ['compacted', 'compacted']]);
+  const again = await scanned(['--json', '--archive', archive, folder]);
+  const reasons = again.out
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).reason);
+  assert.deepEqual(reasons, ['nothing-new', 'nothing-new']);
+});
+
+test('a table on stdout, and the command to try next on stderr', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(60) });
+  const { code, out, errors } = await scanned([folder], { widthColumns: 60 });
+  assert.equal(code, 0);
+  assert.match(
+    out,
+    /^ *saves +tokens .*\n.*a\.jsonl\n1 transcript, .*\ncompaction saves at least [\d,]+ tokens \(\d+ %\)\n$/,
+  );
+  assert.match(errors, /\n {2}compact scan .* -0 \| compact -i --files-from -\n$/);
+  assert.equal((await scanned(['-q', folder])).errors, '');
+});
+
+test('one that is damaged is told and the others are found, with exit code 1', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': `${CLAUDE ?? ''}{"torn`, 'b.jsonl': CLAUDE ?? '' });
+  const { code, out, errors } = await scanned(['-0', folder]);
+  assert.deepEqual([code, out], [1, `${join(folder, 'b.jsonl')}\0`]);
+  assert.match(errors, /a\.jsonl:65:7: not valid JSON .* Use --keep-invalid/);
+  const carried = await scanned(['-0', '--keep-invalid', folder]);
+  assert.deepEqual([carried.code, carried.out.split('\0').length], [0, 3]);
+});
+
+test('a file that vanishes while the scan is at work is told, and nothing else is lost by it', async (t) => {
+  const folder = folderWith(t, {
+    'a.jsonl': chatTranscript(9),
+    'b.jsonl': chatTranscript(9),
+    'c.jsonl': chatTranscript(9),
+  });
+  const create: CreateUseCases = (composition) => {
+    const real = createUseCases(composition);
+    return {
+      ...real,
+      surveyFile: (request, progress) => {
+        rmSync(join(folder, 'b.jsonl'), { force: true });
+        return real.surveyFile(request, progress);
+      },
+    };
+  };
+  const { code, out, errors } = await scanned(['-0', '--sort', 'path', folder], {}, create);
+  assert.deepEqual([code, out], [1, `${join(folder, 'a.jsonl')}\0${join(folder, 'c.jsonl')}\0`]);
+  assert.match(errors, /b\.jsonl: no such file or folder/);
+});
+
+test('what is no transcript is passed over and counted, unless it was named itself', async (t) => {
+  const folder = folderWith(t, {
+    'a.jsonl': chatTranscript(9),
+    'b.jsonl': '',
+    'c.jsonl': '{"price":1}\n',
+    'd.jsonl': 'x\n',
+  });
+  const { code, out, errors } = await scanned(['-0', folder]);
+  assert.deepEqual([code, out], [0, `${join(folder, 'a.jsonl')}\0`]);
+  assert.equal(errors, '3 files passed over that are no transcript; -v names them.\n');
+  assert.match((await scanned(['-0', '-v', folder])).errors, /c\.jsonl: of no known format/);
+  assert.equal((await scanned(['-0', join(folder, 'c.jsonl')])).code, 1);
+});
+
+test('that nothing was found is an answer, and it is told where was looked', async (t) => {
+  const none = await scanned([]);
+  assert.deepEqual([none.code, none.out], [0, '']);
+  assert.match(none.errors, /^No transcripts found\. Looked in:\n {2}\/nowhere\/home\/\.claude\/projects\/\*\n/);
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(9) });
+  const small = await scanned(['--json', '--larger-than', '1GB', folder]);
+  assert.deepEqual(
+    [small.code, small.out, small.errors],
+    [0, '', 'None of 1 file is a transcript that is asked for.\n'],
+  );
+});
+
+test('nothing is made by a scan: no archive, no lock, no file beside another', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(30) });
+  const data = join(folder, 'data');
+  assert.equal((await scanned([folder], { environment: { XDG_DATA_HOME: data } })).code, 0);
+  assert.deepEqual([existsSync(data), readdirSync(folder)], [false, ['a.jsonl']]);
+});
+
+test('an interrupted scan prints no half of an answer', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(9) });
+  const terminal = createFakeTerminal(['scan', '--json', folder]);
+  const { loadUseCases } = createFakeUseCases({
+    surveyFile: () => {
+      terminal.interrupt();
+      return Promise.resolve({ ok: false, error: { kind: 'interrupted' } });
+    },
+  });
+  assert.deepEqual([await run({ terminal, loadUseCases }), terminal.out(), terminal.errors()], [130, '', '']);
+});
+
+test('an error that nobody expected is of one transcript alone', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(9), 'b.jsonl': chatTranscript(9) });
+  const create: CreateUseCases = (composition) => {
+    const real = createUseCases(composition);
+    return {
+      ...real,
+      surveyFile: (request, progress) =>
+        request.input.name.endsWith('a.jsonl') ? Promise.reject(new Error('oh')) : real.surveyFile(request, progress),
+    };
+  };
+  const { code, out, errors } = await scanned(['-0', folder], {}, create);
+  assert.deepEqual([code, out], [1, `${join(folder, 'b.jsonl')}\0`]);
+  assert.match(errors, /a\.jsonl: .*oh/s);
+});
+
+test('a pipe of three programs compacts what was found', async (t) => {
+  const folder = folderWith(t, { 'a.jsonl': chatTranscript(30) });
+  const found = await runProcess(['scan', '--json', folder]);
+  const names = found.stdout
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).file);
+  const list = join(folderWith(t, { list: `${names.join('\n')}\n` }), 'list');
+  const archive = join(folder, '.archive.db');
+  assert.equal((await runProcess(['-i', '-q', '--archive', archive, '--files-from', list])).code, 0);
+  assert.equal((await runProcess(['verify', '-q', '--archive', archive, '--files-from', list])).code, 0);
+});
