@@ -28,8 +28,8 @@ export function findTailTime({ source, codec }: OpenTranscript, formats: FormatR
   const bytes = source.read(start, sizeBytes - start);
   const session = codec.open();
   let time: Date | null = null;
-  // The first line of the tail is most often the end of one.
-  for (let from = start === source.bomLength ? 0 : bytes.indexOf(LF) + 1; from < bytes.length;) {
+  // The first line of the tail is most often the end of one, and then no JSON.
+  for (let from = 0; from < bytes.length;) {
     const found = bytes.indexOf(LF, from);
     const end = found < 0 ? bytes.length : found;
     const parsed = formats.parseLine(bytes.subarray(from, end));

@@ -143,24 +143,44 @@ test('where messages have no times, the last write to the file counts', async (t
 });
 
 test('a line that is being written is looked at again, a damaged one is a failure', async (t) => {
+  const torn = `${SESSION}{"type":"us`;
   const real = createFileStore();
+  const state = { stamps: 0 };
   const bench = benchFor(t, {
     files: {
       ...real,
-      open: async (path) => {
-        const opened = await real.open(path);
-        bench.write('x.jsonl', SESSION);
-        return opened;
+      stamp: (path) => {
+        state.stamps += 1;
+        // It was read once: its writer is done now.
+        if (state.stamps === 2) bench.write('x.jsonl', SESSION);
+        return real.stamp(path);
       },
     },
   });
-  const torn = `${SESSION}{"type":"us`;
   bench.write('x.jsonl', torn);
   assert.equal((await surveyed(bench, 'x.jsonl'))?.messages, 64);
   const still = benchFor(t);
   still.write('x.jsonl', torn);
   const failed = await survey(still, 'x.jsonl');
   assert.deepEqual(failed.ok || failed.error.kind, 'bad-line');
+});
+
+test('a file that does not come to rest is a failure that says so', async (t) => {
+  const real = createFileStore();
+  const bench = benchFor(t, {
+    files: {
+      ...real,
+      stamp: (path) => {
+        bench.write('x.jsonl', Buffer.concat([bench.read('x.jsonl'), Buffer.from(' ')]));
+        return real.stamp(path);
+      },
+    },
+  });
+  bench.write('x.jsonl', `${SESSION}{"type":"us`);
+  assert.deepEqual(await survey(bench, 'x.jsonl'), {
+    ok: false,
+    error: { kind: 'source-changed', file: 'x.jsonl' },
+  });
 });
 
 test('a file that is gone is a failure that names it', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
@@ -178,6 +178,51 @@ test('that nothing was found is an answer, and it is told where was looked', asy
     [small.code, small.out, small.errors],
     [0, '', 'None of 1 file is a transcript that is asked for.\n'],
   );
+});
+
+test('a format that is asked for is looked for in its own places alone', async () => {
+  assert.equal(
+    (await scanned(['--format', 'codex'])).errors,
+    'No transcripts found. Looked in:\n  /nowhere/home/.codex/sessions\n  /nowhere/home/.codex/archived_sessions\n',
+  );
+});
+
+test('a transcript that stands in two places, by way of a link, is found once', async (t) => {
+  const home = folderWith(t, { 'kimi/sessions/a/context.jsonl': chatTranscript(9) });
+  symlinkSync(join(home, 'kimi'), join(home, 'link'));
+  const environment = { KIMI_SHARE_DIR: join(home, 'kimi'), CODEX_HOME: join(home, 'link') };
+  assert.deepEqual(await filesOf([], { environment }), [join(home, 'link/sessions/a/context.jsonl')]);
+});
+
+test('an archive that cannot be read is told once, not for each transcript that was compacted', async (t) => {
+  const folder = folderWith(t, {
+    'a.jsonl': chatTranscript(30),
+    'b.jsonl': chatTranscript(40),
+    'broken.db': 'x'.repeat(5000),
+  });
+  await runHere(['-i', '-q', '--archive', join(folder, '.archive.db'), folder]);
+  const { code, out, errors } = await scanned(['--json', '--archive', join(folder, 'broken.db'), folder]);
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(errors, /^[^\n]*broken\.db: not an archive of compact[^\n]*\n$/);
+});
+
+test('the settings of a scan are those of a compaction, also of whether secrets are masked', async (t) => {
+  const settings = { 'compact.toml': '[summarization]\nprovider = "anthropic"\nname = "m"\nkeep_recent = 7\n' };
+  const requestWith = async (files: Readonly<Record<string, string>>) => {
+    const { calls, loadUseCases } = createFakeUseCases();
+    const folder = folderWith(t, { ...files, 'x.jsonl': '' });
+    const terminal = createFakeTerminal(['scan', folder], { workingFolder: folder });
+    assert.equal(await run({ terminal, loadUseCases }), 0);
+    return calls.find(({ name }) => name === 'survey')?.request;
+  };
+  assert.partialDeepStrictEqual(await requestWith(settings), {
+    provider: 'anthropic',
+    modelName: 'm',
+    isMasked: true,
+    policy: { compaction: { keepRecent: 7 } },
+  });
+  const plain = await requestWith({});
+  assert.ok(typeof plain === 'object' && plain !== null && !('isMasked' in plain));
 });
 
 test('nothing is made by a scan: no archive, no lock, no file beside another', async (t) => {

@@ -26,21 +26,30 @@ export async function runScan(stage: Stage, invocation: ScanInvocation): Promise
     const scanned = await findScanned(session, invocation);
     if (typeof scanned === 'number') return scanned;
     const { signal } = session.terminal;
-    const nowMs = Date.now();
-    const found = await surveyAll({ session, invocation, nowMs }, scanned);
+    const run: Run = { session, invocation, nowMs: Date.now(), saidOfArchive: new Set() };
+    const found = await surveyAll(run, scanned);
     if (signal.aborted) return interruptionCode(signal);
-    await answer({ session, invocation, nowMs }, { rows: sortRows(found.rows, invocation.sort), scanned });
+    const failedCount = found.failedCount + scanned.failedCount;
+    await answer(run, sortRows(found.rows, invocation.sort));
+    // Where something failed, that is why there is nothing.
+    if (found.rows.length + failedCount === 0) session.voice.report(nothingFound(scanned));
     if (found.passedCount > 0 && invocation.manner.verbosity === 'normal') {
       const them = found.passedCount === 1 ? 'it' : 'them';
       session.voice.report([
         `${countOf(found.passedCount, 'file')} passed over that ${found.passedCount === 1 ? 'is' : 'are'} no transcript; -v names ${them}.`,
       ]);
     }
-    return found.failedCount + scanned.failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   });
 }
 
-type Run = { readonly session: Session; readonly invocation: ScanInvocation; readonly nowMs: number };
+type Run = {
+  readonly session: Session;
+  readonly invocation: ScanInvocation;
+  readonly nowMs: number;
+  /** What was said of the archive, which all transcripts share. */
+  readonly saidOfArchive: Set<string>;
+};
 type Found = { readonly rows: readonly ScanReport[]; readonly passedCount: number; readonly failedCount: number };
 
 /** Keeps a row of each, never a transcript. */
@@ -107,15 +116,17 @@ function maskingOf(
 }
 
 /** What holds no conversation is what a scan passes over, unless it was named itself. */
-function tellFailure({ session, invocation }: Run, file: ScannedFile, failure: Failure): Unread {
+function tellFailure({ session, invocation, saidOfArchive }: Run, file: ScannedFile, failure: Failure): Unread {
   if (failure.kind === 'interrupted') return 'interrupted';
   const { kind } = failure;
   const isNone = kind === 'no-messages' || kind === 'not-a-transcript' || kind === 'unknown-format';
+  const message = renderFailure(failure);
   if (!isNone || file.isNamed) {
-    session.voice.error(renderFailure(failure));
+    if (!saidOfArchive.has(message)) session.voice.error(message);
+    if (kind === 'archive') saidOfArchive.add(message);
     return 'failed';
   }
-  if (invocation.manner.verbosity === 'verbose') session.voice.report([renderFailure(failure)]);
+  if (invocation.manner.verbosity === 'verbose') session.voice.report([message]);
   return 'passed';
 }
 
@@ -141,15 +152,11 @@ function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): r
   return rows.toSorted((a, b) => difference(a, b) || byPath(a, b));
 }
 
-async function answer(
-  { session, invocation, nowMs }: Run,
-  { rows, scanned }: { readonly rows: readonly ScanReport[]; readonly scanned: Scanned },
-): Promise<void> {
+async function answer({ session, invocation, nowMs }: Run, rows: readonly ScanReport[]): Promise<void> {
   const { voice, terminal } = session;
   if (invocation.output === 'paths') for (const { file } of rows) voice.answerPiece(`${file}\0`);
   else if (invocation.output === 'json') for (const row of rows) voice.answerPiece(reportJson(row));
-  if (rows.length === 0) return voice.report(nothingFound(scanned));
-  if (invocation.output !== 'table') return;
+  if (rows.length === 0 || invocation.output !== 'table') return;
   const { renderScan, renderNextStep } = await import('../render/scan.ts');
   const { environment, homeFolder } = terminal.surroundings;
   voice.answer(
