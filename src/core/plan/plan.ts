@@ -5,7 +5,7 @@ import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
 import { chooseSurvivors, groupCandidates } from './survivors.ts';
 import type { ClipEstimate } from './survivors.ts';
-import { groupFactsOf } from './view.ts';
+import { groupFactsOf, tokensOf } from './view.ts';
 import type { ConversationView, PlanMessage } from './view.ts';
 
 export type PlanSettings = {
@@ -56,6 +56,7 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   const survivors = chooseSurvivors({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
+    unchangedTokens: tokensOf(view),
     targetTokens: settings.targetTokens ?? Number.NEGATIVE_INFINITY,
     clipTokens: settings.clipTokens,
   });

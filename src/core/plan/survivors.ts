@@ -16,6 +16,8 @@ export type SurvivorInput = {
   readonly candidates: readonly Candidate[];
   /** Tokens of everything that stays anyway: instructions and the recent messages. */
   readonly fixedTokens: number;
+  /** Tokens of the conversation as it is, an earlier clip-archive included. */
+  readonly unchangedTokens: number;
   readonly targetTokens: number;
   readonly clipTokens: ClipEstimate;
 };
@@ -24,13 +26,14 @@ export type SurvivorInput = {
 export function chooseSurvivors({
   candidates,
   fixedTokens,
+  unchangedTokens,
   targetTokens,
   clipTokens,
 }: SurvivorInput): ReadonlySet<number> {
   const survivors = new Set(candidates.flatMap((candidate) => candidate.members));
   let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
   const going = { messages: 0, tokens: 0 };
-  const total = (): number => staying + (going.messages === 0 ? 0 : clipTokens(going));
+  const total = (): number => (going.messages === 0 ? unchangedTokens : staying + clipTokens(going));
   const byScore = candidates.filter((candidate) => !candidate.isFixed).sort((a, b) => a.score - b.score);
   for (const candidate of byScore) {
     if (total() <= targetTokens) break;

@@ -88,6 +88,23 @@ test('a target lets the lowest-scored groups go first and stops as soon as the r
   assert.deepEqual([...plan.survivors], [0, 2]);
 });
 
+test('a target counts the summary that stands there already', () => {
+  const said = messages(
+    { role: 'system', content: 's'.repeat(1200) },
+    ...Array.from({ length: 4 }, () => ({ content: 'x'.repeat(400) })),
+  );
+  const view = viewOf(entriesOf(said), 1);
+  const plan = compactPlan(
+    planConversation({
+      view,
+      settings: { ...planSettings, keepRecent: 1, targetTokens: 450, clipTokens: () => 100 },
+      isChain: false,
+      cutProblem: () => null,
+    }),
+  );
+  assert.deepEqual([view.messages.length, [...plan.survivors], plan.chunks], [4, [1, 2], [[0]]]);
+});
+
 test('C1: inside a chunk messages stand in the order in which they were said', () => {
   fc.assert(
     fc.property(conversations, settings, (said, chosen) => {
