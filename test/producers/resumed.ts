@@ -1,0 +1,33 @@
+/** What the program that wrote a transcript did with the compacted one, as its own files and the request to its model show. */
+export type Resumed = {
+  /** It took the file up: its model was asked, its answer came out, and both were appended to this very file. */
+  readonly resumed: boolean;
+  /** The summary, whole, is in what it sent. */
+  readonly summaryFound: boolean;
+  /** Messages (or items) that it sent. */
+  readonly messages: number;
+  /** Calls without a result and results without a call in what it sent. */
+  readonly orphans: number;
+  /** The file no longer begins with the bytes that it had before. */
+  readonly rewritten: boolean;
+  /** Of the program. */
+  readonly version: string;
+  /** What it said where it did not resume, and what was not as it should be around it. */
+  readonly detail?: string;
+};
+
+/** The last words of standard error and output, for `detail`. */
+export function lastWords(...texts: readonly string[]): string {
+  return texts
+    .map((text) => text.trim().slice(-300))
+    .filter((text) => text !== '')
+    .join(' | ');
+}
+
+/** How many ids stand on one side only; an id that stands more than once counts as often as it has no partner. */
+export function countOrphans(calls: readonly string[], results: readonly string[]): number {
+  const balance = new Map<string, number>();
+  for (const id of calls) balance.set(id, (balance.get(id) ?? 0) + 1);
+  for (const id of results) balance.set(id, (balance.get(id) ?? 0) - 1);
+  return balance.values().reduce((sum, count) => sum + Math.abs(count), 0);
+}
