@@ -128,14 +128,16 @@ function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recor
   };
 }
 
-/** The records that a compaction of the producer kept in its context; newer versions list them as well as naming their ends. */
+/**
+ * The records that a compaction of the producer kept in its context. Where newer versions list them, the list counts for the client, not the
+ * segment; `allUuids` beside it names records that were never written, too.
+ */
 function readBoundary(metadata: Json | undefined): ProducerBoundary {
   if (!isRecord(metadata)) return {};
-  const segment = metadata['preservedSegment'];
-  if (isRecord(segment)) return keptRange(segment['headUuid'], segment['tailUuid']);
-  const messages = metadata['preservedMessages'];
-  const ids = isRecord(messages) ? (messages['allUuids'] ?? messages['uuids']) : undefined;
-  return isList(ids) ? keptRange(ids[0], ids.at(-1)) : {};
+  const { preservedMessages: messages, preservedSegment: segment } = metadata;
+  const ids = isRecord(messages) ? messages['uuids'] : undefined;
+  if (isList(ids)) return keptRange(ids[0], ids.at(-1));
+  return isRecord(segment) ? keptRange(segment['headUuid'], segment['tailUuid']) : {};
 }
 
 function keptRange(from: Json | undefined, to: Json | undefined): ProducerBoundary {

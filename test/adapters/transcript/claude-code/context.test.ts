@@ -41,6 +41,14 @@ test('of two compactions the last decides, and the older summary is stale', () =
   );
 });
 
+test('of three compactions, one without metadata, the last decides, and the messages that it lists stay in context', () => {
+  // Lines 14 and 15 are listed; a microcompact boundary stands at line 13.
+  assert.deepEqual(contextOf(readFixture('three-compactions.jsonl')), {
+    prior: 17,
+    stale: [3, 4, 6, 7, 8, 10, 11, 12],
+  });
+});
+
 test('messages between a boundary and its summary are in context', () => {
   assert.deepEqual(contextOf([said('1'), boundary(), said('3'), summary('one')]), { prior: 4, stale: [1] });
 });

@@ -129,6 +129,15 @@ test('a parent that stands later in the file is inside', () => {
   assert.deepEqual(legalLines(readFixture('forward-parent.jsonl')), [2, 5, 6, 7]);
 });
 
+test('a result that stands before its call is not parted from it', () => {
+  // Line 2 is the result of line 3.
+  assert.deepEqual(legalLines(readFixture('result-before-call.jsonl')), [4, 5, 6, 7, 8]);
+});
+
+test('of several compactions the last is the one that no cut stands before, however the kept part hangs on it', () => {
+  assert.deepEqual(legalLines(readFixture('three-compactions.jsonl')), [18, 19, 20, 21, 22, 23, 24, 25]);
+});
+
 test('an error row that the client wrote behind the thread does not end it', () => {
   // The row at the end hangs on line 3: nothing after line 3 can be cut off from it.
   assert.deepEqual(legalLines(readFixture('api-error-tip.jsonl')), [3]);

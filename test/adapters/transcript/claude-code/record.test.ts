@@ -244,6 +244,11 @@ test('a boundary names the ends of what the client kept', () => {
   assert.deepEqual(decode(boundary({ preservedSegment: segment })), { ...facts, boundary: range });
   assert.deepEqual(decode(boundary({ preservedMessages: { uuids: ['h', 't'] } })), { ...facts, boundary: range });
   assert.deepEqual(decode(boundary({ preservedMessages: { uuids: [] } })), { ...facts, boundary: {} });
+  const listed = { uuids: ['h', 't'], allUuids: ['h', 'never-written'] };
+  assert.deepEqual(decode(boundary({ preservedMessages: listed })), { ...facts, boundary: range });
+  const other = { headUuid: 'x', anchorUuid: 's', tailUuid: 'y' };
+  const both = { preservedSegment: other, preservedMessages: listed };
+  assert.deepEqual(decode(boundary(both)), { ...facts, boundary: range }, 'the list counts where there are both');
   assert.deepEqual(decode(boundary({ preservedSegment: { headUuid: 7 } })), { ...facts, boundary: {} });
   assert.deepEqual(decode(record('system', { subtype: 'compact_boundary', uuid: 'b' })), { ...facts, boundary: {} });
 });
