@@ -3,12 +3,14 @@ import { chatLines } from './chat-lines/codec.ts';
 import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
+import { pi } from './pi/codec.ts';
 
 /** Every format, in the order in which they are listed; of two that are equally sure of a file the first has it. */
 export const FORMATS: readonly Codec[] = [
   claudeCode,
   codex,
   responsesItems,
+  pi,
   chatLines,
   conversationLines,
   conversationList,

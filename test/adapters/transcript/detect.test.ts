@@ -62,6 +62,11 @@ suite('the format of a file', () => {
     );
   });
 
+  test('is pi where the first record is the header of a session', () => {
+    const entry = { type: 'message', id: 'b', parentId: null, timestamp: 'x', message: SAID };
+    assert.equal(formatOf({ type: 'session', version: 3, id: 'a' }, entry), 'pi');
+  });
+
   test('is not known without records', () => {
     assert.equal(formatOf(), null);
   });
@@ -75,13 +80,6 @@ suite('the format of a file', () => {
   });
 
   const foreign: readonly (readonly [string, readonly JsonObject[]])[] = [
-    [
-      'a pi session',
-      [
-        { type: 'session', version: 3, id: 'a' },
-        { type: 'message', id: 'b', parentId: null, message: SAID },
-      ],
-    ],
     ['a Gemini CLI session', [{ sessionId: 'a', projectHash: 'b' }]],
     ['a Copilot CLI session', [{ type: 'session.start', data: {}, id: 'a', parentId: null }]],
     ["one of Cursor's agent transcripts", [{ role: 'user', message: { content: [] } }]],

@@ -3,6 +3,7 @@ import { writeClaudeCode } from './claude-code.ts';
 import { writeCodex, writeResponsesItems } from './codex.ts';
 import { writeConversationLines } from './conversation-lines.ts';
 import type { Writer } from './events.ts';
+import { writePi } from './pi.ts';
 
 /** For every format of lines that may be in the registry, what writes a transcript of it. */
 export const WRITERS: ReadonlyMap<string, Writer> = new Map([
@@ -11,4 +12,5 @@ export const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ['codex', writeCodex],
   ['conversation-lines', writeConversationLines],
   ['responses-items', writeResponsesItems],
+  ['pi', writePi],
 ]);

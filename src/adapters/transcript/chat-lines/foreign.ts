@@ -28,11 +28,6 @@ const FOREIGN_KINDS: readonly ForeignKind[] = [
     matches: (record, type) => 'parentUuid' in record || 'leafUuid' in record || type === 'file-history-snapshot',
   },
   {
-    name: 'a pi session',
-    matches: (record, type) =>
-      (type === 'session' && typeof record['id'] === 'string') || (type === 'message' && isRecord(record['message'])),
-  },
-  {
     name: 'a Gemini CLI session',
     matches: (record) => 'projectHash' in record || '$set' in record || '$rewindTo' in record,
   },

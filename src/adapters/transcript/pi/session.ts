@@ -1,0 +1,102 @@
+import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
+import type { CodecSession, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import { isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+import { readContext } from './context.ts';
+import { legalCuts } from './cuts.ts';
+import { decodeEntry, entryName } from './entry.ts';
+import { findPath } from './path.ts';
+import type { Path } from './path.ts';
+import { idOf, placeSummary, renderSummary } from './render.ts';
+import { createSessionState } from './state.ts';
+import { readTime } from './time.ts';
+
+type Seen = {
+  headerLine: number;
+  /** Version 1: entries have no ids, and each hangs on the one before. */
+  isNumbered: boolean;
+  lastLine: number;
+  count: number;
+  lastName: string | null;
+  latestMs: number;
+};
+
+type Links = Pick<EntryFacts, 'recordId' | 'parentId'>;
+
+/** Remembers the header, the settings of the session, the latest time, and of version 1 how many entries there are. */
+export function createSession(): CodecSession {
+  const state = createSessionState();
+  const seen: Seen = { headerLine: 0, isNumbered: false, lastLine: 0, count: 0, lastName: null, latestMs: 0 };
+  let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
+
+  const pathOf = (entries: readonly Entry[]): Path => {
+    if (known?.entries !== entries) known = { entries, path: findPath(entries) };
+    return known.path;
+  };
+  const numbered = (): Links => {
+    const parentId = seen.lastName;
+    seen.lastName = entryName(seen.count - 1);
+    return { recordId: seen.lastName, parentId };
+  };
+  const noteNew = (record: JsonRecord, line: number): Links => {
+    const links = seen.isNumbered ? numbered() : linksOf(record);
+    state.note(record, { id: links.recordId ?? '', line });
+    seen.latestMs = Math.max(seen.latestMs, ...timesOf(record));
+    return links;
+  };
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > seen.lastLine;
+    seen.lastLine = Math.max(seen.lastLine, line);
+    if (isNew) seen.count += 1;
+    if (isRecord(value) && value['type'] === 'session') {
+      if (isNew && seen.headerLine === 0) {
+        seen.headerLine = line;
+        seen.isNumbered = Number(value['version'] ?? 1) < 2;
+      }
+      return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
+    }
+    const decoded = decodeEntry(value, line);
+    if (!isRecord(value) || !isNew || 'problem' in decoded) return decoded;
+    return { ...decoded, ...noteNew(value, line) };
+  };
+  const render = (summary: SummaryInput): readonly string[] => {
+    const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
+    const ids = new Set(entries.map(({ recordId }) => recordId));
+    const firstKeptId = idOf(summary.firstKept);
+    const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
+    // In version 1 nothing tells where the kept part begins: what is written once more is what is in force at the end.
+    const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
+    const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, (id) => ids.has(id));
+    const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
+    return renderSummary({
+      summary,
+      place: seen.isNumbered ? null : placeSummary(summary, replaced),
+      settings,
+      latest: seen.latestMs > 0 ? new Date(seen.latestMs).toISOString() : undefined,
+    });
+  };
+  return {
+    decode,
+    readContext: (entries) => readContext(pathOf(entries)),
+    legalCuts: (entries) => legalCuts(pathOf(entries)),
+    renderSummary: render,
+  };
+}
+
+function headerOf(record: JsonRecord): EntryFacts {
+  const conversation = stringAt(record, 'id');
+  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
+}
+
+/** As pi goes from an entry to its parent: an empty id is none. */
+function linksOf(record: JsonRecord): Links {
+  const recordId = stringAt(record, 'id');
+  const parentId = stringAt(record, 'parentId') ?? '';
+  return recordId === undefined ? {} : { recordId, parentId: parentId === '' ? null : parentId };
+}
+
+/** Of the entry, and of its message: pi compares the message's with the time of a compaction. */
+function timesOf({ timestamp, message }: JsonRecord): readonly number[] {
+  const times = [readTime(timestamp), isRecord(message) ? readTime(message['timestamp']) : null];
+  return times.flatMap((time) => time?.getTime() ?? []);
+}
