@@ -1,4 +1,5 @@
 import type { Codec } from '../../../ports/codec.ts';
+import { readWorkingFolder } from './working-folder.ts';
 import { detectPi } from './detect.ts';
 import { createSession } from './session.ts';
 
@@ -7,9 +8,16 @@ export const pi: Codec = {
   format: {
     name: 'pi',
     title: 'pi session',
-    summary: 'session files of pi (~/.pi/agent/sessions) and OpenClaw; the compacted file resumes there',
+    summary:
+      'sessions of pi (`~/.pi/agent/sessions/**/*.jsonl`) and OpenClaw (`~/.openclaw/agents/*/sessions/*.jsonl`)',
+    checked: 'compacted files resumed by pi 0.73.1, after a second compaction and one of its own too',
+    places: [
+      { variable: 'PI_CODING_AGENT_DIR', base: '.pi/agent', folder: 'sessions/*' },
+      { base: '.openclaw', folder: 'agents/*/sessions' },
+    ],
     isChain: true,
   },
   detect: detectPi,
+  readProject: readWorkingFolder,
   open: createSession,
 };
