@@ -98,7 +98,7 @@ test('a target counts the summary that stands there already', () => {
     planConversation({
       view,
       settings: { ...planSettings, keepRecent: 1, targetTokens: 450, clipTokens: () => 100 },
-      isChain: false,
+      lastStays: false,
       cutProblem: () => null,
     }),
   );

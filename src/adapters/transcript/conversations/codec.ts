@@ -5,6 +5,8 @@ import type { UnitKind } from '../listed/units.ts';
 import { detectConversations, LIST_KEYS, tellConversations } from './detect.ts';
 import { createSession } from './session.ts';
 
+const CHECKED = 'nothing reads them back; the result is parsed, and what stays is compared byte for byte';
+
 /** `{messages: […]}` or ShareGPT's `{conversations: […]}`, one conversation a line. */
 export const conversationLines: Codec = {
   ...codecFor('line', {
@@ -21,7 +23,7 @@ export const conversationList: Codec = {
   ...codecFor('element', {
     name: 'conversation-list',
     title: 'a JSON list of conversations',
-    summary: 'a .json file [{messages}, …] or [{conversations}, …]: each element is compacted by itself',
+    summary: 'a .json file, a list of such values: each element is compacted by itself',
   }),
   detectDocument: (beginning) => tellConversations(isList(beginning) ? beginning : []),
 };
@@ -36,8 +38,6 @@ export const conversationDocument: Codec = {
   }),
   detectDocument: (beginning) => tellConversations([isList(beginning) ? { messages: beginning } : beginning]),
 };
-
-const CHECKED = 'nothing reads them back; the result is parsed, and what stays is compared byte for byte';
 
 function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Codec {
   return {

@@ -1,5 +1,5 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { readWorkingFolder } from './working-folder.ts';
+import { readWorkingFolder } from '../working-folder.ts';
 import { detectPi } from './detect.ts';
 import { createSession } from './session.ts';
 

@@ -26,7 +26,7 @@ export function detectPi(sample: readonly Json[]): Detection {
   return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
 
-export function isHeader(record: JsonRecord): boolean {
+function isHeader(record: JsonRecord): boolean {
   return record['type'] === 'session' && typeof record['id'] === 'string';
 }
 

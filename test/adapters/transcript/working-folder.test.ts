@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readWorkingFolder } from '../../../../src/adapters/transcript/claude-code/working-folder.ts';
+import { readWorkingFolder } from '../../../src/adapters/transcript/working-folder.ts';
 
 test('the folder that was worked in is that of the first record that names one', () => {
   assert.equal(

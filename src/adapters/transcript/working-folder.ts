@@ -1,5 +1,5 @@
-import type { Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
+import type { Json } from '../../ports/codec.ts';
+import { isRecord, stringAt } from './json.ts';
 
 /** The `cwd` of the first record that has one: records beside the chain, with which files begin, have none. */
 export function readWorkingFolder(sample: readonly Json[]): string | null {
