@@ -32,9 +32,9 @@ export type ScanReport = {
   readonly bytes: number;
   readonly conversations: number;
   readonly messages: number;
-  /** `after`: at most. */
+  /** `after`: about, as a dry run has it. */
   readonly tokens: BeforeAfter & { readonly by: string };
-  /** Tokens, at least: summaries may be shorter than they may be long. */
+  /** Tokens, about: each summary is taken to be as long as it may be. */
   readonly saving: number;
   /** Why nothing would be done. */
   readonly reason?: SkipReason;

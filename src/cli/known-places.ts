@@ -43,7 +43,8 @@ function findRoot({ variable, base }: Place, { environment, workingFolder, homeF
 }
 
 function accepts({ file }: Place, name: string): boolean {
-  return file === undefined ? isTranscriptName(name) && !isCompacted(name) : name === file;
+  if (file === undefined) return isTranscriptName(name) && !isCompacted(name);
+  return file.startsWith('*') ? name.endsWith(file.slice(1)) && !isCompacted(name) : name === file;
 }
 
 type Folders = {

@@ -18,7 +18,7 @@ export type Place = {
   readonly base: string;
   /** Below `base`: transcripts stand in it and in its folders. `*` is any one folder, by which a project may be told. */
   readonly folder: string;
-  /** Only files of this name. Undefined: of any that a transcript may have. */
+  /** Only files of this name, or with this ending (`*.json`). Undefined: of any name that a transcript may have. */
   readonly file?: string;
 };
 

@@ -54,6 +54,12 @@ test('a place with a name of its own has files of that name alone', async (t) =>
   assert.deepEqual([files, looked], [[['.x/s/1/events.jsonl', null]], ['.x/s/**/events.jsonl']]);
 });
 
+test('a place with an ending of its own has files that end so, without our own results', async (t) => {
+  const home = folderWith(t, { '.x/a.json': '', '.x/b.jsonl': '', '.x/c.compact.json': '' });
+  const { files } = await foundIn(home, [{ base: '.x', folder: '', file: '*.json' }]);
+  assert.deepEqual(files, [['.x/a.json', null]]);
+});
+
 test('a place that is not there is no failure, and two that are the same are one', async (t) => {
   const other = { ...PROJECTS, base: '.config/x' };
   const home = folderWith(t, { 'moved/projects/a/x.jsonl': '' });

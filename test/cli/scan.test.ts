@@ -118,7 +118,7 @@ test('a table on stdout, and the command to try next on stderr', async (t) => {
   assert.equal(code, 0);
   assert.match(
     out,
-    /^ *saves +tokens .*\n.*a\.jsonl\n1 transcript, .*\ncompaction saves at least [\d,]+ tokens \(\d+ %\)\n$/,
+    /^ *saves +tokens .*\n.*a\.jsonl\n1 transcript, .*\ncompaction saves about [\d,]+ tokens \(\d+ %\)\n$/,
   );
   assert.match(errors, /\n {2}compact scan .* -0 \| compact -i --files-from -\n$/);
   assert.equal((await scanned(['-q', folder])).errors, '');

@@ -61,9 +61,7 @@ function renderTotal(rows: readonly ScanReport[]): readonly string[] {
   const share = before === 0 ? 0 : Math.trunc((100 * saving) / before);
   return [
     `${countOf(rows.length, 'transcript')}, ${formatBytes(bytes)}, ${countOf(before, 'token')}`,
-    saving === 0
-      ? 'compaction would save nothing'
-      : `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,
+    saving === 0 ? 'compaction would save nothing' : `compaction saves about ${countOf(saving, 'token')} (${share} %)`,
   ];
 }
 

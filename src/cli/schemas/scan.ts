@@ -13,8 +13,8 @@ export const scanReportSchema = z.strictObject({
   bytes: count,
   conversations: count,
   messages: count,
-  tokens: beforeAfter.extend({ by: z.string() }).describe('what a compaction would leave: `after` at most'),
-  saving: count.describe('tokens, at least'),
+  tokens: beforeAfter.extend({ by: z.string() }).describe('`after`: about what a compaction would leave'),
+  saving: count.describe('tokens, about'),
   reason: z
     .enum(['too-short', 'under-limit', 'nothing-gained', 'nothing-new', 'no-legal-cut', 'in-use'])
     .optional()

@@ -30,7 +30,7 @@ test('a transcript takes a row, and the totals stand below', () => {
     '80,000 160,000    4.2 MB  3d      634 claude-code /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
     '     0   1,200 900 bytes  3d        3 codex                    ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
     '2 transcripts, 4.2 MB, 161,200 tokens',
-    'compaction saves at least 80,000 tokens (49 %)',
+    'compaction saves about 80,000 tokens (49 %)',
   ]);
 });
 
