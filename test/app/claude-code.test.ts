@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
@@ -209,6 +210,16 @@ test('a prompt that was kept word for word is carried through further compaction
   const total = third.conversations[0]?.batches.reduce((sum, { count }) => sum + count, 0);
   assert.equal(total, chain.length + 40 - 4);
   assert.equal((await bench.restore('s.jsonl')).toString(), linked.join('') + more.text);
+});
+
+test("a subagent's own file shrinks to its recent work, its task word for word", async (t) => {
+  const bench = benchFor(t);
+  const fixture = new URL('../../fixtures/transcripts/claude-code/subagent-file.jsonl', import.meta.url);
+  bench.write('agent-a1.jsonl', readFileSync(fixture));
+  const { conversations } = reportOf(await bench.compact('agent-a1.jsonl', { compaction: { keepRecent: 3 } }));
+  assert.deepEqual(conversations[0]?.messages, { before: 22, after: 4 });
+  assert.match(bench.read('agent-a1.jsonl').toString(), /answer with its number alone/);
+  assert.deepEqual((await bench.verify('agent-a1.jsonl')).problems, []);
 });
 
 test('any session, with branches, missing parents and repeated ids: compacted twice, it verifies and restores', async () => {

@@ -21,6 +21,15 @@ export type Chain = {
 };
 
 /**
+ * Tells which records are of the thread that the file is about: the main one, or in a subagent's own file, where all messages are of
+ * a side thread, that one.
+ */
+export function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
+  const hasMain = entries.some(({ kind, isSide }) => (kind === 'message' || kind === 'summary') && isSide !== true);
+  return hasMain ? ({ isSide }) => isSide !== true : () => true;
+}
+
+/**
  * The tip is the last message of the main thread: system rows and progress records may hang anywhere after it, and the client does not
  * take up the thread at them.
  */
@@ -28,13 +37,14 @@ export function buildChain(entries: readonly Entry[]): Chain {
   const byId = new Map<string, Link>();
   const lastChildLines = new Map<string, number>();
   const links: Link[] = [];
+  const isOwn = findOwnThread(entries);
   let tip: Link | undefined;
   entries.forEach((entry, position) => {
     if (entry.recordId === undefined || entry.parentId === undefined) return;
     const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
     byId.set(link.id, link);
     if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
-    if (entry.isSide === true) return;
+    if (!isOwn(entry)) return;
     links.push(link);
     if (entry.kind === 'message' && entry.isAside !== true) tip = link;
   });

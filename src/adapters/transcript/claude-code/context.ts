@@ -1,5 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
+import { findOwnThread } from './chain.ts';
 
 /** Lines of one conversation, both included. */
 type LineRange = { readonly first: number; readonly last: number };
@@ -18,9 +19,10 @@ type ContextStart = {
 /** What the producer would still send: everything since its last compaction, with what that compaction preserved. */
 export function readContext(entries: readonly Entry[]): ContextView {
   const { line: startLine, preserved, priorLine } = findContextStart(entries);
+  const isOwn = findOwnThread(entries);
   const isStale = (entry: Entry): boolean => {
     if (entry.kind !== 'message' && entry.kind !== 'summary') return false;
-    if (entry.isSide === true) return true;
+    if (!isOwn(entry)) return true;
     if (entry.line === priorLine) return false;
     if (entry.kind === 'summary') return true;
     if (entry.line >= startLine) return false;
@@ -30,7 +32,7 @@ export function readContext(entries: readonly Entry[]): ContextView {
 }
 
 export function findContextStart(entries: readonly Entry[]): ContextStart {
-  const main = entries.filter((entry) => entry.isSide !== true);
+  const main = entries.filter(findOwnThread(entries));
   const boundary = main.findLast((entry) => entry.boundary !== undefined);
   const boundaryLine = boundary?.line ?? 0;
   const summaryLines = main.filter((entry) => entry.kind === 'summary').map((entry) => entry.line);

@@ -1,6 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { CutProblem } from '../../../ports/codec.ts';
-import { buildChain } from './chain.ts';
+import { buildChain, findOwnThread } from './chain.ts';
 import type { Chain, Link } from './chain.ts';
 import { findContextStart } from './context.ts';
 
@@ -35,12 +35,13 @@ const PROBLEMS = [
 /** For each position the index of what speaks against a cut there. */
 function findProblems(entries: readonly Entry[]): Uint8Array {
   const { lastLine } = findContextStart(entries);
+  const isOwn = findOwnThread(entries);
   const chain = buildChain(entries);
   const outside = countOutsideParents(chain, entries);
   const exits = findExits(chain, entries);
   const problemAt = (entry: Entry, position: number): (typeof PROBLEMS)[number] => {
     const { line } = entry;
-    const isTurn = entry.kind === 'message' && entry.isSide !== true && entry.isAside !== true;
+    const isTurn = entry.kind === 'message' && isOwn(entry) && entry.isAside !== true;
     if (!isTurn) return 'no message of the main thread stands there';
     if (line <= lastLine) return "it stands before the conversation's last compaction";
     if (typeof entry.parentId !== 'string') return 'the record has no parent for the summary to take the place of';

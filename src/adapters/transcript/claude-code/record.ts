@@ -47,7 +47,7 @@ type MessageSource = {
 
 function decodeMessage({ record, message, content, line }: MessageSource): Decoded {
   const isUser = record['type'] === 'user';
-  const isSummary = isUser && record['isCompactSummary'] === true && record['isSidechain'] !== true;
+  const isSummary = isUser && record['isCompactSummary'] === true;
   const role: Role = isSummary ? 'system' : isUser ? (content.hasResult ? 'tool' : 'user') : 'assistant';
   const groupKey = isUser ? undefined : answerKey(record, message);
   const said: ConversationMessage = {
@@ -107,7 +107,7 @@ function decodeMeta(record: JsonRecord): Decoded {
   const type = stringAt(record, 'type');
   const chain = readChain(record);
   const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
-  const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary' && record['isSidechain'] !== true;
+  const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary';
   return {
     kind: 'meta',
     ...chain,

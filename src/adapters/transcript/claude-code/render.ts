@@ -3,7 +3,7 @@ import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 
 /** What the client writes on every record of a session; copied where the first kept record has it. */
-const SESSION_KEYS = ['userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
+const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
 
 /**
  * A boundary and a summary, as the client's own /compact leaves them. The summary takes the uuid that the first kept record names as its

@@ -84,3 +84,15 @@ test("a subagent's own compaction leaves the conversation in context", () => {
   ];
   assert.deepEqual(contextOf(records), { prior: null, stale: [3] });
 });
+
+test("in a subagent's own file its thread is the conversation, and its compaction counts", () => {
+  const side = { isSidechain: true };
+  const records = [
+    userRecord('1', { uuid: '1', ...side }),
+    record('system', { subtype: 'compact_boundary', uuid: 'b', ...side }),
+    userRecord('continued', { isCompactSummary: true, uuid: 's', parentUuid: 'b', ...side }),
+    assistantRecord('done', { uuid: '4', parentUuid: 's', ...side }),
+  ];
+  assert.deepEqual(contextOf(records), { prior: 3, stale: [1] });
+  assert.deepEqual(contextOf(readFixture('subagent-file.jsonl')), { prior: null, stale: [] });
+});

@@ -9,12 +9,15 @@ import { sessions } from './sessions.ts';
 /** The rule, word for word, by looking at everything for every line. */
 function isLegalByTheRule(entries: readonly Entry[], line: number): boolean {
   const chained = entries.filter((entry) => entry.recordId !== undefined && entry.parentId !== undefined);
-  const main = chained.filter((entry) => entry.isSide !== true);
+  const isSaid = ({ kind }: Entry): boolean => kind === 'message' || kind === 'summary';
+  const hasMain = entries.some((entry) => isSaid(entry) && entry.isSide !== true);
+  const isOwn = (entry: Entry): boolean => !hasMain || entry.isSide !== true;
+  const main = chained.filter(isOwn);
   const head = main.find((entry) => entry.line === line && entry.kind === 'message');
   const parent = head?.parentId;
   if (typeof parent !== 'string') return false;
   const isMarker = (entry: Entry): boolean =>
-    entry.isSide !== true && (entry.boundary !== undefined || entry.kind === 'summary');
+    isOwn(entry) && (entry.boundary !== undefined || entry.kind === 'summary');
   if (entries.some((entry) => isMarker(entry) && entry.line >= line)) return false;
 
   const holderOf = (id: string): Entry | undefined => chained.findLast((entry) => entry.recordId === id);
@@ -105,6 +108,11 @@ test('no cut stands before the last compaction, of the client or ours', () => {
 
 test('a part that hangs on the end of a preserved segment may be cut off it', () => {
   assert.deepEqual(legalLines(readFixture('preserved-segment.jsonl')), [7, 8, 9, 10]);
+});
+
+test("a subagent's own file is cut like any other", () => {
+  const all = Array.from({ length: 22 }, (_, index) => index + 1);
+  assert.deepEqual(legalLines(readFixture('subagent-file.jsonl')), all.slice(1));
 });
 
 test('a rewound branch is no place for a cut, and none may leave it beside the kept part', () => {

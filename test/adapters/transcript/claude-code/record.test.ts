@@ -143,7 +143,6 @@ for (const timestamp of [undefined, 'not a time', 1772445600000, '5', '2026-03-0
 
 const NO_PROMPTS: readonly (readonly [string, Json])[] = [
   ['a record of the client (isMeta)', userRecord('Base directory for this skill', { isMeta: true })],
-  ["a subagent's task", userRecord('compare', { isSidechain: true })],
   ['a summary', userRecord('continued', { isCompactSummary: true })],
   ['a text for the screen only', userRecord('note', { isVisibleInTranscriptOnly: true })],
   ['a notice with an origin', userRecord('done', { origin: { kind: 'task-notification' } })],
@@ -178,6 +177,7 @@ const PROMPTS: readonly (readonly [string, Json])[] = [
     'a slash command that the model answers',
     userRecord('<command-message>review</command-message>\n<command-name>/review</command-name>'),
   ],
+  ["a subagent's task, to the subagent", userRecord('compare', { isSidechain: true })],
   ['a record of human origin', userRecord('Go.', { origin: { kind: 'human' } })],
 ];
 for (const [what, value] of PROMPTS) {
@@ -224,14 +224,16 @@ test('a compact summary is a summary with its text, in the role of the system', 
   );
 });
 
-test("the summary and the boundary of a subagent's own compaction are not those of the conversation", () => {
-  const summary = decode(userRecord('continued', { isCompactSummary: true, isSidechain: true }));
-  const boundary = decode(record('system', { subtype: 'compact_boundary', uuid: 'b', isSidechain: true }));
-  assert.deepEqual(
-    [summary, boundary].map((decoded) => ('problem' in decoded ? '' : decoded.kind)),
-    ['message', 'meta'],
-  );
-  assert.equal('boundary' in boundary, false);
+test("the summary and the boundary of a subagent's own compaction are those of a side thread", () => {
+  const side = { isSidechain: true };
+  const decoded = [
+    decode(userRecord('continued', { isCompactSummary: true, ...side })),
+    decode(record('system', { subtype: 'compact_boundary', uuid: 'b', ...side })),
+  ].map((one) => ('problem' in one ? one : [one.kind, one.isSide, one.boundary]));
+  assert.deepEqual(decoded, [
+    ['summary', true, undefined],
+    ['meta', true, {}],
+  ]);
 });
 
 test('a boundary names the ends of what the client kept', () => {

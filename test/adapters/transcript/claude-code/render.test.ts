@@ -108,6 +108,17 @@ test('the summary that was rendered is read back as the prior summary', () => {
   assert.deepEqual([view.priorLine, entries.filter(view.isStale)], [2, []]);
 });
 
+test("in a subagent's own file both lines belong to the subagent", () => {
+  const lines = render(claudeCode.open(), { firstKept: { ...firstKept, isSidechain: true, agentId: 'a1' } });
+  assert.deepEqual(
+    lines.map((line) => [Object(line).isSidechain, Object(line).agentId]),
+    [
+      [true, 'a1'],
+      [true, 'a1'],
+    ],
+  );
+});
+
 test('after any legal cut the walk from the last message meets every kept record of the thread, the summary and the boundary', () => {
   fc.assert(
     fc.property(sessions, (values) => {
@@ -129,17 +140,23 @@ test('after any legal cut the walk from the last message meets every kept record
   );
 });
 
-/** Where the main thread ends. */
+/** Where the thread ends: the main one, or where there is none, the subagent's. */
 function tipOf(entries: readonly Entry[]): string | null {
-  return entries.findLast((entry) => entry.kind === 'message' && entry.isSide !== true)?.recordId ?? null;
+  const said = entries.filter(({ kind }) => kind === 'message' || kind === 'summary');
+  const main = said.filter(({ isSide }) => isSide !== true);
+  return (main.length > 0 ? main : said).findLast(({ kind }) => kind === 'message')?.recordId ?? null;
 }
 
-/** As the client walks: from the last message of the main thread along the parents; of several records with one id, the last. */
+type Record_ = { readonly type: string; readonly isSidechain: boolean; readonly isCompactSummary?: boolean };
+
+/** As the client walks: from the last message of the thread along the parents; of several records with one id, the last. */
 function threadOf(values: readonly Json[]): readonly Json[] {
   const records = values.map((value) => Object(value));
   const byId = new Map(records.map((record) => [record.uuid, record]));
-  const isMessage = (record: { type: string; isSidechain: boolean; isCompactSummary?: boolean }): boolean =>
-    ['user', 'assistant'].includes(record.type) && !record.isSidechain && record.isCompactSummary !== true;
+  const isSaid = ({ type }: Record_): boolean => type === 'user' || type === 'assistant';
+  const hasMain = records.some((record) => isSaid(record) && !record.isSidechain);
+  const isMessage = (record: Record_): boolean =>
+    isSaid(record) && record.isCompactSummary !== true && !(hasMain && record.isSidechain);
   const thread: Json[] = [];
   let record = records.findLast(isMessage);
   while (record !== undefined && !thread.includes(record)) {
