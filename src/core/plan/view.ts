@@ -52,16 +52,17 @@ export function viewConversation(input: ViewInput): ConversationView {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
       if (!isStale(entry)) messages.push(entry);
-      else if (isCompactedAway(entry, mustGo)) staleMessageCount += 1;
+      else if (isCompactedAway(entry, { mustGo, companionOf })) staleMessageCount += 1;
     }
   }
   const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
   return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount, ...rules };
 }
 
-/** A message that must go was taken back, and is in no summary. */
-function isCompactedAway(stale: Entry, mustGo: MetaRules['mustGo']): boolean {
-  return stale.kind === 'message' && stale.isSide !== true && mustGo?.(stale) !== true;
+/** A message that must go was taken back, and is in no summary; one that goes with another has its last word there. */
+function isCompactedAway(stale: Entry, { mustGo, companionOf }: MetaRules): boolean {
+  if (stale.kind !== 'message' || stale.isSide === true) return false;
+  return mustGo?.(stale) !== true && (companionOf?.(stale) ?? null) === null;
 }
 
 /** Tokens of a conversation as its producer sends it. */

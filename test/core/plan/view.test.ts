@@ -33,3 +33,15 @@ test("a message that was taken back is nothing that the producer's summary stand
     1,
   );
 });
+
+test('a record whose message has its last word elsewhere is no message more that the summary stands for', () => {
+  const view = viewConversation({
+    entries: [1, 2, 3].map((line) => entryAt(line)),
+    priorLine: null,
+    isStale: ({ line }) => line < 3,
+    companionOf: ({ line }) => (line === 1 ? 2 : null),
+    carried: [],
+    keepSystem: true,
+  });
+  assert.equal(view.staleMessageCount, 1);
+});
