@@ -3,6 +3,7 @@ import { chatLines } from './chat-lines/codec.ts';
 import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
+import { gemini } from './gemini/codec.ts';
 import { pi } from './pi/codec.ts';
 
 /** Every format, in the order in which they are listed; of two that are equally sure of a file the first has it. */
@@ -11,6 +12,7 @@ export const FORMATS: readonly Codec[] = [
   codex,
   responsesItems,
   pi,
+  gemini,
   chatLines,
   conversationLines,
   conversationList,

@@ -67,6 +67,11 @@ suite('the format of a file', () => {
     assert.equal(formatOf({ type: 'session', version: 3, id: 'a' }, entry), 'pi');
   });
 
+  test('is Gemini CLI for the metadata of a session, and where its answers are told', () => {
+    const answer = { id: 'b', timestamp: 'x', type: 'gemini', content: 'hello' };
+    assert.deepEqual([formatOf({ sessionId: 'a', projectHash: 'b' }), formatOf(answer)], ['gemini', 'gemini']);
+  });
+
   test('is not known without records', () => {
     assert.equal(formatOf(), null);
   });
@@ -80,7 +85,6 @@ suite('the format of a file', () => {
   });
 
   const foreign: readonly (readonly [string, readonly JsonObject[]])[] = [
-    ['a Gemini CLI session', [{ sessionId: 'a', projectHash: 'b' }]],
     ['a Copilot CLI session', [{ type: 'session.start', data: {}, id: 'a', parentId: null }]],
     ["one of Cursor's agent transcripts", [{ role: 'user', message: { content: [] } }]],
   ];

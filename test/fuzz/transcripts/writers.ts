@@ -2,6 +2,7 @@ import { writeChatLines } from './chat-lines.ts';
 import { writeClaudeCode } from './claude-code.ts';
 import { writeCodex, writeResponsesItems } from './codex.ts';
 import { writeConversationLines } from './conversation-lines.ts';
+import { writeGemini } from './gemini.ts';
 import type { Writer } from './events.ts';
 import { writePi } from './pi.ts';
 
@@ -13,4 +14,5 @@ export const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ['conversation-lines', writeConversationLines],
   ['responses-items', writeResponsesItems],
   ['pi', writePi],
+  ['gemini', writeGemini],
 ]);

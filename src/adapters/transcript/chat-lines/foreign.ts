@@ -28,10 +28,6 @@ const FOREIGN_KINDS: readonly ForeignKind[] = [
     matches: (record, type) => 'parentUuid' in record || 'leafUuid' in record || type === 'file-history-snapshot',
   },
   {
-    name: 'a Gemini CLI session',
-    matches: (record) => 'projectHash' in record || '$set' in record || '$rewindTo' in record,
-  },
-  {
     name: 'a Copilot CLI session',
     matches: (record, type) => /^(?:session|user|assistant|tool|hook)\./.test(type) && isRecord(record['data']),
   },

@@ -1,0 +1,94 @@
+import type { MessagePart } from '../../../core/message.ts';
+import type { Json } from '../../../ports/codec.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+
+/** What a message's content and tool calls say. Thoughts and media say nothing here. */
+export type Content = {
+  readonly parts: readonly MessagePart[];
+  /** Ids of the calls made, and of those answered, each once. */
+  readonly calls: readonly string[];
+  readonly results: readonly string[];
+  /** It begins with something else than text: a picture, a file. */
+  readonly beginsWithMedia: boolean;
+};
+
+/**
+ * The parts of `content` (text, a part, or a list of both), then the calls of `toolCalls` with their results. Newer versions have a call in
+ * both places; it counts once.
+ * @throws RangeError where arguments or results are nested too deeply to be written as JSON.
+ */
+export function readContent({ content, toolCalls }: JsonRecord): Content {
+  const given = partsOf(content);
+  const first = given.find((part) => part['thought'] !== true);
+  const reader = createPartReader();
+  for (const part of given) reader.addPart(part);
+  for (const call of isList(toolCalls) ? toolCalls.filter(isRecord) : []) reader.addToolCall(call);
+  return { ...reader.read(), beginsWithMedia: first !== undefined && typeof first['text'] !== 'string' };
+}
+
+function createPartReader(): {
+  readonly addPart: (part: JsonRecord) => void;
+  readonly addToolCall: (call: JsonRecord) => void;
+  readonly read: () => Omit<Content, 'beginsWithMedia'>;
+} {
+  const parts: MessagePart[] = [];
+  const calls = new Set<string>();
+  const results = new Set<string>();
+  const addCall = (id: string | undefined, name: string, args: Json | undefined): void => {
+    const text = JSON.stringify(args ?? {});
+    if (id === undefined) return void parts.push({ kind: 'text', text: `${name} ${text}` });
+    if (calls.has(id)) return;
+    calls.add(id);
+    parts.push({ kind: 'call', id, name, arguments: text });
+  };
+  const addResult = (id: string | undefined, text: string, isError: boolean): void => {
+    if (id === undefined) return void parts.push({ kind: 'text', text });
+    if (results.has(id)) return;
+    results.add(id);
+    parts.push({ kind: 'result', callId: id, text, isError });
+  };
+  const addPart = (part: JsonRecord): void => {
+    const { functionCall, functionResponse } = part;
+    const text = stringAt(part, 'text') ?? '';
+    if (part['thought'] === true) return;
+    if (isRecord(functionCall)) {
+      addCall(stringAt(functionCall, 'id'), stringAt(functionCall, 'name') ?? 'tool', functionCall['args']);
+    } else if (isRecord(functionResponse)) {
+      const { response } = functionResponse;
+      addResult(stringAt(functionResponse, 'id'), responseText(response), isRecord(response) && 'error' in response);
+    } else if (text !== '') {
+      parts.push({ kind: 'text', text });
+    }
+  };
+  const addToolCall = (call: JsonRecord): void => {
+    const id = stringAt(call, 'id');
+    const { result } = call;
+    addCall(id, stringAt(call, 'name') ?? 'tool', call['args']);
+    if (result === undefined || result === null || result === '') return;
+    addResult(id, resultText(result), /^(?:error|cancelled)$/.test(stringAt(call, 'status') ?? ''));
+  };
+  return { addPart, addToolCall, read: () => ({ parts, calls: [...calls], results: [...results] }) };
+}
+
+function partsOf(content: Json | undefined): readonly JsonRecord[] {
+  const list = isList(content) ? content : content === undefined ? [] : [content];
+  return list.flatMap((part): readonly JsonRecord[] =>
+    typeof part === 'string' ? [{ text: part }] : isRecord(part) ? [part] : [],
+  );
+}
+
+/** A result as text, or as parts: the answer of the function, and what was sent with it. */
+function resultText(result: Json): string {
+  const texts = partsOf(result).map((part) => {
+    const { functionResponse } = part;
+    return isRecord(functionResponse) ? responseText(functionResponse['response']) : (stringAt(part, 'text') ?? '');
+  });
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+/** Gemini CLI's tools answer `{output}` or `{error}`; other servers' tools, anything. */
+function responseText(response: Json | undefined): string {
+  if (!isRecord(response)) return typeof response === 'string' ? response : '';
+  return stringAt(response, 'output') ?? stringAt(response, 'error') ?? JSON.stringify(response);
+}

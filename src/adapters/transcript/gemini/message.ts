@@ -1,0 +1,95 @@
+import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { RecordProblem } from '../../../ports/codec.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+import { readContent } from './content.ts';
+import type { Content } from './content.ts';
+import { messageKey } from './message-key.ts';
+import { readTime } from './time.ts';
+
+/** One message of a session, of a line or of a list of messages. */
+export type MessageReading = {
+  /** A message, a clip-archive (summary) wherever it stands, or meta: not sent to the model when the session is resumed. */
+  readonly decoded: Decoded;
+  /** Two messages with one key say the same, whatever ids they have. '' says nothing. */
+  readonly key: string;
+  /** It says nothing but results. */
+  readonly isOnlyResults: boolean;
+};
+
+/** Typed for the program itself, or put in by it anew with every session. */
+const NOT_SENT = /^(?:$|\/|<session_context>|<hook_context>)/;
+
+/** A record `{id, timestamp, type, content, toolCalls?, …}`. Only content and tool calls that are none are a problem. */
+export function readMessage(record: JsonRecord, line: number): MessageReading | RecordProblem {
+  const type = stringAt(record, 'type');
+  if (type !== 'user' && type !== 'gemini') return META;
+  const { content = null, toolCalls = null } = record;
+  if (content !== null && typeof content !== 'string' && typeof content !== 'object')
+    return { problem: `a ${type} message whose content is neither text nor parts` };
+  if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are no list` };
+  try {
+    return readSaid(record, type, line);
+  } catch (error) {
+    if (error instanceof RangeError) return { problem: 'a message that is nested too deeply to be read' };
+    throw error;
+  }
+}
+
+const META: MessageReading = { decoded: { kind: 'meta' }, key: '', isOnlyResults: false };
+
+function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): MessageReading {
+  const content = readContent(record);
+  const { parts, calls, results, beginsWithMedia } = content;
+  const isUser = type === 'user';
+  const isOnlyResults = isUser && results.length > 0;
+  const isSent = isUser
+    ? beginsWithMedia || !NOT_SENT.test(parts.map(partText).join('').trim())
+    : parts.length > 0 || hasMedia(record);
+  if (!isSent) return META;
+  const role = isOnlyResults ? 'tool' : isUser ? 'user' : 'assistant';
+  const message = messageOf(record, { line, role, content });
+  const isPrompt = role === 'user';
+  const decoded: Decoded = {
+    kind: isPrompt && isClipArchiveText(message.content) ? 'summary' : 'message',
+    ...(isPrompt && { isPrompt }),
+    ...(calls.length > 0 && { calls }),
+    ...(results.length > 0 && { results }),
+    message,
+  };
+  return { decoded, key: messageKey(role, content), isOnlyResults };
+}
+
+/** Pictures and sounds that a model made; its thoughts are none. */
+function hasMedia({ content }: JsonRecord): boolean {
+  return (
+    isList(content) && content.some((part) => isRecord(part) && (isRecord(part['inlineData']) || 'fileData' in part))
+  );
+}
+
+function messageOf(
+  record: JsonRecord,
+  { line, role, content }: { readonly line: number; readonly role: Role; readonly content: Content },
+): ConversationMessage {
+  const { parts, results } = content;
+  const toolCalls = parts.flatMap((part) =>
+    part.kind === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
+  );
+  const [answered] = results;
+  return {
+    id: stringAt(record, 'id') ?? `line:${line}`,
+    conversation_id: '',
+    role,
+    content: parts.map(partText).join('\n'),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
+    created_at: readTime(record['timestamp']),
+    parts,
+  };
+}
+
+function partText(part: MessagePart): string {
+  return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
+}
