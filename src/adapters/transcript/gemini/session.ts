@@ -46,8 +46,7 @@ export function createSession(): CodecSession {
     const read = readCheckpoint(messages, { line, answers: isNew ? answers : createAnswers() });
     if (isNew) {
       const entry: LogRecord = { kind: 'checkpoint', messages: read.map(({ known }) => known) };
-      const only = log.add(entry, line).filter((position) => read[position]?.known.isSaid === true);
-      note(line, { record: entry, only });
+      note(line, { record: entry, only: log.add(entry, line) });
     }
     const only = notes.get(line)?.only ?? [...read.keys()];
     return decodeCheckpoint(

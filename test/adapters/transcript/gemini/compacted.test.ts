@@ -132,6 +132,16 @@ suite('a compacted session', () => {
   });
 });
 
+test('the summary stands before the first record of a message that was put anew at the end', async (t) => {
+  const bench = benchFor(t);
+  const said = Array.from({ length: 12 }, (_, n) => user(`u-${n}`, `question ${n} `.repeat(30)));
+  bench.write(NAME, toText([header(), ...said, user('u-3', 'question 3, rather')]));
+  assert.equal(await compact(bench, 2), 'compacted');
+  const [summary, ...kept] = load(bench);
+  assert.ok(isSummary(summary));
+  assert.deepEqual(idsOf(kept), ['u-3', 'u-11']);
+});
+
 test('a session whose metadata holds messages is left as it is, and why is said', async (t) => {
   const bench = benchFor(t);
   const said = Array.from({ length: 12 }, (_, n) => user(`u-${n}`, `question ${n} `.repeat(30)));

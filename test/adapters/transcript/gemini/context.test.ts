@@ -154,6 +154,16 @@ suite('a checkpoint', () => {
     assert.deepEqual(contextOf(...records, model('n2', 'two and more')), { prior: null, sent: [1, 4], goes: [2, 3] });
   });
 
+  test('leaves the records of a message together that is recorded again under its new id', () => {
+    const records = [
+      user('a', 'one'),
+      model('b', 'tw'),
+      model('b', 'two'),
+      checkpoint(user('n1', 'one'), model('n2', 'two')),
+    ];
+    assert.deepEqual(companions(...records, model('n2', 'two and more')), [null, 3, null, null, null]);
+  });
+
   test('finds the later of two messages with the same words', () => {
     const records = [user('a', 'go on'), model('b', 'one'), user('c', 'go on'), model('d', 'two')];
     const compressed = checkpoint(user('n1', 'a snapshot'), user('n2', 'go on'), model('n3', 'two'));
