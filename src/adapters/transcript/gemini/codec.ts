@@ -7,7 +7,10 @@ export const gemini: Codec = {
   format: {
     name: 'gemini',
     title: 'Gemini CLI session',
-    summary: 'session logs of Gemini CLI (~/.gemini/tmp/*/chats/*.jsonl); the compacted file resumes there',
+    summary: 'Gemini CLI session logs (~/.gemini/tmp/*/chats/*.jsonl)',
+    checked:
+      'compacted files resumed by Gemini CLI 0.61.0, after further compactions, rewinds, resumes and a compression of its own too',
+    places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats' }],
     isChain: false,
     summaryStandsFirst: true,
   },
