@@ -52,6 +52,8 @@ export type ContextView = {
   readonly priorLine: number | null;
   /** True for a line of the conversation that the producer no longer sends: archived and marked, never summarized. */
   readonly isStale: (entry: Entry) => boolean;
+  /** True for a stale message that the summary stands for. Without it: for those of the main thread that need not go. */
+  readonly isInSummary?: (entry: Entry) => boolean;
   /** The line of the message that a record goes and stays with, wherever it stands; null: the record goes by its place. */
   readonly companionOf?: (entry: Entry) => number | null;
   /** True for a record that a producer would misread in a compacted file: it goes, wherever it stands. */

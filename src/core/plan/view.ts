@@ -34,17 +34,19 @@ export type ViewInput = {
   readonly entries: readonly Entry[];
   readonly priorLine: number | null;
   readonly isStale: (entry: Entry) => boolean;
+  readonly isInSummary?: (entry: Entry) => boolean;
   readonly carried: readonly PlanMessage[];
   /** False: instructions are messages like others. */
   readonly keepSystem: boolean;
 } & MetaRules;
 
 export function viewConversation(input: ViewInput): ConversationView {
-  const { entries, priorLine, isStale, carried, keepSystem, companionOf, mustGo } = input;
+  const { entries, priorLine, isStale, isInSummary, carried, keepSystem, companionOf, mustGo } = input;
   const messages: PlanMessage[] = [...carried];
   const instructions: Entry[] = [];
   let prior: Entry | null = null;
   let staleMessageCount = 0;
+  const isCompactedAway = isInSummary ?? ((stale: Entry) => isOfMainThread(stale, { mustGo, companionOf }));
   for (const entry of entries) {
     if (entry.line === priorLine) {
       prior = entry;
@@ -52,7 +54,7 @@ export function viewConversation(input: ViewInput): ConversationView {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
       if (!isStale(entry)) messages.push(entry);
-      else if (isCompactedAway(entry, { mustGo, companionOf })) staleMessageCount += 1;
+      else if (entry.kind === 'message' && isCompactedAway(entry)) staleMessageCount += 1;
     }
   }
   const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
@@ -60,9 +62,8 @@ export function viewConversation(input: ViewInput): ConversationView {
 }
 
 /** A message that must go was taken back, and is in no summary; one that goes with another has its last word there. */
-function isCompactedAway(stale: Entry, { mustGo, companionOf }: MetaRules): boolean {
-  if (stale.kind !== 'message' || stale.isSide === true) return false;
-  return mustGo?.(stale) !== true && (companionOf?.(stale) ?? null) === null;
+function isOfMainThread(stale: Entry, { mustGo, companionOf }: MetaRules): boolean {
+  return stale.isSide !== true && mustGo?.(stale) !== true && (companionOf?.(stale) ?? null) === null;
 }
 
 /** Tokens of a conversation as its producer sends it. */

@@ -45,3 +45,10 @@ test('a record whose message has its last word elsewhere is no message more that
   });
   assert.equal(view.staleMessageCount, 1);
 });
+
+test('where the codec knows what the summary stands for, only those messages count', () => {
+  const entries = [1, 2, 3, 4].map((line) => entryAt(line, line === 2 ? { kind: 'meta' } : {}));
+  const rules = { carried: [], keepSystem: true, isStale: ({ line }: Entry) => line < 4 };
+  const view = viewConversation({ entries, priorLine: null, ...rules, isInSummary: ({ line }) => line < 3 });
+  assert.equal(view.staleMessageCount, 1);
+});
