@@ -10,5 +10,6 @@ export function readContext({ entries, sinceCompaction, reach }: Path): ContextV
     if ((kind !== 'message' && kind !== 'summary') || line === priorLine) return false;
     return kind === 'summary' || isSide === true || !sent.has(line);
   };
-  return { priorLine, isStale };
+  const summarized = new Set(entries.slice(reach).map(({ line }) => line));
+  return { priorLine, isStale, isInSummary: ({ line, isSide }) => isSide !== true && summarized.has(line) };
 }

@@ -8,9 +8,9 @@ import type { Path } from './path.ts';
  * replaces does not count; an older one must not stay. What hangs aside of the path does not count either: pi sends none of it.
  */
 export function legalCuts(path: Path): (line: number) => CutProblem {
-  const { entries, sinceCompaction, reach, isTidy } = path;
+  const { entries, sinceCompaction, reach, isTidy, circleLine } = path;
   const lines = entries.map(({ line }, step) => (step === sinceCompaction ? null : line));
-  const beyond = latestFrom(lines);
+  const beyond = latestFrom([...lines, circleLine]);
   const older = entries.findIndex(({ kind }, step) => kind === 'summary' && step > sinceCompaction);
   const end = older < 0 ? reach : Math.min(reach, older);
   const problems = new Map<number, CutProblem>();
@@ -18,7 +18,7 @@ export function legalCuts(path: Path): (line: number) => CutProblem {
   for (const [step, entry] of entries.slice(0, end).entries()) {
     if (step === sinceCompaction) continue;
     first = Math.min(first, entry.line);
-    const isBent = first < entry.line || (beyond[step + 1] ?? 0) > entry.line;
+    const isBent = first < entry.line || (beyond[step + 1] ?? 0) >= entry.line;
     const isLost = sinceCompaction === 0 && !isTidy;
     problems.set(entry.line, problemOf(entry, { isBent, isLost }));
   }

@@ -10,6 +10,8 @@ export type Path = {
   readonly reach: number;
   /** Without its last entry the file would end on the path as well. */
   readonly isTidy: boolean;
+  /** The line of the entry at which a circle closes; 0: none does. */
+  readonly circleLine: number;
 };
 
 /** Of several entries with one id the last counts, as for pi, whose thread always ends at the last entry of any kind. */
@@ -36,6 +38,7 @@ export function findPath(entries: readonly Entry[]): Path {
     sinceCompaction: compaction < 0 ? found.length : compaction,
     reach: reachOf(found, compaction),
     isTidy: beforeLast === found[1],
+    circleLine: at?.line ?? 0,
   };
 }
 

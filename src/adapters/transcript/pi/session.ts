@@ -40,7 +40,7 @@ export function createSession(): CodecSession {
   };
   const noteNew = (record: JsonRecord, line: number): Links => {
     const links = seen.isNumbered ? numbered() : linksOf(record);
-    state.note(record, { id: links.recordId ?? '', line });
+    state.note(record, line);
     seen.latestMs = Math.max(seen.latestMs, ...timesOf(record));
     return links;
   };
@@ -61,12 +61,12 @@ export function createSession(): CodecSession {
   };
   const render = (summary: SummaryInput): readonly string[] => {
     const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
-    const ids = new Set(entries.map(({ recordId }) => recordId));
+    const steps = new Map(entries.map(({ line }, at) => [line, at] as const));
     const firstKeptId = idOf(summary.firstKept);
     const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
     // In version 1 nothing tells where the kept part begins: what is written once more is what is in force at the end.
     const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
-    const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, (id) => ids.has(id));
+    const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps);
     const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
     return renderSummary({
       summary,
