@@ -23,7 +23,8 @@ const LF = 0x0a;
 
 /** The same from a file's last bytes, without reading what stands before them; null: they do not tell. */
 export function findTailTime({ source, codec }: OpenTranscript, formats: FormatRegistry): Date | null {
-  const { sizeBytes } = source.stamp;
+  if (codec.records !== undefined) return null; // a tail cannot be taken apart
+  const { sizeBytes } = source;
   const start = Math.max(source.bomLength, sizeBytes - TAIL_BYTES);
   const bytes = source.read(start, sizeBytes - start);
   const session = codec.open();

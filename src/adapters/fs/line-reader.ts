@@ -18,6 +18,8 @@ export type LineSource = {
 export type LineRange = {
   /** Byte offset of the first line. */
   readonly from: number;
+  /** Where the source ends, as far as it is known: a short one is read into no more room than it takes. */
+  readonly to?: number;
   readonly bufferBytes?: number;
   readonly maxLineBytes?: number;
 };
@@ -27,7 +29,9 @@ export type LineRange = {
  * A line's bytes are a view into a buffer that is used again for the next one.
  */
 export function* readLines(source: LineSource, range: LineRange): Generator<RawLine> {
-  const { from, bufferBytes = BUFFER_BYTES, maxLineBytes = MAX_LINE_BYTES } = range;
+  const { from, to = Number.POSITIVE_INFINITY, maxLineBytes = MAX_LINE_BYTES } = range;
+  // One byte more, in which the end shows.
+  const bufferBytes = Math.min(range.bufferBytes ?? BUFFER_BYTES, Math.max(1, to - from + 1));
   let buffer = Buffer.allocUnsafe(bufferBytes);
   let position = from; // of the buffer's first byte
   let filled = 0;

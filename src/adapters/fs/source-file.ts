@@ -51,7 +51,7 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
     packing,
     sizeBytes,
     bomLength,
-    lines: (from = bomLength) => readLines(file, { from }),
+    lines: (from = bomLength) => readLines(file, { from, to: sizeBytes }),
     read: file.read,
     onDisk: () => readDisk(disk),
     tail: (from) => (packing === 'none' ? readTail(fd, path, from) : tailOfPacked(disk)),

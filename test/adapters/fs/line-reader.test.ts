@@ -35,6 +35,18 @@ suite('lines of a file', () => {
     ]);
   });
 
+  test('a short file is read into no more room than it takes', () => {
+    const bytes = text('abc\nde\n');
+    const rooms: number[] = [];
+    const fill = (into: Uint8Array, position: number): number => {
+      rooms.push(into.length);
+      return bytes.copy(into, 0, position);
+    };
+    const refuseLine = (): never => assert.fail('refused');
+    assert.equal([...readLines({ fill, refuseLine }, { from: 0, to: bytes.length })].length, 2);
+    assert.deepEqual([Math.max(...rooms), rooms.length], [bytes.length + 1, 2]);
+  });
+
   test('no bytes are no lines', () => {
     assert.deepEqual(linesOf(text('')), []);
   });
@@ -95,6 +107,7 @@ suite('lines of a file', () => {
     fc.assert(
       fc.property(bytes, fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 9 }), (all, bufferBytes, step) => {
         const lines = linesOf(all, { bufferBytes }, step);
+        assert.deepEqual(linesOf(all, { bufferBytes, to: all.length }, step), lines);
         assert.equal(lines.map((line) => line.text).join(''), all.toString('latin1'));
         const expected = all.toString('latin1').split(/(?<=\n)/);
         assert.deepEqual(

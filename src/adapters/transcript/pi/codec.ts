@@ -13,7 +13,8 @@ export const pi: Codec = {
     checked: 'compacted files resumed by pi 0.73.1, after a second compaction and one of its own too',
     places: [
       { variable: 'PI_CODING_AGENT_DIR', base: '.pi/agent', folder: 'sessions/*' },
-      { base: '.openclaw', folder: 'agents/*/sessions' },
+      { variable: 'PI_CODING_AGENT_SESSION_DIR', base: '.pi/agent/sessions', folder: '' },
+      { variable: 'OPENCLAW_STATE_DIR', base: '.openclaw', folder: 'agents/*/sessions' },
     ],
     isChain: true,
   },
