@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import { compactFile } from '../../src/app/compact-file.ts';
 import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -90,6 +91,24 @@ test('an error that comes after the rename does not cost the file its archive', 
   assert.notEqual(bench.read('talk.jsonl').toString(), original);
   const later = rerun(t, bench);
   assert.equal((await later.restore('talk.jsonl')).toString(), original);
+});
+
+test('nor does one where there is no room to unpack what got its name', async (t) => {
+  const { files: real } = benchFor(t).deps;
+  const state = { isNamed: false };
+  const failing = storeWith((_pending, path) => ({
+    syncFolder: async () => {
+      state.isNamed = true;
+      return err({ kind: 'io', path, code: 'EIO' });
+    },
+  }));
+  const noRoom = (path: string) => err({ kind: 'no-room', path, folder: '/tmp', code: 'ENOSPC' } as const);
+  const files = { ...failing, open: async (path: string) => (state.isNamed ? noRoom(path) : real.open(path)) };
+  const bench = benchFor(t, { files });
+  bench.write('talk.jsonl.zst', zstdCompressSync(original));
+  assert.equal((await bench.compact('talk.jsonl.zst')).ok, false);
+  const later = rerun(t, bench);
+  assert.equal((await later.restore('talk.jsonl.zst')).toString(), original);
 });
 
 test('a run whose prepared rows another run took for a dead one’s stores them once more', async (t) => {

@@ -52,6 +52,8 @@ suite('what came to a file while it was replaced', () => {
     ['begins a line where the target does not end one', { before: '1\n', late: '3\n', target: 's' }, 's\n3\n'],
     ['goes on with the line that is half there', { before: '1\n2', late: '3\n', target: 's\n2' }, 's\n23\n'],
     ['is not brought over twice', { before: '1\n', late: '3\n', target: 's\n', since: '3\n4\n' }, 's\n3\n4\n'],
+    // The first bytes are those of zstd's skippable frames, which are text.
+    ['stands as it is behind what is packed', { before: 'P*M\x18\n', late: '3', target: 'P*M\x18s' }, 'P*M\x18s3'],
     ['may be nothing', { before: '1\n', late: '', target: 's' }, 's'],
   ] as const) {
     test(what, (context) => {
