@@ -84,7 +84,7 @@ suite('packed transcripts on the command line', AT_A_TIME, () => {
         .split('\n')
         .map((line) => JSON.parse(line).result);
     assert.deepEqual(await results(), ['compacted', 'compacted']);
-    assert.deepEqual(readdirSync(logs, { recursive: true }).toSorted(), [
+    assert.deepEqual(readdirSync(logs, { recursive: true, encoding: 'utf8' }).toSorted(), [
       'deep',
       'deep/more.compact.jsonl.gz',
       'deep/more.jsonl.gz',
