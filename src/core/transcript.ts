@@ -37,6 +37,8 @@ export type EntryFacts = {
   readonly recordId?: string;
   /** Undefined: not a part of the chain. Null: a root. */
   readonly parentId?: string | null;
+  /** The record at which the thread ends, if none follows: a person went back to it. */
+  readonly tipId?: string;
   /** Belongs to a side thread (a subagent's), which the producer does not send with the main one. */
   readonly isSide?: boolean;
   /** Said while a turn was at work, outside the chain of turns: no cut may stand before it, and the thread does not end at it. */

@@ -31,7 +31,7 @@ export function findOwnThread(entries: readonly Entry[]): (entry: Entry) => bool
 
 /**
  * The tip is the last message of the main thread: system rows and progress records may hang anywhere after it, and the client does not
- * take up the thread at them.
+ * take up the thread at them. Where a person went back and said nothing since, it is the record that they went back to.
  */
 export function buildChain(entries: readonly Entry[]): Chain {
   const byId = new Map<string, Link>();
@@ -39,20 +39,23 @@ export function buildChain(entries: readonly Entry[]): Chain {
   const links: Link[] = [];
   const isOwn = findOwnThread(entries);
   let tip: Link | undefined;
+  let wentBackTo: string | undefined;
   entries.forEach((entry, position) => {
+    wentBackTo = entry.tipId ?? wentBackTo;
     if (entry.recordId === undefined || entry.parentId === undefined) return;
     const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
     byId.set(link.id, link);
     if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
     if (!isOwn(entry)) return;
     links.push(link);
+    wentBackTo = undefined;
     if (entry.kind === 'message' && entry.isAside !== true) tip = link;
   });
   return {
     links,
     lastLineOf: (id) => byId.get(id)?.line ?? 0,
     lastChildLineOf: (parentId) => lastChildLines.get(parentId) ?? 0,
-    active: walk(tip, byId),
+    active: walk((wentBackTo === undefined ? undefined : byId.get(wentBackTo)) ?? tip, byId),
   };
 }
 

@@ -108,10 +108,12 @@ function decodeMeta(record: JsonRecord): Decoded {
   const chain = readChain(record);
   const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
   const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary';
+  const tipId = type === 'last-prompt' && record['explicit'] === true ? stringAt(record, 'leafUuid') : undefined;
   return {
     kind: 'meta',
     ...chain,
     ...(isPinned && { pin: type }),
+    ...(tipId !== undefined && { tipId }),
     ...(isBoundary && { boundary: readBoundary(record['compactMetadata']) }),
   };
 }

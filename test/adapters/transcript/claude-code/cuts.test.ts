@@ -120,6 +120,14 @@ test('a rewound branch is no place for a cut, and none may leave it beside the k
   assert.deepEqual(legalLines(readFixture('rewound-branch.jsonl')), [2, 5, 6, 7, 8]);
 });
 
+test('where a person went back and said nothing since, the thread ends there, and no cut stands behind it', () => {
+  // The last line names line 4 as the one that they went back to.
+  const values = readFixture('rewound-at-the-end.jsonl');
+  assert.deepEqual(legalLines(values), [2, 3, 4]);
+  const goneOn = userRecord('Mend it.', { uuid: 'new', parentUuid: String(Object(values[3]).uuid) });
+  assert.deepEqual(legalLines([...values, goneOn]), [2, 3, 4, 10]);
+});
+
 test('no cut parts parallel results from their calls', () => {
   const lines = legalLines(readFixture('split-answer-not-contiguous.jsonl'));
   assert.deepEqual(
