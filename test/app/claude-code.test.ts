@@ -212,6 +212,19 @@ test('a prompt that was kept word for word is carried through further compaction
   assert.equal((await bench.restore('s.jsonl')).toString(), linked.join('') + more.text);
 });
 
+test('a fork that bears the ids of two sessions is one conversation, and its walk reaches the summary', async (t) => {
+  const bench = benchFor(t);
+  const first = session(8);
+  const forked = session(4, 1, first.tip).text.replaceAll('"sessionId":"s1"', '"sessionId":"s2"');
+  bench.write('s.jsonl', first.text + forked);
+  const { conversations } = reportOf(await bench.compact('s.jsonl'));
+  assert.deepEqual(
+    conversations.map(({ id, messages }) => [id, messages.before]),
+    [['s1', 48]],
+  );
+  assert.equal(walk(parse(bench.read('s.jsonl'))).at(-2)?.isCompactSummary, true);
+});
+
 test("a subagent's own file shrinks to its recent work, its task word for word", async (t) => {
   const bench = benchFor(t);
   const fixture = new URL('../../fixtures/transcripts/claude-code/subagent-file.jsonl', import.meta.url);
