@@ -1,3 +1,4 @@
+import type { Role } from '../core/message.ts';
 import type { TranscriptPolicy } from '../core/policy.ts';
 
 /** Per million tokens, in any currency. */
@@ -50,11 +51,18 @@ export type VerifyFileRequest = { readonly input: TranscriptInput };
 export type SearchRequest = {
   /** Any text. */
   readonly query: string;
-  /** Null: any. */
-  readonly conversation: string | null;
   readonly kinds: 'all' | 'messages' | 'batches';
   readonly order: 'best' | 'newest';
   readonly limit: number;
+  /** Null: any. */
+  readonly conversation: string | null;
+  /** Only messages have one. */
+  readonly role: Role | null;
+  /** From then on, and until before then. */
+  readonly since: Date | null;
+  readonly until: Date | null;
+  /** The transcript: its path, or the end of one. */
+  readonly source: string | null;
 };
 
 /** A label, the beginning of one, `batch:N`, `message:N`, or a message's own id. */

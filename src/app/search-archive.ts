@@ -3,15 +3,19 @@ import { createExcerpter } from '../core/excerpt.ts';
 import type { Excerpt } from '../core/excerpt.ts';
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
+import { readQuestion } from '../core/search/question.ts';
+import { spaceOutSought } from '../core/search/spaceless.ts';
 import { readSearchTerms } from '../core/search-terms.ts';
 import type { Archive } from '../ports/archive.ts';
-import type { ArchivedBatch, FoundMessage, Scored } from '../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored } from '../ports/archive-lookup.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
+import type { SearchFilter } from '../ports/message-index.ts';
 import { toFailure } from './archive-failure.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from './archive-reports.ts';
 import { readArchivedText } from './archived-text.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
+import { findMessages } from './find-messages.ts';
 import type { SearchRequest } from './requests.ts';
 import { openUnsettled } from './settle.ts';
 
@@ -37,29 +41,77 @@ export async function searchArchive(
   }
 }
 
+type FoundLine = Scored<FoundMessage>;
 type Found =
-  | { readonly kind: 'message'; readonly found: Scored<FoundMessage> }
+  | { readonly kind: 'message'; readonly found: FoundLine }
   | { readonly kind: 'batch'; readonly found: Scored<ArchivedBatch> };
 
 function findHits(
   archive: Archive,
   { request, formats }: { readonly request: SearchRequest; readonly formats: FormatRegistry },
 ): readonly SearchHit[] {
-  const { query, conversation, kinds, order, limit } = request;
-  const terms = readSearchTerms(query);
-  const wanted = { terms, conversationId: conversation, order, limit };
-  const messages = kinds === 'batches' ? [] : archive.searchMessages(wanted);
-  const batches = kinds === 'messages' ? [] : archive.searchBatches(wanted);
+  const { query, kinds, order, limit } = request;
+  const filter = readFilter(request);
+  const reader = createTextReader(archive, formats);
+  const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader });
+  const terms = readSearchTerms(spaceOutSought(query));
+  const hasBatches = kinds !== 'messages' && filter.role === null;
+  const batches = hasBatches ? archive.searchBatches({ terms, filter, order, limit }) : [];
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
   const excerptOf = createExcerpter({ terms, maxChars: MAX_EXCERPT_CHARS });
-  const lineIds = found.flatMap((one) => (one.kind === 'message' ? [one.found.lineId] : []));
-  const heads = archive.readHeads(lineIds, MAX_HEAD_BYTES);
-  return found.map((one) => {
-    if (one.kind === 'batch') return toBatchHit(one.found, excerptOf(one.found.content));
-    const { format, line, lineId } = one.found;
-    const text = readArchivedText(formats, { format, line, bytes: heads.get(lineId) ?? new Uint8Array() });
-    return toMessageHit(one.found, excerptOf(text));
-  });
+  reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
+  return found.map((one) =>
+    one.kind === 'batch'
+      ? toBatchHit(one.found, excerptOf(one.found.content))
+      : toMessageHit(one.found, excerptOf(reader.textOf(one.found))),
+  );
+}
+
+function readFilter({ conversation, role, since, until, source }: SearchRequest): SearchFilter {
+  return { conversationId: conversation, role, since, until, source };
+}
+
+function findLines(
+  archive: Archive,
+  {
+    request: { query, order, limit },
+    filter,
+    reader,
+  }: { readonly request: SearchRequest; readonly filter: SearchFilter; readonly reader: TextReader },
+): readonly FoundLine[] {
+  if (order === 'newest') {
+    const { words } = readQuestion(query, []);
+    return archive.messages.listNewest(words, { filter, limit }).map((line) => ({ ...line, score: null }));
+  }
+  const load = (lineIds: readonly number[]): readonly ArchivedLine[] =>
+    lineIds.flatMap((id) => archive.findLines({ kind: 'id', id }, 1));
+  const readTexts = (lineIds: readonly number[]): readonly string[] => reader.load(load(lineIds));
+  return findMessages(archive.messages, { query, filter, limit, readTexts }).flatMap(({ lineId, score }) =>
+    load([lineId]).flatMap(({ message, ...line }) => (message === null ? [] : [{ ...line, message, score }])),
+  );
+}
+
+type TextReader = {
+  readonly load: (lines: readonly ArchivedLine[]) => readonly string[];
+  readonly textOf: (line: ArchivedLine) => string;
+};
+
+/** What messages say, each read once; blocks that hold several of them are unpacked once. */
+function createTextReader(archive: Archive, formats: FormatRegistry): TextReader {
+  const texts = new Map<number, string>();
+  const load = (lines: readonly ArchivedLine[]): readonly string[] => {
+    const missing = lines.filter(({ lineId }) => !texts.has(lineId));
+    const heads = archive.readHeads(
+      missing.map(({ lineId }) => lineId),
+      MAX_HEAD_BYTES,
+    );
+    for (const { lineId, format, line } of missing) {
+      const bytes = heads.get(lineId) ?? new Uint8Array();
+      texts.set(lineId, readArchivedText(formats, { format, line, bytes }));
+    }
+    return lines.map(({ lineId }) => texts.get(lineId) ?? '');
+  };
+  return { load, textOf: (line) => load([line])[0] ?? '' };
 }
 
 /**

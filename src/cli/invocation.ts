@@ -1,3 +1,4 @@
+import type { SearchRequest } from '../app/requests.ts';
 import type { SettingFlags } from '../config/resolve.ts';
 import type { PolicyRequest } from '../config/to-policy.ts';
 
@@ -81,15 +82,8 @@ export type VerifyInvocation = Common & {
   readonly format: string | null;
 };
 
-export type SearchInvocation = Common & {
-  readonly kind: 'search';
-  /** '-': one query a line on standard input. */
-  readonly query: string;
-  readonly conversation: string | null;
-  readonly kinds: 'all' | 'messages' | 'batches';
-  readonly order: 'best' | 'newest';
-  readonly limit: number;
-};
+/** `query` '-': one query a line on standard input. */
+export type SearchInvocation = Common & SearchRequest & { readonly kind: 'search' };
 
 export type ShowInvocation = Common & {
   readonly kind: 'show';

@@ -1,12 +1,13 @@
 import type { Role } from '../core/message.ts';
 import type { LineFate, StoredBatch } from './archive.ts';
+import type { MessageIndex, SearchFilter } from './message-index.ts';
 
-/** What is looked for in an archive. */
-export type ArchiveQuery = {
+/** What is looked for among the batches. */
+export type BatchQuery = {
   /** Words, or words that stand together, parted by one space; what is found has one of them at the least. */
   readonly terms: readonly string[];
-  /** Null: any. */
-  readonly conversationId: string | null;
+  /** A batch has no role, and the time from its first message to its last. */
+  readonly filter: SearchFilter;
   /** newest: what was archived last comes first. */
   readonly order: 'best' | 'newest';
   readonly limit: number;
@@ -102,10 +103,9 @@ export type ArchiveFigures = {
 
 /** Finding things again. Only what belongs to an applied compaction is found, listed and counted. */
 export type ArchiveLookup = {
-  /** A line that was archived more than once for one conversation comes once. */
-  readonly searchMessages: (query: ArchiveQuery) => readonly Scored<FoundMessage>[];
+  readonly messages: MessageIndex;
   /** Live ones only; equal texts of one conversation come once. */
-  readonly searchBatches: (query: ArchiveQuery) => readonly Scored<ArchivedBatch>[];
+  readonly searchBatches: (query: BatchQuery) => readonly Scored<ArchivedBatch>[];
   /** By name, ordered by label. */
   readonly findBatches: (name: BatchName, limit: number) => readonly ArchivedBatch[];
   /** Oldest first; a line that was archived more than once for one conversation comes once. */

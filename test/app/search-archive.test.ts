@@ -10,8 +10,10 @@ import { oddTexts } from '../support/messages.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';
 
+const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
+
 async function search(bench: Workbench, query: string, changes: Partial<SearchRequest> = {}): Promise<SearchReport> {
-  const request: SearchRequest = { query, conversation: null, kinds: 'all', order: 'best', limit: 10, ...changes };
+  const request: SearchRequest = { ...ANY, query, kinds: 'all', order: 'best', limit: 10, ...changes };
   const found = await searchArchive(bench.deps, request);
   assert.ok(found.ok, JSON.stringify(found));
   return found.value;
@@ -38,7 +40,7 @@ const BOAT = {
 test('A5: an archived message is found by its words, with where it stood and what it said', async (t) => {
   const bench = benchFor(t);
   await compacted(bench, BOAT);
-  const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages' });
+  const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages', limit: 1 });
   assert.deepEqual(report, { schema: 'compact/search@1', query: 'painted boats', archive: bench.archivePath });
   const [hit] = hits;
   const conversation = reportOf(await bench.compact('talk.jsonl')).conversations[0];
@@ -131,7 +133,7 @@ test('only one conversation is looked through on demand', async (t) => {
   bench.write('talk.jsonl', `${chatLine(BOAT)}\n${chatTranscript(30)}`);
   reportOf(await bench.compact('talk.jsonl', { conversation: 'harbor' }));
   const count = async (conversation: string): Promise<number> =>
-    (await search(bench, 'boat', { conversation, kinds: 'messages' })).hits.length;
+    (await search(bench, 'boat', { conversation, kinds: 'messages', limit: 1 })).hits.length;
   assert.deepEqual([await count('harbor'), await count('sea')], [1, 0]);
 });
 
@@ -139,7 +141,7 @@ test('a line that its format cannot read any more is shown as it is', async (t) 
   const bench = benchFor(t);
   await compacted(bench, BOAT);
   const formats = { ...bench.deps.formats, find: () => null };
-  const request = { query: 'wooden', conversation: null, kinds: 'messages', order: 'best', limit: 1 } as const;
+  const request = { ...ANY, query: 'wooden', kinds: 'messages', order: 'best', limit: 1 } as const;
   const found = await searchArchive({ ...bench.deps, formats }, request);
   assert.equal(found.ok && found.value.hits[0]?.text, 'Paint the wooden boat green');
   const broken = { ...formats, parseLine: () => ({ ok: false, column: 1, problem: 'cut off' }) as const };

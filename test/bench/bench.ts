@@ -9,7 +9,7 @@ import { searchP95Ms } from './search.ts';
 import { renderTable } from './table.ts';
 import type { Figure } from './table.ts';
 
-/** `npm run bench -- [--mb 100,1000] [--chat-mb 30]`: speed and memory beside their goals, each measured against the same run's bare loop. */
+/** `npm run bench -- [--mb 100,1000] [--chat-mb 30] [--messages 20000,1000000]`: speed and memory beside their goals, each measured against the same run's bare loop. */
 const MB = 1_000_000;
 const STARTS = 15;
 const COMPACT = join(import.meta.dirname, '../../bin/compact.js');
@@ -82,18 +82,22 @@ function measureFile(folder: string, run: Runner, input: string): readonly Figur
   return figures;
 }
 
-/** About 20,000 messages. */
-const SEARCHED_MB = 10;
+/** Goals, in ms, by the number of messages from which they hold. */
+const SEARCH_GOALS = [
+  { messages: 20_000, ms: 50 },
+  { messages: 1_000_000, ms: 500 },
+] as const;
 
-async function measureSearch(folder: string, run: Runner): Promise<Figure> {
+async function measureSearch(folder: string, run: Runner, count: number): Promise<Figure> {
   const input = join(folder, 'input.jsonl');
   const output = join(folder, 'output.jsonl');
   const archive = join(folder, 'archive.db');
-  writeChat(input, SEARCHED_MB * MB);
+  writeShortChat(input, count);
   run([COMPACT, '-q', input, '-o', output, '--archive', archive]);
   const measured = await searchP95Ms(archive);
   for (const path of [input, output, archive]) rmSync(path);
-  return { name: 'p95 at 20,000 messages', measured, unit: 'ms', goal: 50, note: '' };
+  const goal = SEARCH_GOALS.find(({ messages }) => count <= messages)?.ms ?? null;
+  return { name: `p95 at ${count.toLocaleString('en')} messages`, measured, unit: 'ms', goal, note: '' };
 }
 
 async function main(): Promise<void> {
@@ -101,6 +105,7 @@ async function main(): Promise<void> {
     options: {
       mb: { type: 'string', default: '100' },
       'chat-mb': { type: 'string', default: '10' },
+      messages: { type: 'string', default: '20000' },
     },
   });
   const folder = mkdtempSync(join(tmpdir(), 'compact-speed-'));
@@ -114,7 +119,8 @@ async function main(): Promise<void> {
     const perMillion = Number(plain([script('summarizer.ts')]).stdout);
     const unit = 's per million tokens';
     print('summarizer', [{ name: 'extractive', measured: perMillion, unit, goal: 0.5, note: '' }]);
-    print('search', [await measureSearch(folder, plain)]);
+    for (const count of values.messages.split(',').map(Number))
+      if (count > 0) print('search', [await measureSearch(folder, plain, count)]);
     const input = join(folder, 'input.jsonl');
     for (const [kind, sizes, write] of [
       ['Claude Code', values.mb, writeClaudeCode],

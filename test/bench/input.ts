@@ -3,6 +3,7 @@ import { createWriter } from './prose.ts';
 import type { Writer } from './prose.ts';
 
 const FLUSH_CHARS = 1024 * 1024;
+const FLUSH_LINES = 2000;
 const START = Date.UTC(2026, 0, 1);
 
 /** Writes records, one a line, until the file has this size. */
@@ -31,9 +32,11 @@ export function writeChat(path: string, sizeBytes: number): void {
 /** A file of exactly `count` chat messages. */
 export function writeShortChat(path: string, count: number): void {
   const records = chatRecords(createWriter(3));
-  const lines = Array.from({ length: count }, () => JSON.stringify(records.next().value));
   const fd = openSync(path, 'w');
-  writeSync(fd, `${lines.join('\n')}\n`);
+  for (let left = count; left > 0; left -= FLUSH_LINES) {
+    const lines = Array.from({ length: Math.min(left, FLUSH_LINES) }, () => JSON.stringify(records.next().value));
+    writeSync(fd, `${lines.join('\n')}\n`);
+  }
   closeSync(fd);
 }
 

@@ -3,6 +3,7 @@ import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts
 import { searchArchive } from '../../src/app/search-archive.ts';
 import { createWriter } from './prose.ts';
 
+const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
 const QUERIES = 200;
 const SLOWEST_SHARE = 0.05;
 
@@ -22,7 +23,7 @@ export async function searchP95Ms(archivePath: string): Promise<number> {
   for (let at = 0; at < QUERIES; at += 1) {
     const query = asked[at % asked.length]?.() ?? '';
     const before = performance.now();
-    const found = await searchArchive(deps, { query, conversation: null, kinds: 'all', order: 'best', limit: 10 });
+    const found = await searchArchive(deps, { ...ANY, query, kinds: 'all', order: 'best', limit: 10 });
     times.push(performance.now() - before);
     if (!found.ok) throw new Error(JSON.stringify(found.error));
   }

@@ -170,11 +170,22 @@ test('verify, config and schema become data', async () => {
 
 test('several words are one query, and what is asked of it becomes data', async () => {
   const common = { manner: plain, settings: noSettings };
-  const search = { kind: 'search', query: 'green boat', conversation: null, kinds: 'all', order: 'best', limit: 10 };
+  const any = { conversation: null, role: null, since: null, until: null, source: null };
+  const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
   assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
   const argv = 'search - --conversation c --messages --limit 3 --newest'.split(' ');
   const asked = { query: '-', conversation: 'c', kinds: 'messages', order: 'newest', limit: 3 };
   assert.deepEqual(await parsed(...argv), { ...search, ...asked, ...common });
+  const within = 'search x --role tool --since 2026-03-02 --until 2026-03-02 --source ./talk.jsonl'.split(' ');
+  assert.deepEqual(await parsed(...within), {
+    ...search,
+    query: 'x',
+    role: 'tool',
+    since: new Date('2026-03-02T00:00:00Z'),
+    until: new Date('2026-03-03T00:00:00Z'),
+    source: 'talk.jsonl',
+    ...common,
+  });
   assert.deepEqual(await parsed('search', '--batches', ''), { ...search, query: '', kinds: 'batches', ...common });
   assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
 });
@@ -280,6 +291,10 @@ for (const [line, message] of [
   ['search', /missing required argument/],
   ['search --messages --batches x', /cannot be used with/],
   ['search --limit 0 x', /whole number of 1 or more/],
+  ['search --since tomorrow x', /a day, 2026-03-02, or a time, 2026-03-02T09:30Z/],
+  ['search --until 2026-02-30 x', /a day, 2026-03-02, or a time/],
+  ['search --role model x', /user, assistant, system, tool/],
+  ['search --role user --batches x', /cannot be used with/],
   ['search -x', "unknown option '-x'; text that begins with a dash stands behind --"],
   [
     'search --newst x',

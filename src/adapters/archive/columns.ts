@@ -1,4 +1,5 @@
 import type { SummaryLevel } from '../../core/batch.ts';
+import type { MessageTraits } from '../../core/search/traits.ts';
 import type { Role } from '../../core/message.ts';
 import type { LineFate } from '../../ports/archive.ts';
 
@@ -24,4 +25,14 @@ export function hashColumn(hex: string): Uint8Array {
 export function timeColumn(time: Date | null): number | null {
   const ms = time === null ? Number.NaN : time.getTime();
   return Number.isNaN(ms) ? null : ms;
+}
+
+const [IS_QUESTION, NAMES_TIME] = [1, 2];
+
+export function traitsColumn({ isQuestion, namesTime }: MessageTraits): number {
+  return (isQuestion ? IS_QUESTION : 0) + (namesTime ? NAMES_TIME : 0);
+}
+
+export function toTraits(column: number): MessageTraits {
+  return { isQuestion: (column & IS_QUESTION) !== 0, namesTime: (column & NAMES_TIME) !== 0 };
 }

@@ -164,11 +164,25 @@ CREATE TABLE summaries (
 ALTER TABLE batches ADD COLUMN level INTEGER NOT NULL DEFAULT 0 CHECK (level BETWEEN 0 AND 3); -- plain, feedback, halved, fallback
 `;
 
+const WORDS_ALONE = `
+-- Which message has a word, not where in it: a quarter of the room. What was indexed until now stays as it is: an index without
+-- content cannot be made anew. The search goes through both, and the ids of the earlier one are all lower.
+ALTER TABLE message_search RENAME TO earlier_message_search;
+CREATE VIRTUAL TABLE message_search
+  USING fts5 (text, content = '', contentless_delete = 1, detail = none, tokenize = 'porter unicode61');
+INSERT INTO message_search (message_search, rank) VALUES ('hashsize', ${16 * 1024 * 1024}); -- fewer pieces, each with its own words
+
+CREATE TABLE speakers (name ANY PRIMARY KEY) STRICT, WITHOUT ROWID;
+INSERT INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL;
+
+ALTER TABLE lines ADD COLUMN traits INTEGER NOT NULL DEFAULT 0 CHECK (traits BETWEEN 0 AND 3); -- 1: ends as a question, 2: says when
+`;
+
 /**
  * Step n leads from schema version n to n + 1. Steps that were released are never changed; of each version there is an archive as it was written
  * then in fixtures/archives.
  */
-export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA, PAID_SUMMARIES];
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA, PAID_SUMMARIES, WORDS_ALONE];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -12,6 +12,7 @@ const LINES = 'SELECT lines.id FROM lines JOIN blocks ON blocks.id = lines.block
 /** Rows that refer to others go before them. */
 const DELETE_COMPACTION = [
   `DELETE FROM message_search WHERE rowid IN (${LINES})`,
+  `DELETE FROM earlier_message_search WHERE rowid IN (${LINES})`,
   `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
   `DELETE FROM carried_lines WHERE cycle_id IN (${CYCLES})`,
   `DELETE FROM lines WHERE block_id IN (SELECT id FROM blocks WHERE compaction_id = ?)`,

@@ -13,7 +13,8 @@ import { createCompactionReader } from './load.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
 import { createOriginals } from './originals.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
-import { createArchiveSearch } from './search.ts';
+import { createMessageIndex } from './message-index.ts';
+import { createBatchSearch } from './search.ts';
 import { createSettling } from './settle.ts';
 import { createStore } from './store.ts';
 import { createSummaryCache } from './summaries.ts';
@@ -166,7 +167,8 @@ function createArchive(db: Database.Database, { path, isReadOnly, close }: Opene
     ...createCompactionReader(db, path),
     ...createLineReader(db, path),
     ...createSettling(db, path),
-    ...createArchiveSearch(db, path),
+    messages: createMessageIndex(db, path),
+    searchBatches: createBatchSearch(db, path),
     ...createCatalog(db, path),
     ...createOriginals(db, path),
     measure: createMeasure(db, path),

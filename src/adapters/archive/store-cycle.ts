@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
+import { spaceOut } from '../../core/search/spaceless.ts';
 import type { BatchDraft, BatchRef, CycleDraft } from '../../ports/archive.ts';
 import { hashColumn, LEVELS, textColumn, timeColumn } from './columns.ts';
 import { buildLabel, makeUnique } from './labels.ts';
@@ -54,7 +55,7 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
       LEVELS.indexOf(batch.level ?? 'plain'),
     );
     const batchId = Number(lastInsertRowid);
-    insertBatchSearch.run(batchId, batch.content);
+    insertBatchSearch.run(batchId, spaceOut(batch.content));
     return batchId;
   };
 

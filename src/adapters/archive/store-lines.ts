@@ -1,16 +1,19 @@
 import type Database from 'better-sqlite3';
+import { spaceOut } from '../../core/search/spaceless.ts';
+import { readTraits } from '../../core/search/traits.ts';
 import type { LineDraft } from '../../ports/archive.ts';
 import { gatherBlocks, packBlock } from './blocks.ts';
 import type { BlockMember } from './blocks.ts';
-import { FATES, ROLES, textColumn, timeColumn } from './columns.ts';
+import { FATES, ROLES, textColumn, timeColumn, traitsColumn } from './columns.ts';
 import type { CycleIds } from './store-cycle.ts';
 
 const INSERT_BLOCK =
   'INSERT INTO blocks (compaction_id, position, first_line, raw_size_bytes, data) VALUES (?, ?, ?, ?, ?)';
 const INSERT_LINE = `
-INSERT INTO lines (block_id, line, offset, size_bytes, fate, cycle_id, batch_id, role, at_ms, message_index, message_id, name, sha256)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+INSERT INTO lines (block_id, line, offset, size_bytes, fate, cycle_id, batch_id, role, at_ms, message_index, message_id, name, traits, sha256)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_MESSAGE_SEARCH = 'INSERT INTO message_search (rowid, text) VALUES (?, ?)';
+const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NOTHING';
 
 /** Search finds a message by its first 200,000 characters: what lies beyond is output that no person wrote. The line itself is whole. */
 const MAX_SEARCH_CHARS = 200_000;
@@ -21,6 +24,7 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
   const insertBlock = db.prepare(INSERT_BLOCK);
   const insertLine = db.prepare(INSERT_LINE);
   const insertMessageSearch = db.prepare(INSERT_MESSAGE_SEARCH);
+  const insertSpeaker = db.prepare(INSERT_SPEAKER);
 
   const writeLine = (
     { draft, offset, sizeBytes, sha256 }: BlockMember,
@@ -29,6 +33,7 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
   ): void => {
     const { cycleId, batchId } = ownerOf(draft, cycles);
     const { message } = draft;
+    const name = message === null || message.name === null ? null : textColumn(message.name);
     const { lastInsertRowid } = insertLine.run(
       blockId,
       draft.line,
@@ -41,10 +46,13 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
       message === null ? null : timeColumn(message.at),
       message?.index ?? null,
       message === null || message.id === `line:${draft.line}` ? null : textColumn(message.id),
-      message === null || message.name === null ? null : textColumn(message.name),
+      name,
+      message === null ? 0 : traitsColumn(readTraits(message.text)),
       sha256,
     );
-    if (message !== null) insertMessageSearch.run(lastInsertRowid, message.text.slice(0, MAX_SEARCH_CHARS));
+    if (message === null) return;
+    insertMessageSearch.run(lastInsertRowid, spaceOut(message.text.slice(0, MAX_SEARCH_CHARS)));
+    if (name !== null) insertSpeaker.run(name);
   };
 
   return (lines, { compactionId, cycles }) => {

@@ -1,3 +1,4 @@
+import type { Role } from '../../core/message.ts';
 import type { Result } from '../../core/result.ts';
 import type { Manner, ScanInvocation, ScoreOrder } from '../invocation.ts';
 
@@ -74,4 +75,9 @@ export type Options = {
   readonly messages?: boolean;
   readonly batches?: boolean;
   readonly newest?: boolean;
+  readonly role?: Role;
+  /** Unix milliseconds. */
+  readonly since?: number;
+  readonly until?: number;
+  readonly source?: string;
 };

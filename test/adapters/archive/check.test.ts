@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import type { ArchiveCheckStep } from '../../../src/ports/archive-check.ts';
-import { applied, compactionDraft, lineDraft, openAt, tempArchive } from './drafts.ts';
+import { applied, compactionDraft, lineDraft, openAt, tempArchive, utf8 } from './drafts.ts';
 
 const damageOf = (steps: Iterable<ArchiveCheckStep>): readonly ArchiveCheckStep[] =>
   [...steps].filter(({ kind }) => kind === 'damage');
@@ -36,7 +36,7 @@ test('progress is told block by block', (t) => {
   applied(
     archive,
     compactionDraft(450),
-    Array.from({ length: 450 }, (_, at) => lineDraft(at + 1)),
+    Array.from({ length: 450 }, (_, at) => lineDraft(at + 1, { bytes: utf8(`${'wide '.repeat(2000)}${at}\n`) })),
   );
   const stages = [...archive.check()].flatMap((step) => (step.kind === 'progress' ? [step.stage] : []));
   assert.equal(stages.filter((stage) => stage === 'checking what is stored').length, 1 + 5);

@@ -164,7 +164,7 @@ test('a block that cannot be unpacked is damage that names its first line', (t) 
   const archive = tempArchive(t);
   const id = storeBytes(
     archive,
-    Array.from({ length: 150 }, (_, at) => utf8(`line ${at}\n`)),
+    Array.from({ length: 150 }, (_, at) => utf8(`${'wide '.repeat(2000)}${at}\n`)),
   );
   execute(archive, 'UPDATE blocks SET data = ? WHERE position = 1', Buffer.from('no zstd'));
   assert.deepEqual(
@@ -172,7 +172,7 @@ test('a block that cannot be unpacked is damage that names its first line', (t) 
     {
       kind: 'damaged',
       path: archive.path,
-      reason: 'the block of archived lines that begins with source line 101 cannot be unpacked',
+      reason: 'the block of archived lines that begins with source line 105 cannot be unpacked',
     },
   );
 });
@@ -191,7 +191,7 @@ for (const table of ['blocks', 'lines']) {
     const archive = tempArchive(t);
     const id = storeBytes(
       archive,
-      Array.from({ length: 150 }, (_, at) => utf8(`line ${at}\n`)),
+      Array.from({ length: 150 }, (_, at) => utf8(`${'wide '.repeat(2000)}${at}\n`)),
     );
     execute(archive, `DELETE FROM ${table} WHERE id = 1`);
     assert.equal(thrownFailure(() => readBytes(archive, id)).kind, 'damaged');

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
-import { readSearchTerms } from '../../../src/core/search-terms.ts';
+import { readQuestion } from '../../../src/core/search/question.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import type { ArchiveQuery } from '../../../src/ports/archive-lookup.ts';
+import type { BatchQuery, FoundMessage } from '../../../src/ports/archive-lookup.ts';
+import type { SearchFilter } from '../../../src/ports/message-index.ts';
 import { oddTexts } from '../../support/messages.ts';
 import {
   applied,
@@ -20,8 +21,25 @@ import {
   utf8,
 } from './drafts.ts';
 
-function query(text: string, changes: Partial<ArchiveQuery> = {}): ArchiveQuery {
-  return { terms: readSearchTerms(text), conversationId: null, order: 'best', limit: 10, ...changes };
+const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
+
+function batchQuery(text: string, changes: Partial<BatchQuery> = {}): BatchQuery {
+  return { terms: text.split(' '), filter: ANY, order: 'best', limit: 10, ...changes };
+}
+
+type Asked = { readonly filter?: Partial<SearchFilter>; readonly limit?: number };
+
+function newest(archive: Archive, text: string, { filter, limit = 10 }: Asked = {}): readonly FoundMessage[] {
+  return archive.messages.listNewest(readQuestion(text, []).words, { filter: { ...ANY, ...filter }, limit });
+}
+
+/** Numbers of the lines that have the only word of a text and can be found. */
+function hits(archive: Archive, text: string, filter: Partial<SearchFilter> = {}): readonly number[] {
+  const [word] = readQuestion(text, []).words;
+  assert.ok(word !== undefined);
+  const asked = { ...ANY, ...filter };
+  const found = archive.messages.loadCandidates(archive.messages.listHits(word, asked), asked);
+  return found.map(({ lineId }) => lineId);
 }
 
 /** Says each text, one a line, in one conversation. */
@@ -40,24 +58,16 @@ function said(archive: Archive, texts: readonly string[], conversationId = 'harb
   );
 }
 
-function idsOf(archive: Archive, text: string, changes: Partial<ArchiveQuery> = {}): readonly string[] {
-  return archive.searchMessages(query(text, changes)).map(({ message }) => message.id);
+function idsOf(archive: Archive, text: string, asked: Asked = {}): readonly string[] {
+  return newest(archive, text, asked).map(({ message }) => message.id);
 }
-
-test('a message that has more of the words, and rarer ones, comes first', (t) => {
-  const archive = tempArchive(t);
-  const others = Array.from({ length: 12 }, (_, at) => `tide ${at}`);
-  said(archive, ['the boat again', 'a boat with a keel', 'the boats too', 'a painted keel alone', ...others]);
-  assert.deepEqual(idsOf(archive, 'boat keel'), ['harbor-2', 'harbor-4', 'harbor-1', 'harbor-3']);
-});
 
 test('a message is found with all that is known of it', (t) => {
   const archive = tempArchive(t);
   const at = new Date('2026-03-01T08:00:00.123Z');
   const message = messageDraft({ id: 'x\ud800', role: 'tool', name: 'grep', at, index: 7, text: 'hull' });
   applied(archive, compactionDraft(1), [lineDraft(1, { bytes: utf8('hull\n'), message })]);
-  const [found] = archive.searchMessages(query('hull'));
-  assert.ok(found !== undefined && (found.score ?? 0) > 0);
+  const [found] = newest(archive, 'hull');
   assert.deepEqual(found, {
     compactionId: 1,
     format: 'chat',
@@ -71,16 +81,20 @@ test('a message is found with all that is known of it', (t) => {
     conversationId: 'harbor',
     batchLabel: 'compaction-batch-harbor-2026-03-01T09:30:00.000Z',
     message: { id: 'x\ud800', role: 'tool', name: 'grep', at, index: 7 },
-    score: found.score,
   });
 });
 
 test('only what was applied is found', (t) => {
   const archive = tempArchive(t);
   archive.store(compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull' }) })]);
-  assert.deepEqual([archive.searchMessages(query('hull')), archive.searchBatches(query('boat'))], [[], []]);
+  const found = (): readonly number[] => [
+    hits(archive, 'hull').length,
+    newest(archive, 'hull').length,
+    archive.searchBatches(batchQuery('boat')).length,
+  ];
+  assert.deepEqual(found(), [0, 0, 0]);
   archive.markApplied(1);
-  assert.deepEqual([archive.searchMessages(query('hull')).length, archive.searchBatches(query('boat')).length], [1, 1]);
+  assert.deepEqual(found(), [1, 1, 1]);
 });
 
 test('a line that was archived twice for one conversation is one hit, and for two it is two', (t) => {
@@ -89,7 +103,7 @@ test('a line that was archived twice for one conversation is one hit, and for tw
   said(archive, ['the hull']);
   assert.deepEqual(idsOf(archive, 'hull'), ['harbor-1']);
   said(archive, ['the hull'], 'river');
-  assert.deepEqual(idsOf(archive, 'hull'), ['harbor-1', 'river-1']);
+  assert.deepEqual(idsOf(archive, 'hull'), ['river-1', 'harbor-1']);
 });
 
 test('repeated lines do not use up the limit', (t) => {
@@ -99,35 +113,125 @@ test('repeated lines do not use up the limit', (t) => {
   assert.equal(idsOf(archive, 'hull', { limit: 2 }).length, 2);
 });
 
-test('what was archived last comes first on demand, without a score', (t) => {
+test('what was archived last comes first', (t) => {
   const archive = tempArchive(t);
   said(archive, ['hull hull', 'hull', 'mast']);
   said(archive, ['some other hull'], 'river');
-  const found = archive.searchMessages(query('hull', { order: 'newest' }));
+  assert.deepEqual(idsOf(archive, 'hull'), ['river-1', 'harbor-2', 'harbor-1']);
+});
+
+test('messages with a word are told in order, whatever its form', (t) => {
+  const archive = tempArchive(t);
+  said(archive, ['they wrote it down', 'a mast', 'writing goes on', 'who writes?', 'it was written']);
+  assert.deepEqual(hits(archive, 'write'), [1, 3, 4, 5]);
+  const [word] = readQuestion('written', []).words;
+  assert.ok(word !== undefined);
+  const { messages } = archive;
   assert.deepEqual(
-    found.map(({ message, score }) => [message.id, score]),
-    [
-      ['river-1', null],
-      ['harbor-2', null],
-      ['harbor-1', null],
-    ],
+    [messages.countHits(word, 10), messages.countHits(word, 2), messages.listHitsAmong(word, [2, 3, 5])],
+    [4, 2, [3, 5]],
   );
 });
 
-test('a search can be held to one conversation, in both orders', (t) => {
+test('a candidate comes with its neighbors of the same conversation, whatever lines stand in between', (t) => {
   const archive = tempArchive(t);
-  said(archive, ['hull'], 'river');
-  said(archive, ['a hull', 'mast']);
-  said(archive, ['the hull'], 'river');
-  said(archive, ['some hull', 'hull, hull']);
-  for (const order of ['best', 'newest'] as const) {
-    assert.deepEqual(idsOf(archive, 'hull', { conversationId: 'harbor', order }).toSorted(), [
-      'harbor-1',
-      'harbor-1',
-      'harbor-2',
-    ]);
-  }
-  assert.deepEqual(idsOf(archive, 'hull', { conversationId: 'sea' }), []);
+  const say = (line: number, text: string, cycle: number): ReturnType<typeof lineDraft> =>
+    lineDraft(line, { cycle, message: messageDraft({ id: `m${line}`, text }) });
+  const cycles = ['harbor', 'river'].map((conversationId) => cycleDraft({ conversationId }));
+  applied(archive, compactionDraft(6, { cycles }), [
+    say(1, 'one?', 0),
+    say(2, 'not ours', 1),
+    say(3, 'two', 0),
+    lineDraft(4),
+    say(5, 'yesterday: three', 0),
+    say(6, 'four', 0),
+  ]);
+  const [candidate] = archive.messages.loadCandidates([5], ANY);
+  assert.deepEqual(
+    candidate?.near.map(({ lineId, steps, traits }) => [lineId, steps, traits.isQuestion]),
+    [
+      [3, -1, false],
+      [1, -2, true],
+      [6, 1, false],
+    ],
+  );
+  assert.deepEqual(candidate?.traits, { isQuestion: false, namesTime: true });
+});
+
+test('everybody who spoke is listed once', (t) => {
+  const archive = tempArchive(t);
+  const names = ['ada', 'x\ud800', null, 'ada'];
+  const lines = names.map((name, at) => lineDraft(at + 1, { message: messageDraft({ name }) }));
+  applied(archive, compactionDraft(4), lines);
+  assert.deepEqual(archive.messages.listSpeakers().toSorted(), ['ada', 'x\ud800']);
+});
+
+for (const [filter, found] of [
+  [{ role: 'tool' }, [2]],
+  [{ since: new Date('2026-03-02T00:00:00Z') }, [2, 3]],
+  [{ until: new Date('2026-03-02T00:00:00Z') }, [1]],
+  [{ source: '/logs/harbor.jsonl' }, [1, 2, 3, 4]],
+  [{ source: 'harbor.jsonl' }, [1, 2, 3, 4]],
+  [{ source: 'bor.jsonl' }, []],
+  [{ conversationId: 'harbor', role: 'user' }, [1, 3, 4]],
+  [{ conversationId: 'river' }, [5]],
+] as const satisfies readonly (readonly [Partial<SearchFilter>, readonly number[]])[]) {
+  test(`a search can be held to ${JSON.stringify(filter)}`, (t) => {
+    const archive = tempArchive(t);
+    const days = ['2026-03-01', '2026-03-02', '2026-03-03', null];
+    const lines = days.map((day, at) => {
+      const time = day === null ? null : new Date(`${day}T00:00:00Z`);
+      const message = messageDraft({ role: at === 1 ? 'tool' : 'user', at: time, text: 'hull' });
+      return lineDraft(at + 1, { bytes: utf8(`${at}\n`), message });
+    });
+    applied(archive, compactionDraft(4), lines);
+    const other = compactionDraft(1, {
+      cycles: [cycleDraft({ conversationId: 'river' })],
+      sourcePath: '/logs/river.jsonl',
+    });
+    applied(archive, other, [lineDraft(1, { message: messageDraft({ at: null, text: 'hull', role: 'assistant' }) })]);
+    assert.deepEqual(hits(archive, 'hull', filter), found);
+    const ids = newest(archive, 'hull', { filter }).map(({ lineId }) => lineId);
+    assert.deepEqual(ids.toReversed(), found);
+  });
+}
+
+test('batches can be held to a time and a source', (t) => {
+  const archive = tempArchive(t);
+  said(archive, ['hull']); // a batch from 08:00 to 09:30
+  const count = (filter: Partial<SearchFilter>): number =>
+    archive.searchBatches(batchQuery('x', { filter: { ...ANY, ...filter } })).length;
+  const at = (clock: string): Date => new Date(`2026-03-01T${clock}Z`);
+  assert.deepEqual(
+    [
+      count({ since: at('09:00') }),
+      count({ since: at('09:31') }),
+      count({ until: at('08:01') }),
+      count({ until: at('08:00') }),
+    ],
+    [1, 0, 1, 0],
+  );
+  assert.deepEqual([count({ source: 'logs/harbor.jsonl' }), count({ source: 'river.jsonl' })], [1, 0]);
+});
+
+test('a word in a script without spaces is found, and a character of it', (t) => {
+  const archive = tempArchive(t);
+  said(archive, ['東京都に行きました', '京都の猫', 'ไปตลาดกับแม่', '학교에서 만나요']);
+  const found = (text: string): readonly string[] => idsOf(archive, text);
+  assert.deepEqual(['京都', '東京', '猫', '行き', 'ตลาด', '학교'].map(found), [
+    ['harbor-2', 'harbor-1'],
+    ['harbor-1'],
+    ['harbor-2'],
+    ['harbor-1'],
+    ['harbor-3'],
+    ['harbor-4'],
+  ]);
+  const about = batchDraft({ content: '東京都の船' });
+  applied(archive, compactionDraft(1, { cycles: [cycleDraft({ newBatches: [about] })] }), [lineDraft(1)]);
+  assert.deepEqual(
+    archive.searchBatches(batchQuery('東京')).map(({ content }) => content),
+    ['東京都の船'],
+  );
 });
 
 test('batches that a later cycle merged are replaced by what they were merged into', (t) => {
@@ -166,7 +270,7 @@ test('batches that a later cycle merged are replaced by what they were merged in
   const id = archive.store(compactionDraft(1, { cycles: [second] }), [lineDraft(1)]);
   const found = (): readonly string[] =>
     archive
-      .searchBatches(query('keel mast'))
+      .searchBatches(batchQuery('keel mast'))
       .map(({ content }) => content)
       .toSorted();
   assert.deepEqual(found(), ['the keel held', 'the mast broke']);
@@ -192,10 +296,10 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
     live: [{ kind: 'stored', id: 1 }],
   });
   applied(archive, compactionDraft(1, { cycles: [main] }), [lineDraft(1)]);
-  assert.deepEqual(archive.searchBatches(query('keel')), []);
+  assert.deepEqual(archive.searchBatches(batchQuery('keel')), []);
   applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, fate: 'marked' })]);
   for (const conversationId of [null, 'harbor', 'fork']) {
-    const found = archive.searchBatches(query('keel', { conversationId }));
+    const found = archive.searchBatches(batchQuery('keel', { filter: { ...ANY, conversationId } }));
     assert.deepEqual(
       found.map(({ content, isLive }) => [content, isLive]),
       [['the keel held', true]],
@@ -207,14 +311,11 @@ test('a line that a clip-archive kept word for word bears the label of the batch
   const archive = tempArchive(t);
   const message = messageDraft({ text: 'hull' });
   applied(archive, compactionDraft(1), [lineDraft(1, { fate: 'survived', batch: null, message })]);
-  assert.equal(archive.searchMessages(query('hull'))[0]?.batchLabel, null);
+  assert.equal(newest(archive, 'hull')[0]?.batchLabel, null);
   const later = batchDraft({ endTime: new Date('2026-03-05T00:00:00.000Z') });
   const cycles = [cycleDraft({ cycle: 2, parentCycleId: 1, clipSha256: sha256('second'), newBatches: [later] })];
   applied(archive, compactionDraft(0, { cycles, carried: [{ lineId: 1, cycle: 0, batch: 0 }] }), []);
-  assert.equal(
-    archive.searchMessages(query('hull'))[0]?.batchLabel,
-    'compaction-batch-harbor-2026-03-05T00:00:00.000Z',
-  );
+  assert.equal(newest(archive, 'hull')[0]?.batchLabel, 'compaction-batch-harbor-2026-03-05T00:00:00.000Z');
 });
 
 test('what another process has stored meanwhile is found', (t) => {
@@ -235,12 +336,18 @@ test('any terms at all are legal', (t) => {
   );
   fc.assert(
     fc.property(fc.array(odd, { minLength: 1, maxLength: 5 }), (terms) => {
-      archive.searchMessages({ ...query(''), terms });
-      archive.searchBatches({ ...query(''), terms, conversationId: terms[0] ?? '', order: 'newest' });
+      const sought = { forms: terms, isBeginning: terms.length === 1 };
+      archive.messages.listHits(sought, { ...ANY, source: terms[0] ?? null });
+      archive.messages.countHits(sought, 3);
+      archive.messages.listHitsAmong(sought, [1]);
+      archive.messages.listNewest([sought], { filter: ANY, limit: 3 });
+      archive.searchBatches(
+        batchQuery('', { terms, order: 'newest', filter: { ...ANY, conversationId: terms[0] ?? '' } }),
+      );
     }),
   );
   assert.deepEqual(idsOf(archive, '"mast" NEAR ('), ['harbor-1']);
-  assert.deepEqual(archive.searchMessages({ ...query(''), terms: [] }), []);
+  assert.deepEqual([idsOf(archive, ''), archive.searchBatches(batchQuery('', { terms: [] }))], [[], []]);
 });
 
 test('an index that leads to a line that is no message is damage', (t) => {

@@ -6,7 +6,8 @@ import type { Finding, Place } from './finding.ts';
 
 const GET_CYCLE_OF_BATCH = 'SELECT cycle_id FROM batches WHERE id = ?';
 const GET_COMPACTION_OF_CYCLE = 'SELECT compaction_id FROM cycles WHERE id = ?';
-const IS_FINDABLE = 'SELECT 1 FROM message_search_docsize WHERE id = ?';
+const IS_FINDABLE = `
+SELECT 1 FROM message_search_docsize WHERE id = :id UNION ALL SELECT 1 FROM earlier_message_search_docsize WHERE id = :id`;
 
 type Of = { readonly compactionId: number; readonly place: Place };
 
@@ -16,7 +17,7 @@ export function createBelongingCheck(
 ): (lines: readonly CheckedLine[], of: Of) => Iterable<Finding> {
   const getCycle = db.prepare<[number], number>(GET_CYCLE_OF_BATCH).pluck();
   const getCompaction = db.prepare<[number], number>(GET_COMPACTION_OF_CYCLE).pluck();
-  const isFindable = db.prepare<[number], number>(IS_FINDABLE).pluck();
+  const isFindable = db.prepare<[object], number>(IS_FINDABLE).pluck();
 
   const ownerOf = ({ batchId, cycleId }: CheckedLine): number | null => {
     const cycle = batchId === null ? cycleId : (getCycle.get(batchId) ?? null);
@@ -34,7 +35,7 @@ export function createBelongingCheck(
   }
 
   function* checkIndex(lines: readonly CheckedLine[], { place }: Of): Generator<Finding> {
-    const lost = lines.filter(({ id, isMessage }) => isMessage && isFindable.get(id) === undefined);
+    const lost = lines.filter(({ id, isMessage }) => isMessage && isFindable.get({ id }) === undefined);
     const named = nameLines(lost.map(({ line }) => line));
     if (named !== null)
       yield finding('search', place, `${named} not in the search index, and thus not found by its words`);

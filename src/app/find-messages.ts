@@ -1,0 +1,127 @@
+import { FEEDBACK_MESSAGES, FEEDBACK_SHARE, MAX_FEEDBACK_PART, chooseFeedback } from '../core/search/feedback.ts';
+import { findPlaces, weighWord } from '../core/search/places.ts';
+import type { WordHits } from '../core/search/places.ts';
+import { readQuestion } from '../core/search/question.ts';
+import type { SoughtWord } from '../core/search/question.ts';
+import { rankCandidates } from '../core/search/rank.ts';
+import type { RankOptions } from '../core/search/rank.ts';
+import { formsOf } from '../core/search/word-forms.ts';
+import type { MessageIndex, SearchFilter, StoredCandidate } from '../ports/message-index.ts';
+
+export type MessageSearch = {
+  readonly query: string;
+  readonly filter: SearchFilter;
+  readonly limit: number;
+  /** What some of the lines say. */
+  readonly readTexts: (lineIds: readonly number[]) => readonly string[];
+  /** What else speaks for a message than its words. */
+  readonly alsoFor?: RankOptions['alsoFor'];
+};
+
+export type RankedLine = { readonly lineId: number; readonly score: number };
+
+/** So many are looked at closely. */
+const MAX_CANDIDATES = 200;
+/** Places that are looked up at a time: some are no messages, or are not let through. */
+const FIRST_PLACES = 400;
+const PLACES_GROWTH = 4;
+/** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
+const MAX_LISTED_HITS = 300_000;
+const MAX_FEEDBACK_HITS = 5000;
+
+/** Numbers of the archived messages that fit a text best. */
+export function findMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
+  return messages.inOneState(() => rankMessages(messages, search));
+}
+
+function rankMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
+  const { query, filter, limit, readTexts, alsoFor } = search;
+  const question = readQuestion(query, messages.listSpeakers());
+  const messageCount = messages.countMessages();
+  const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
+  const candidates = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
+  if (candidates.length === 0) return [];
+  const around = idsAround(candidates);
+  const words = [
+    ...listed,
+    ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
+  ];
+  const { speaker, asksWhen } = question;
+  const options = { words, speaker, asksWhen, ...(alsoFor === undefined ? {} : { alsoFor }) };
+  const first = rankCandidates(candidates, options);
+
+  const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
+  const heard = chooseFeedback(readTexts(first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId)), {
+    asked: new Set(question.words.flatMap(({ forms }) => forms)),
+    weigh: (word) => {
+      const count = messages.countHits(toSought(word), maxHits + 1);
+      return count === 0 || count > maxHits ? null : weighWord(count, messageCount);
+    },
+  });
+  const more = heard.map((word): WordHits => {
+    const lineIds = messages.listHits(toSought(word), filter);
+    return { lineIds, weight: FEEDBACK_SHARE * weighWord(lineIds.length, messageCount) };
+  });
+  const ranked = rankCandidates(candidates, { ...options, words: [...words, ...more] });
+  return ranked.slice(0, limit).map(({ candidate, score }) => ({ lineId: candidate.lineId, score }));
+}
+
+function toSought(word: string): SoughtWord {
+  return { forms: formsOf(word), isBeginning: false };
+}
+
+type Weighed = { readonly word: SoughtWord; readonly weight: number };
+
+/** The rarest words with all the messages that have them, and those of which that would be too many. */
+function listWords(
+  messages: MessageIndex,
+  of: { readonly words: readonly SoughtWord[]; readonly filter: SearchFilter; readonly messageCount: number },
+): { readonly listed: readonly WordHits[]; readonly common: readonly Weighed[] } {
+  const counted = of.words
+    .map((word) => ({ word, count: messages.countHits(word, of.messageCount) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((a, b) => a.count - b.count);
+  const listed: WordHits[] = [];
+  const common: Weighed[] = [];
+  let hits = 0;
+  for (const { word, count } of counted) {
+    const weight = weighWord(count, of.messageCount);
+    if (hits > 0 && hits + count > MAX_LISTED_HITS) {
+      common.push({ word, weight });
+      continue;
+    }
+    const lineIds = messages.listHits(word, of.filter);
+    hits += lineIds.length;
+    listed.push({ lineIds, weight });
+  }
+  return { listed, common };
+}
+
+/** The best that can be found, each text of a conversation once. */
+function loadCandidates(
+  messages: MessageIndex,
+  of: { readonly listed: readonly WordHits[]; readonly filter: SearchFilter; readonly wanted: number },
+): readonly StoredCandidate[] {
+  const found = new Map<string, StoredCandidate>();
+  let done = 0;
+  for (let count = Math.max(FIRST_PLACES, 2 * of.wanted); ; count *= PLACES_GROWTH) {
+    const places = findPlaces(of.listed, count);
+    for (const candidate of inOrder(places.slice(done), messages.loadCandidates(places.slice(done), of.filter))) {
+      const key = `${candidate.sha256} ${candidate.conversationId ?? ''}`;
+      if (!found.has(key)) found.set(key, candidate);
+    }
+    if (found.size >= of.wanted || places.length < count) break;
+    done = places.length;
+  }
+  return [...found.values()].slice(0, of.wanted);
+}
+
+function inOrder(lineIds: readonly number[], candidates: readonly StoredCandidate[]): readonly StoredCandidate[] {
+  const byId = new Map(candidates.map((candidate) => [candidate.lineId, candidate]));
+  return lineIds.flatMap((id) => byId.get(id) ?? []);
+}
+
+function idsAround(candidates: readonly StoredCandidate[]): readonly number[] {
+  const ids = candidates.flatMap(({ lineId, near }) => [lineId, ...near.map((one) => one.lineId)]);
+  return [...new Set(ids)].toSorted((a, b) => a - b);
+}

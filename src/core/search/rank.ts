@@ -1,0 +1,155 @@
+import { NEAR_SHARES } from './places.ts';
+import type { WordHits } from './places.ts';
+import type { MessageTraits } from './traits.ts';
+
+/** A message that stands near another one, so many messages before (negative) or after it. */
+export type NearMessage = {
+  readonly lineId: number;
+  readonly steps: number;
+  readonly sizeBytes: number;
+  readonly traits: MessageTraits;
+};
+
+/** A message that may be what is looked for. */
+export type Candidate = {
+  readonly lineId: number;
+  readonly conversationId: string | null;
+  readonly at: Date | null;
+  readonly sizeBytes: number;
+  readonly traits: MessageTraits;
+  readonly name: string | null;
+  readonly near: readonly NearMessage[];
+};
+
+export type RankOptions = {
+  readonly words: readonly WordHits[];
+  readonly speaker: string | null;
+  readonly asksWhen: boolean;
+  /** What else speaks for a message, by its number, on the scale of the best score by words (1: as much as that). */
+  readonly alsoFor?: (lineId: number) => number;
+};
+
+export type Ranked<T> = { readonly candidate: T; readonly score: number };
+
+// Measured on questions about long talks; each is a share of what it changes.
+const ANSWER_SHARE = 0.8; // of a question's words, for what is said next
+const SPEAKER_SHARE = 0.2;
+const TIME_SHARE = 0.15;
+const QUESTION_SHARE = 0.2;
+const SESSION_SHARE = 0.6;
+const SESSION_MEMBERS = 3;
+/** A pause as long as this parts two sessions. */
+const SESSION_GAP_MS = 60 * 60_000;
+/** So many lines, where there are no times. */
+const SESSION_GAP_LINES = 50;
+// As in BM25, with every word counted once.
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.3;
+
+/** The candidates, best first: by the words in and around them, who says them, whether they tell when, and the sessions they stand in. */
+export function rankCandidates<T extends Candidate>(
+  candidates: readonly T[],
+  options: RankOptions,
+): readonly Ranked<T>[] {
+  const byWords = scoreByWords(candidates, options.words);
+  const best = Math.max(0, ...byWords.values());
+  const { alsoFor } = options;
+  const own = (candidate: T): number =>
+    (byWords.get(candidate.lineId) ?? 0) + (alsoFor === undefined ? 0 : alsoFor(candidate.lineId) * best);
+  const sessionScore = scoreSessions(candidates, own);
+  return candidates
+    .map((candidate) => ({
+      candidate,
+      score: adjust(candidate, own(candidate) + sessionScore(candidate), { ...options, best }),
+    }))
+    .toSorted((a, b) => b.score - a.score || a.candidate.lineId - b.candidate.lineId);
+}
+
+function adjust(candidate: Candidate, score: number, options: RankOptions & { readonly best: number }): number {
+  const isNamed = options.speaker !== null && candidate.name === options.speaker;
+  const { isQuestion, namesTime } = candidate.traits;
+  const spoken = score * (isNamed ? 1 + SPEAKER_SHARE : 1);
+  const timed = spoken + (options.asksWhen && namesTime ? TIME_SHARE * options.best : 0);
+  return timed * (isQuestion ? 1 - QUESTION_SHARE : 1);
+}
+
+function scoreByWords(candidates: readonly Candidate[], words: readonly WordHits[]): ReadonlyMap<number, number> {
+  const meanBytes = candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / Math.max(1, candidates.length);
+  const lengthFactor = (sizeBytes: number): number => {
+    const norm = 1 - LENGTH_SHARE + LENGTH_SHARE * (sizeBytes / Math.max(1, meanBytes));
+    return (SATURATION + 1) / (1 + SATURATION * norm);
+  };
+  return new Map(
+    candidates.map((candidate) => {
+      const { lineId, sizeBytes } = candidate;
+      const places = [
+        { lineId, value: lengthFactor(sizeBytes) },
+        ...candidate.near.map((one) => ({ lineId: one.lineId, value: shareOf(one) * lengthFactor(one.sizeBytes) })),
+      ].toSorted((a, b) => b.value - a.value);
+      let score = 0;
+      for (const { lineIds, weight } of words) {
+        const nearest = places.find((place) => includesSorted(lineIds, place.lineId));
+        score += weight * (nearest?.value ?? 0);
+      }
+      return [lineId, score] as const;
+    }),
+  );
+}
+
+function shareOf({ steps, traits }: NearMessage): number {
+  return steps === -1 && traits.isQuestion ? ANSWER_SHARE : (NEAR_SHARES.get(steps) ?? 0);
+}
+
+function includesSorted(sorted: readonly number[], wanted: number): boolean {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((sorted[middle] ?? 0) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low] === wanted;
+}
+
+/** What a message has from its session: a share of the mean of the session's best. */
+function scoreSessions<T extends Candidate>(
+  candidates: readonly T[],
+  own: (candidate: T) => number,
+): (candidate: T) => number {
+  const sessions = groupSessions(candidates);
+  const scores = new Map(
+    sessions.flatMap((members) => {
+      const best = members
+        .map(own)
+        .toSorted((a, b) => b - a)
+        .slice(0, SESSION_MEMBERS);
+      const share = (SESSION_SHARE * best.reduce((sum, score) => sum + score, 0)) / SESSION_MEMBERS;
+      return members.map(({ lineId }) => [lineId, share] as const);
+    }),
+  );
+  return ({ lineId }) => scores.get(lineId) ?? 0;
+}
+
+function groupSessions<T extends Candidate>(candidates: readonly T[]): readonly (readonly T[])[] {
+  const sessions: T[][] = [];
+  const last = new Map<string | null, T>();
+  const open = new Map<string | null, T[]>();
+  for (const candidate of candidates.toSorted((a, b) => a.lineId - b.lineId)) {
+    const { conversationId } = candidate;
+    const before = last.get(conversationId);
+    let session = open.get(conversationId);
+    if (session === undefined || before === undefined || isApart(before, candidate)) {
+      session = [];
+      sessions.push(session);
+      open.set(conversationId, session);
+    }
+    session.push(candidate);
+    last.set(conversationId, candidate);
+  }
+  return sessions;
+}
+
+function isApart(before: Candidate, after: Candidate): boolean {
+  if (before.at === null || after.at === null) return after.lineId - before.lineId > SESSION_GAP_LINES;
+  return Math.abs(after.at.getTime() - before.at.getTime()) > SESSION_GAP_MS;
+}

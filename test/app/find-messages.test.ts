@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { findMessages } from '../../src/app/find-messages.ts';
+import type { Archive } from '../../src/ports/archive.ts';
+import type { SearchFilter } from '../../src/ports/message-index.ts';
+import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, utf8 } from '../adapters/archive/drafts.ts';
+
+type Said = { readonly text: string; readonly name?: string; readonly minute?: number };
+
+const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
+const NOISE = 'tide rope quay sail crew dock buoy oar'.split(' ');
+
+/** Says each of them, among talk of other things. */
+function talk(t: TestContext, said: readonly (Said | string)[]): Archive {
+  const archive = tempArchive(t);
+  const lines = said.map((one, at) => {
+    const { text, name = null, minute = at } = typeof one === 'string' ? { text: one } : one;
+    const message = messageDraft({ id: `m${at + 1}`, name, text, at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
+    return lineDraft(at + 1, { bytes: utf8(`${at} ${'x'.repeat(40)}\n`), message });
+  });
+  applied(archive, compactionDraft(said.length), lines);
+  return archive;
+}
+
+function other(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `${NOISE[at % 8] ?? ''} ${NOISE[(at * 3 + 1) % 8] ?? ''} ${at}`);
+}
+
+/** The places of what was found, from 1. */
+function find(
+  archive: Archive,
+  query: string,
+  changes: Partial<Parameters<typeof findMessages>[1]> = {},
+): readonly number[] {
+  const search = { query, filter: ANY, limit: 10, readTexts: () => [], ...changes };
+  return findMessages(archive.messages, search).map(({ lineId }) => lineId);
+}
+
+test('a message that has more of the words, and rarer ones, comes first', (t) => {
+  const archive = talk(t, [
+    'the boat again',
+    ...other(4),
+    'a boat with a keel',
+    ...other(4),
+    'the boats too',
+    ...other(4),
+  ]);
+  assert.equal(find(archive, 'boat keel')[0], 6);
+});
+
+test('what follows a question that has the words is an answer to it, and comes before the question', (t) => {
+  const archive = talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
+  assert.deepEqual(find(archive, 'painted keel').slice(0, 2), [8, 7]);
+});
+
+test('a message near others that have the words is found, and each word counts once', (t) => {
+  const archive = talk(t, [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel']);
+  const found = find(archive, 'green keel');
+  assert.equal(found[0], 7);
+});
+
+test('what the one who is named said comes first', (t) => {
+  const said = [
+    { text: 'I sold the boat', name: 'Ben' },
+    ...other(6),
+    { text: 'I sold the boat', name: 'Ada' },
+    ...other(6),
+  ];
+  const archive = talk(t, said);
+  assert.equal(find(archive, 'What did Ada sell?')[0], 8);
+  assert.equal(find(archive, 'What did Ben sell?')[0], 1);
+});
+
+test('a message that says when comes first where that is asked for', (t) => {
+  const archive = talk(t, ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)]);
+  assert.equal(find(archive, 'when did the mast break')[0], 10);
+});
+
+test('of equal messages the one comes first in whose session there is more of it', (t) => {
+  const hour = 600;
+  const archive = talk(t, [
+    { text: 'mast', minute: 0 },
+    ...other(8).map((text) => ({ text, minute: 1 })),
+    { text: 'mast', minute: hour },
+    ...other(8).map((text) => ({ text, minute: hour })),
+    { text: 'mast and keel', minute: hour + 1 },
+  ]);
+  const found = find(archive, 'mast keel');
+  assert.ok(found.indexOf(10) < found.indexOf(1), String(found));
+});
+
+test('words of the best messages bring up others that have them', (t) => {
+  const archive = talk(t, [
+    'mast spruce',
+    ...other(8),
+    'mast spruce',
+    ...other(8),
+    'mast',
+    ...other(8),
+    'mast varnish',
+    ...other(8),
+  ]);
+  const texts = new Map([[36, 'mast varnish']]);
+  const plain = find(archive, 'mast');
+  const heard = find(archive, 'mast', { readTexts: (ids) => ids.map((id) => texts.get(id) ?? 'mast varnish') });
+  assert.equal(plain[0], 1);
+  assert.equal(heard[0], 28);
+});
+
+test('what else speaks for a message is added to its words', (t) => {
+  const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
+  assert.deepEqual(find(archive, 'mast').slice(0, 1), [1]);
+  assert.deepEqual(find(archive, 'mast', { alsoFor: (id) => (id === 10 ? 0.5 : 0) }).slice(0, 1), [10]);
+});
+
+test('the same line of one conversation comes once', (t) => {
+  const archive = tempArchive(t);
+  for (let copy = 0; copy < 3; copy += 1)
+    applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull' }) })]);
+  assert.equal(find(archive, 'hull').length, 1);
+});
+
+test('a filter does not use up what can be found', (t) => {
+  const archive = tempArchive(t);
+  const lines = Array.from({ length: 900 }, (_, at) => {
+    const message = messageDraft({ id: `m${at}`, role: at === 899 ? 'tool' : 'user', text: 'hull' });
+    return lineDraft(at + 1, { bytes: utf8(`${at}\n`), message });
+  });
+  applied(archive, compactionDraft(900), lines);
+  assert.deepEqual(find(archive, 'hull', { filter: { ...ANY, role: 'tool' } }), [900]);
+});
