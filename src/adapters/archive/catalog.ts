@@ -46,10 +46,15 @@ type Catalog = Pick<
   'findBatches' | 'findLines' | 'nearLabels' | 'loadSources' | 'loadReplacements' | 'listCompactions'
 >;
 
-/** Finds by name, and lists. Statements are made when they are needed: a run needs few of them, and once. */
+/** Finds by name, and lists. Statements are made when they are first needed: a run needs few of them. */
 export function createCatalog(db: Database.Database, path: string): Catalog {
+  const statements = new Map<string, Database.Statement<[object], Row>>();
   const list = (sql: string, values: object = {}): readonly Row[] =>
-    guard(path, () => db.prepare<[object], Row>(sql).all(values));
+    guard(path, () => {
+      const statement = statements.get(sql) ?? db.prepare<[object], Row>(sql);
+      statements.set(sql, statement);
+      return statement.all(values);
+    });
   const listBatches = (sql: string, values: object): readonly ArchivedBatch[] =>
     list(sql, values).map((row) => guard(path, () => toArchivedBatch(row)));
 

@@ -13,7 +13,7 @@ import { isUnknownWord, matchWord } from './sought.ts';
 
 /** In order of ids: those of the first are lower than those of the second. */
 const INDEXES = ['earlier_message_search', 'message_search'] as const;
-const INDEXES_NEWEST_FIRST = INDEXES.toReversed();
+const IS_EMPTY = 'SELECT NOT EXISTS (SELECT 1 FROM earlier_message_search_docsize)';
 
 const COUNT_MESSAGES = 'SELECT coalesce(max(id), 0) FROM lines';
 const MAX_SPEAKERS = 5000;
@@ -66,6 +66,9 @@ export function createMessageIndex(db: Database.Database, path: string): Message
     }
   };
 
+  /** Nothing is added to the earlier one. */
+  const indexes = (): readonly string[] => (listNumbers(IS_EMPTY, {})[0] === 1 ? INDEXES.slice(1) : INDEXES);
+
   const findRange = (filter: SearchFilter): { readonly first: number; readonly last: number } => {
     const { conversation, source, sourceEnd } = filterValues(filter);
     if (conversation === null && source === null) return { first: 0, last: Number.MAX_SAFE_INTEGER };
@@ -82,7 +85,7 @@ export function createMessageIndex(db: Database.Database, path: string): Message
   function* newestRows(words: readonly SoughtWord[], filter: SearchFilter): Generator<Row> {
     const match = words.map(matchWord).join(' OR ');
     const values = { ...filterValues(filter), ...findRange(filter), match };
-    for (const index of INDEXES_NEWEST_FIRST) {
+    for (const index of indexes().toReversed()) {
       try {
         yield* prepare(listNewest(index)).iterate(values);
       } catch (error) {
@@ -101,7 +104,7 @@ export function createMessageIndex(db: Database.Database, path: string): Message
       ),
     countHits: (word, atMost) =>
       guard(path, () =>
-        INDEXES.reduce(
+        indexes().reduce(
           (sum, index) => sum + (listNumbers(countHits(index), { match: matchWord(word), atMost })[0] ?? 0),
           0,
         ),
@@ -109,13 +112,15 @@ export function createMessageIndex(db: Database.Database, path: string): Message
     listHits: (word, filter) =>
       guard(path, () => {
         const values = { match: matchWord(word), ...findRange(filter) };
-        const [earlier = [], latest = []] = INDEXES.map((index) => listNumbers(listHits(index), values));
-        return earlier.length === 0 ? latest : [...earlier, ...latest];
+        const [first = [], ...others] = indexes().map((index) => listNumbers(listHits(index), values));
+        return others.every(({ length }) => length === 0) ? first : [...first, ...others.flat()];
       }),
     listHitsAmong: (word, lineIds) =>
       guard(path, () => {
         const values = { match: matchWord(word), ids: JSON.stringify(lineIds) };
-        return INDEXES.flatMap((index) => listNumbers(listHitsAmong(index), values)).toSorted((a, b) => a - b);
+        return indexes()
+          .flatMap((index) => listNumbers(listHitsAmong(index), values))
+          .toSorted((a, b) => a - b);
       }),
     loadCandidates: (lineIds, filter) =>
       guard(path, () =>

@@ -31,6 +31,8 @@ const GET_BLOCK_HEAD =
 
 /** So much of packed data may be a piece that ends too late to be unpacked. */
 const PACKING_BYTES = 256 * 1024;
+/** Of a megabyte at the most: what holds a longer line is not unpacked whole. */
+const MAX_RECENT_BLOCKS = 16;
 /** Unpacking stops at so many times what is wanted. */
 const MAX_SURPLUS = 4;
 
@@ -38,8 +40,10 @@ type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>
 
 /** Gives the bytes of archived lines back, whatever compaction they are of. */
 export function createOriginals(db: Database.Database, path: string): Originals {
+  const getBlock = db.prepare<[number], Row>(GET_BLOCK);
+  const getPlace = db.prepare<[number], Row>(GET_PLACE);
   const readBlock = (id: number): Uint8Array => {
-    const row = db.prepare<[number], Row>(GET_BLOCK).get(id);
+    const row = getBlock.get(id);
     if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
     return unpackBlock(readBytes(row, 'data'), {
       rawSizeBytes: readInteger(row, 'raw_size_bytes'),
@@ -48,7 +52,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   };
 
   const readPlace = (lineId: number): Row => {
-    const row = db.prepare<[number], Row>(GET_PLACE).get(lineId);
+    const row = getPlace.get(lineId);
     if (row === undefined) throw new DamageError(`archived line ${lineId} is missing`);
     return row;
   };
@@ -59,13 +63,26 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     return row === undefined ? new Uint8Array() : unpackHead(readBytes(row, 'data'), wantedBytes);
   };
 
+  /** Who searches asks for the same blocks again and again. */
+  const recent = new Map<number, Uint8Array>();
+  const recall = (id: number): Uint8Array => {
+    const raw = recent.get(id) ?? readBlock(id);
+    recent.delete(id);
+    recent.set(id, raw);
+    for (const oldest of recent.keys()) {
+      if (recent.size <= MAX_RECENT_BLOCKS) break;
+      recent.delete(oldest);
+    }
+    return raw;
+  };
+
   const readHeads = (lineIds: readonly number[], maxBytes: number): ReadonlyMap<number, Uint8Array> => {
     const heads = new Map<number, Uint8Array>();
     const byBlock = Map.groupBy(lineIds.map(readPlace), (row) => readInteger(row, 'block_id'));
     for (const [blockId, rows] of byBlock) {
       const ends = rows.map((row) => readInteger(row, 'offset') + Math.min(maxBytes, readInteger(row, 'size_bytes')));
       const isLong = rows.some((row) => readInteger(row, 'size_bytes') > maxBytes);
-      const raw = isLong ? readBlockHead(blockId, Math.max(...ends)) : readBlock(blockId);
+      const raw = isLong ? readBlockHead(blockId, Math.max(...ends)) : recall(blockId);
       for (const row of rows) {
         const offset = readInteger(row, 'offset');
         const length = Math.min(maxBytes, readInteger(row, 'size_bytes'));

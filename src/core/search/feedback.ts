@@ -7,7 +7,7 @@ export const FEEDBACK_SHARE = 0.1;
 export const FEEDBACK_MESSAGES = 10;
 const FEEDBACK_WORDS = 20;
 /** Of each message: a tool's output would be all that is heard. */
-const MAX_WORDS_A_MESSAGE = 60;
+const MAX_WORDS_A_MESSAGE = 30;
 const MAX_CHARS = 4000;
 const MIN_WORD_CHARS = 3;
 /** A word that more of the messages have tells none from the other. */
@@ -19,11 +19,18 @@ export function chooseFeedback(
   { asked, weigh }: { readonly asked: ReadonlySet<string>; readonly weigh: (word: string) => number | null },
 ): readonly string[] {
   const values = new Map<string, number>();
+  const weights = new Map<string, number | null>();
+  const weighOnce = (word: string): number | null => {
+    const known = weights.get(word);
+    const weight = known === undefined ? weigh(word) : known;
+    weights.set(word, weight);
+    return weight;
+  };
   for (const text of texts) {
     const words = new Set(wordsOf(spaceOutSought(text.slice(0, MAX_CHARS))).filter(isTelling));
     for (const word of [...words].slice(0, MAX_WORDS_A_MESSAGE)) {
       if (asked.has(word)) continue;
-      const weight = weigh(word);
+      const weight = weighOnce(word);
       if (weight !== null) values.set(word, (values.get(word) ?? 0) + weight);
     }
   }

@@ -3,9 +3,9 @@ import { createHeap } from '../extract/heap.ts';
 /** The messages that have a word, by their numbers, lowest first. */
 export type WordHits = { readonly lineIds: readonly number[]; readonly weight: number };
 
-/** How much of a word's weight a message has from one so many steps before (negative) or after it. */
+/** How much of a word's weight a message has from one so many steps before (negative) or after it: two before, it mostly spoke itself. */
 export const NEAR_SHARES: ReadonlyMap<number, number> = new Map([
-  [-2, 0.3],
+  [-2, 0.4],
   [-1, 0.4],
   [0, 1],
   [1, 0.4],
