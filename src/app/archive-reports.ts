@@ -102,7 +102,24 @@ export type MessageShown = {
   readonly original: { readonly encoding: 'utf-8' | 'base64'; readonly data: string };
 };
 
-export type ShowReport = BatchShown | MessageShown;
+/** A compaction, by the key in the last line of its clip-archives. */
+export type CompactionShown = {
+  readonly schema: 'compact/show@1';
+  readonly kind: 'compaction';
+  readonly show: string;
+  readonly file: string;
+  readonly output: string | null;
+  readonly format: string;
+  readonly archivedAt: string;
+  readonly conversations: readonly { readonly id: string; readonly cycle: number }[];
+  readonly lines: { readonly archived: number; readonly total: number };
+  /** All that its clip-archives speak of, oldest first. */
+  readonly batches: readonly BatchReport[];
+  /** Of the source. */
+  readonly sha256: string;
+};
+
+export type ShowReport = BatchShown | MessageShown | CompactionShown;
 
 export type ArchivedCompactionReport = {
   readonly at: string;

@@ -1,6 +1,7 @@
 import type { ConversationPlan } from '../core/plan/plan.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
+import { originOf } from '../core/origin-key.ts';
 import { toFailure } from './archive-failure.ts';
 import { reportConversation, totalTokens } from './compact-report.ts';
 import type { FileStamp } from '../ports/files.ts';
@@ -141,7 +142,7 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const writer = isPaid ? await deps.files.findWriter(transcript.source.stamp) : null;
   if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
   const summaries = summaryDepsOf(deps, archive, request.input.name);
-  const originKey = deps.runtime.sha256(`${transcript.scan.sha256}\n${settingsSha256}`);
+  const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
   const attempts: Attempted[] = [];
   for (const [index, one] of transcript.conversations.entries()) {
     const attempted = await attemptConversation(deps, one, {

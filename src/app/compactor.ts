@@ -4,6 +4,7 @@ import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import { splitHistory } from '../core/split.ts';
 import { estimateTokens } from '../core/tokens.ts';
+import { originOf } from '../core/origin-key.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
@@ -100,7 +101,7 @@ async function compress(
   const older = history.slice(priorSummary === null ? 0 : 1, history.length - toKeep.length);
   const finished = await runCycle(options, {
     conversationId,
-    originKey: runtime.sha256(`${written.source.sha256}\n${written.settingsSha256}`),
+    originKey: runtime.sha256(originOf(written.source.sha256, written.settingsSha256)),
     prior,
     compressedBefore: compressedBefore(prior),
     chunks: chunkPositions(older, toCompress, config),

@@ -1,25 +1,34 @@
+import { originOf, SHOWN_KEY_DIGITS } from '../core/origin-key.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
-import type { ArchivedBatch, ArchivedLine } from '../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchivedLine, CompactionSummary } from '../ports/archive-lookup.ts';
+import type { Runtime } from '../ports/runtime.ts';
 import type { LookupFailure } from './failure.ts';
 
 export type FoundArchived =
   | { readonly kind: 'batch'; readonly batch: ArchivedBatch }
-  | { readonly kind: 'line'; readonly line: ArchivedLine };
+  | { readonly kind: 'line'; readonly line: ArchivedLine }
+  | { readonly kind: 'compaction'; readonly key: string; readonly compaction: CompactionSummary };
 
 /** So many are named where a name fits several, or none. */
 const MAX_NAMED = 5;
+const KEY = new RegExp(`^[\\da-f]{${SHOWN_KEY_DIGITS},64}$`);
 const LABEL_START = 'compaction-batch-';
 /** Characters behind that in which a label and a mistyped one agree; with fewer they have nothing to do with each other. */
 const MIN_SHARED = 4;
 
-/** What a name names: a label, `batch:N`, `message:N`, a message's own id, or the beginning of just one label. */
-export function findArchived(archive: Archive, name: string): Result<FoundArchived, LookupFailure> {
+/** What a name names: a label, `batch:N`, `message:N`, a message's own id, a clip-archive's key, or the beginning of just one label. */
+export function findArchived(
+  archive: Archive,
+  name: string,
+  sha256: Runtime['sha256'],
+): Result<FoundArchived, LookupFailure> {
   return (
     findByLabel(archive, name) ??
     findByNumber(archive, name) ??
     findByMessageId(archive, name) ??
+    findByKey(archive, name, sha256) ??
     findByPrefix(archive, name) ??
     err({ kind: 'not-archived', name, near: nearNames(archive, name), archive: archive.path })
   );
@@ -54,6 +63,16 @@ function findByMessageId(archive: Archive, name: string): Outcome {
     name,
     lines.map((one) => ({ name: `message:${one.lineId}`, about: `line ${one.line} of ${one.sourcePath}` })),
   );
+}
+
+/** The newest, where the same was compacted more than once. */
+function findByKey(archive: Archive, name: string, sha256: Runtime['sha256']): Outcome {
+  const key = name.toLowerCase();
+  if (!KEY.test(key)) return null;
+  const compaction = archive
+    .listCompactions()
+    .find((one) => sha256(originOf(one.sourceSha256, one.settingsSha256)).startsWith(key));
+  return compaction === undefined ? null : ok({ kind: 'compaction', key, compaction });
 }
 
 function findByPrefix(archive: Archive, name: string): Outcome {

@@ -65,5 +65,5 @@ export type SearchRequest = {
   readonly source: string | null;
 };
 
-/** A label, the beginning of one, `batch:N`, `message:N`, or a message's own id. */
+/** A label, the beginning of one, `batch:N`, `message:N`, a message's own id, or the key in a clip-archive's last line. */
 export type ShowRequest = { readonly name: string };

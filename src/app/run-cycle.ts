@@ -4,6 +4,7 @@ import type { KeptMessage } from '../core/clip-archive.ts';
 import type { ConversationMessage } from '../core/message.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Retention } from '../core/retention/audit.ts';
+import { SHOWN_KEY_DIGITS } from '../core/origin-key.ts';
 import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { CycleDraft, StoredBatch } from '../ports/archive.ts';
@@ -21,7 +22,7 @@ import type { Usage } from './usage.ts';
  * could be summarized in the same words, and the line's hash is what leads back to the archive.
  */
 function archiveLine(originKey: string): string {
-  return `[Archive: ${originKey.slice(0, 12)} holds the lines that left; \`compact search WORDS\` finds them, \`compact show LABEL\` shows them]`;
+  return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds the lines that left; \`compact search WORDS\` or memory_read finds them, \`compact show LABEL\` shows them]`;
 }
 
 export type CycleInput = {

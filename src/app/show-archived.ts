@@ -6,7 +6,7 @@ import type { Archive } from '../ports/archive.ts';
 import type { ArchivedBatch, ArchivedLine } from '../ports/archive-lookup.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
 import { toFailure } from './archive-failure.ts';
-import type { BatchShown, MessageShown, ShowReport } from './archive-reports.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from './archive-reports.ts';
 import { readArchivedText } from './archived-text.ts';
 import { reportBatch } from './compact-report.ts';
 import type { AppDeps } from './deps.ts';
@@ -16,18 +16,18 @@ import type { FoundArchived } from './find-archived.ts';
 import type { ShowRequest } from './requests.ts';
 import { openUnsettled } from './settle.ts';
 
-type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'signal'>;
+type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'>;
 
 /** One original line, its ending included, and what is known of it; the report is only made when it is asked for. */
 export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
 
 /** What a label or id names. */
 export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
-  return withFound(deps, name, (archive, found) =>
-    found.kind === 'batch'
-      ? reportShownBatch(archive, found.batch)
-      : reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId)),
-  );
+  return withFound(deps, name, (archive, found) => {
+    if (found.kind === 'batch') return reportShownBatch(archive, found.batch);
+    if (found.kind === 'compaction') return reportShownCompaction(archive, found);
+    return reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId));
+  });
 }
 
 /** Hands over the lines behind what a label or id names, in order, until `onLine` says false or it is interrupted; gives their number. */
@@ -37,18 +37,25 @@ export async function showOriginals(
   onLine: (line: ShownOriginal) => boolean,
 ): Promise<Result<number, LookupFailure>> {
   return withFound(deps, name, (archive, found) => {
-    const lines =
-      found.kind === 'batch'
-        ? archive.readOriginals(found.batch.id)
-        : [{ ...found.line, bytes: archive.readLine(found.line.lineId) }];
     let count = 0;
-    for (const line of lines) {
+    for (const line of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
       if (!onLine({ bytes: line.bytes, report: () => reportMessage(deps.formats, line, line.bytes) })) break;
     }
     return count;
   });
+}
+
+function* readFound(
+  archive: Archive,
+  found: FoundArchived,
+): IterableIterator<ArchivedLine & { readonly bytes: Uint8Array }> {
+  if (found.kind === 'batch') yield* archive.readOriginals(found.batch.id);
+  else if (found.kind === 'line') yield { ...found.line, bytes: archive.readLine(found.line.lineId) };
+  else
+    for (const { id, bytes } of archive.readLines(found.compaction.compactionId))
+      for (const line of archive.findLines({ kind: 'id', id }, 1)) yield { ...line, bytes };
 }
 
 async function withFound<T>(
@@ -64,7 +71,7 @@ async function withFound<T>(
     return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
   }
   try {
-    const found = findArchived(archive, name);
+    const found = findArchived(archive, name, deps.runtime.sha256);
     return found.ok ? ok(work(archive, found.value)) : found;
   } catch (error) {
     return err(toFailure(error, deps.archivePath));
@@ -88,6 +95,27 @@ function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
     replacedBy: archive.loadReplacements(batch.id).map(({ label }) => label),
     sha256: batch.contentSha256,
     text: batch.content,
+  };
+}
+
+/** What the last line of a clip-archive leads to: the summaries that it speaks of, shown there or not. */
+function reportShownCompaction(
+  archive: Archive,
+  { key, compaction }: Extract<FoundArchived, { readonly kind: 'compaction' }>,
+): CompactionShown {
+  const cycles = archive.loadCompaction(compaction.compactionId)?.cycles ?? [];
+  return {
+    schema: 'compact/show@1',
+    kind: 'compaction',
+    show: key,
+    file: compaction.sourcePath,
+    output: compaction.outputPath,
+    format: compaction.format,
+    archivedAt: formatTime(compaction.archivedAt) ?? '',
+    conversations: compaction.conversations,
+    lines: compaction.lines,
+    batches: cycles.flatMap(({ live }) => live.map(reportBatch)),
+    sha256: compaction.sourceSha256,
   };
 }
 

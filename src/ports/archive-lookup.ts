@@ -73,6 +73,7 @@ export type LineName =
 export type CompactionSummary = ArchiveOrigin & {
   readonly outputPath: string | null;
   readonly sourceSha256: string;
+  readonly settingsSha256: string;
   readonly sizeBytes: { readonly before: number; readonly after: number };
   readonly lines: { readonly archived: number; readonly total: number };
   readonly conversations: readonly { readonly id: string; readonly cycle: number }[];

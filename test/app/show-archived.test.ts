@@ -268,3 +268,39 @@ test('without an archive nothing is listed, and nothing can be shown', async (t)
   const failure = { kind: 'cannot-open', path: bench.archivePath, reason: 'there is none yet' };
   assert.deepEqual(await refusal(bench, 'x'), { kind: 'archive', failure });
 });
+
+test("the key in a clip-archive's last line leads to its summaries, and to all the lines that left", async (t) => {
+  const bench = benchFor(t);
+  const said = chatTranscript(30);
+  bench.write('talk.jsonl', said);
+  const { conversations } = reportOf(await bench.compact('talk.jsonl'));
+  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  const shown = await show(bench, key);
+  assert.ok(shown.kind === 'compaction');
+  const { archivedAt: _when, sha256: _hash, lines, ...rest } = shown;
+  assert.deepEqual(rest, {
+    schema: 'compact/show@1',
+    kind: 'compaction',
+    show: key,
+    file: bench.path('talk.jsonl'),
+    output: bench.path('talk.jsonl'),
+    format: 'chat-lines',
+    conversations: [{ id: conversations[0]?.id ?? '', cycle: 1 }],
+    batches: conversations[0]?.batches ?? [],
+  });
+  const left = await originals(bench, key);
+  assert.equal(
+    left,
+    said
+      .split(/(?<=\n)/)
+      .slice(0, lines.archived)
+      .join(''),
+  );
+});
+
+test('digits that are no key of a compaction are no name', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', chatTranscript(30));
+  reportOf(await bench.compact('talk.jsonl'));
+  assert.equal((await refusal(bench, '0123456789ab')).kind, 'not-archived');
+});

@@ -3,6 +3,7 @@ import type {
   ArchiveStatsReport,
   BatchHit,
   BatchShown,
+  CompactionShown,
   MessageHit,
   MessageShown,
   SearchReport,
@@ -104,6 +105,23 @@ export function shownMessage(changes: Partial<MessageShown> = {}): MessageShown 
     sha256: SHA,
     text: 'Which boat?',
     original: { encoding: 'utf-8', data: '{"role":"user","content":"Which boat?"}\n' },
+    ...changes,
+  };
+}
+
+export function shownCompaction(changes: Partial<CompactionShown> = {}): CompactionShown {
+  return {
+    schema: 'compact/show@1',
+    kind: 'compaction',
+    show: '0123456789ab',
+    file: '/logs/talk.jsonl',
+    output: null,
+    format: 'chat-lines',
+    archivedAt: '2026-03-03T00:00:00.000Z',
+    conversations: [{ id: 'c1', cycle: 2 }],
+    lines: { archived: 50, total: 57 },
+    batches: [{ label: 'first', depth: 1, start: null, end: null, count: 20 }],
+    sha256: SHA,
     ...changes,
   };
 }

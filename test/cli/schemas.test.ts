@@ -24,7 +24,15 @@ import { scoreReportSchema } from '../../src/cli/schemas/score.ts';
 import { searchReportSchema } from '../../src/cli/schemas/search.ts';
 import { showReportSchema } from '../../src/cli/schemas/show.ts';
 import { verifyReportSchema } from '../../src/cli/schemas/verify.ts';
-import { checkReport, listReport, searchReport, shownBatch, shownMessage, statsReport } from './archive-reports.ts';
+import {
+  checkReport,
+  listReport,
+  searchReport,
+  shownBatch,
+  shownCompaction,
+  shownMessage,
+  statsReport,
+} from './archive-reports.ts';
 import {
   compactReport,
   createFakeTerminal,
@@ -59,6 +67,7 @@ test('each schema takes the report that it describes', () => {
   assert.deepEqual(searchReportSchema.parse(searchReport()), searchReport());
   assert.deepEqual(showReportSchema.parse(shownBatch()), shownBatch());
   assert.deepEqual(showReportSchema.parse(shownMessage()), shownMessage());
+  assert.deepEqual(showReportSchema.parse(shownCompaction()), shownCompaction());
   assert.deepEqual(archiveListReportSchema.parse(listReport()), listReport());
   assert.deepEqual(archiveStatsReportSchema.parse(statsReport()), statsReport());
   assert.deepEqual(archiveCheckReportSchema.parse(checkReport()), checkReport());
@@ -94,7 +103,7 @@ for (const command of ['compact', 'run', 'score', 'restore', 'verify']) {
 for (const [command, key] of [
   ['search', 'hits'],
   ['scan', 'saving'],
-  ['show', 'text'],
+  ['show', 'archivedAt'],
   ['archive-list', 'compactions'],
   ['archive-stats', 'formats'],
   ['archive-check', 'problems'],

@@ -34,7 +34,7 @@ const LABELS_BEFORE = `${SELECT_LABELS} AND b.label < :text ORDER BY b.label DES
 const LABELS_AFTER = `${SELECT_LABELS} AND b.label >= :text ORDER BY b.label LIMIT :limit`;
 
 const LIST_COMPACTIONS = `
-SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, c.source_size_bytes, c.output_size_bytes,
+SELECT c.id AS compaction_id, c.format, c.source_path, c.created_at_ms, c.output_path, c.source_sha256, c.settings_sha256, c.source_size_bytes, c.output_size_bytes,
   c.source_line_count, c.source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS archived_count
 FROM compactions AS c WHERE c.status = 'applied' ORDER BY c.id DESC`;
 const LIST_CONVERSATIONS = `
@@ -101,6 +101,7 @@ function toSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
     ...toOrigin(row),
     outputPath: readOptionalText(row, 'output_path'),
     sourceSha256: readHash(row, 'source_sha256'),
+    settingsSha256: readHash(row, 'settings_sha256'),
     sizeBytes: { before: readInteger(row, 'source_size_bytes'), after: readInteger(row, 'output_size_bytes') },
     lines: { archived: readInteger(row, 'archived_count'), total: readInteger(row, 'source_line_count') },
     conversations: conversations.map((one) => ({

@@ -3,7 +3,11 @@ import type { CommandDefinition } from './definition.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, MANNER_FLAGS, readManner, readSettings } from './options.ts';
 
 export const showCommand: CommandDefinition<ShowInvocation> = {
-  operands: { syntax: '<name>', description: 'a label or its beginning, what a search names, or the id of a message' },
+  operands: {
+    syntax: '<name>',
+    description:
+      "a label or its beginning, what a search names, the id of a message, or the key in a clip-archive's last line",
+  },
   flags: [
     { flags: '--messages', description: 'the original lines behind it, byte for byte' },
     CONFIG_FLAG,

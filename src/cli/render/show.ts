@@ -1,4 +1,4 @@
-import type { BatchShown, MessageShown, ShowReport } from '../../app/archive-reports.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/archive-reports.ts';
 import type { BatchReport } from '../../app/reports.ts';
 import { formatBatch } from '../../core/batch.ts';
 import { countOf } from './quantities.ts';
@@ -8,7 +8,8 @@ import type { Theme } from './theme.ts';
 
 /** What it is and where it comes from; after an empty line what it says, a batch as one text (`formatBatch`). */
 export function renderShown(report: ShowReport, theme: Theme): readonly string[] {
-  return report.kind === 'batch' ? renderBatch(report, theme) : renderMessage(report, theme);
+  if (report.kind === 'batch') return renderBatch(report, theme);
+  return report.kind === 'compaction' ? renderCompaction(report, theme) : renderMessage(report, theme);
 }
 
 function renderBatch(batch: BatchShown, theme: Theme): readonly string[] {
@@ -28,6 +29,17 @@ function renderBatch(batch: BatchShown, theme: Theme): readonly string[] {
     ...fateLines(batch, theme),
     '',
     ...textLines(whole),
+  ];
+}
+
+function renderCompaction(compaction: CompactionShown, theme: Theme): readonly string[] {
+  const { show, file, format, archivedAt, conversations, lines, batches } = compaction;
+  return [
+    theme.strong(safeText(show)),
+    `  a compaction of ${safeText(file)} (${safeText(format)}), archived ${safeText(archivedAt)}`,
+    ...conversations.map(({ id, cycle }) => `  conversation ${safeText(id)}, cycle ${cycle}`),
+    `  ${lines.archived} of ${countOf(lines.total, 'line')} left the transcript (--messages gives them)`,
+    ...(batches.length === 0 ? [] : ['', ...batches.map(describeBatch)]),
   ];
 }
 

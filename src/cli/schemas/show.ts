@@ -40,8 +40,19 @@ const shownMessage = z.strictObject({
   ...common,
 });
 
+const { text: _text, ...whole } = common;
+const shownCompaction = z.strictObject({
+  kind: z.literal('compaction'),
+  ...whole,
+  output: z.string().nullable(),
+  conversations: z.array(z.strictObject({ id: z.string(), cycle: count })),
+  lines: z.strictObject({ archived: count, total: count }),
+  batches: z.array(batch).describe('all that its clip-archives speak of, oldest first'),
+});
+
 /** What `compact show --json` prints; with --messages, one a line. */
 export const showReportSchema = z.discriminatedUnion('kind', [
   shownBatch,
   shownMessage,
+  shownCompaction,
 ]) satisfies z.ZodType<ShowReport>;

@@ -127,6 +127,7 @@ test('compactions are listed newest first, with what they archived', (t) => {
     archivedAt: new Date('2026-03-02T12:00:00.000Z'),
     outputPath: null,
     sourceSha256: sha256('source'),
+    settingsSha256: sha256('{}'),
     sizeBytes: { before: 100, after: 50 },
     lines: { archived: 1, total: 2 },
     conversations: [

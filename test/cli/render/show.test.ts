@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderShown } from '../../../src/cli/render/show.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { shownBatch, shownMessage } from '../archive-reports.ts';
+import { shownBatch, shownCompaction, shownMessage } from '../archive-reports.ts';
 
 test('a batch is shown as one text, below what it is and what it was made from', () => {
   assert.deepEqual(renderShown(shownBatch(), PLAIN_THEME), [
@@ -47,4 +47,15 @@ test('a line of which little is known is shown all the same', () => {
     [lines[0], lines[1], lines.at(-1)],
     ['message:7', '  no message', '(no text in it; --messages gives the line as it is)'],
   );
+});
+
+test('a compaction is shown with what left and the summaries that stand for it', () => {
+  assert.deepEqual(renderShown(shownCompaction(), PLAIN_THEME), [
+    '0123456789ab',
+    '  a compaction of /logs/talk.jsonl (chat-lines), archived 2026-03-03T00:00:00.000Z',
+    '  conversation c1, cycle 2',
+    '  50 of 57 lines left the transcript (--messages gives them)',
+    '',
+    'first (depth 1, 20 messages)',
+  ]);
 });
