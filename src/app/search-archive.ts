@@ -58,7 +58,8 @@ function findHits(
   const hasBatches = kinds !== 'messages' && filter.role === null;
   const batches = hasBatches ? archive.searchBatches({ terms, filter, order, limit }) : [];
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
-  const excerptOf = createExcerpter({ terms, maxChars: MAX_EXCERPT_CHARS });
+  const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
+  const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
   reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
   return found.map((one) =>
     one.kind === 'batch'

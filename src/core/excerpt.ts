@@ -1,3 +1,5 @@
+import { isSpaceless } from './search/spaceless.ts';
+
 /** A part of a text, white space as single spaces; `marks` are the words in it that were looked for, in UTF-16 units. */
 export type Excerpt = { readonly text: string; readonly marks: readonly ExcerptMark[] };
 
@@ -17,7 +19,11 @@ const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 
 /** Finds the part of a text that holds the most of the terms' words, whatever their endings; its beginning where it holds none. */
 export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: string) => Excerpt {
-  const find = createWordFinder(terms.flatMap((term) => term.split(' ')));
+  const words = terms.flatMap((term) => term.split(' '));
+  const find = createFinder(
+    createWordFinder(words.filter((word) => !isSpaceless(word))),
+    createPieceFinder(words.filter(isSpaceless)),
+  );
   return (whole) => {
     const text = whole.slice(0, MAX_TEXT_CHARS);
     const { start, end } = chooseWindow(find(text), maxChars);
@@ -27,6 +33,30 @@ export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: str
 }
 
 type FoundWord = ExcerptMark & { readonly root: string };
+
+type Finder = (text: string) => readonly FoundWord[];
+
+function createFinder(findWords: Finder, findPieces: Finder | null): Finder {
+  if (findPieces === null) return findWords;
+  return (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
+}
+
+/** In scripts without spaces whatever stands in a text is found; pieces that overlap or touch are one. Null: there is none to be found. */
+function createPieceFinder(pieces: readonly string[]): Finder | null {
+  if (pieces.length === 0) return null;
+  const any = new RegExp(`(?=(${pieces.map((piece) => Array.from(piece).join('\\p{M}*')).join('|')}))`, 'gu');
+  return (text) => {
+    const found: FoundWord[] = [];
+    for (const { index, 1: piece = '' } of text.matchAll(any)) {
+      const end = index + piece.length;
+      const last = found.at(-1);
+      if (last !== undefined && index <= last.end) found[found.length - 1] = { ...last, end: Math.max(end, last.end) };
+      else found.push({ start: index, end, root: piece });
+      if (found.length >= MAX_FOUND) break;
+    }
+    return found;
+  };
+}
 
 const BEGINNING_CHARS = 2;
 

@@ -36,6 +36,15 @@ test('a word is marked whatever its ending and its accents, and no word that onl
   assert.equal(excerpt('cities run, a city is running', 'city run'), '[cities] [run], a [city] is [running]');
 });
 
+test('in scripts without spaces what was looked for is marked as one piece', () => {
+  const marked = (text: string, terms: readonly string[]): readonly string[] => {
+    const shown = createExcerpter({ terms, maxChars: 60 })(text);
+    return shown.marks.map(({ start, end }) => shown.text.slice(start, end));
+  };
+  assert.deepEqual(marked('昨日、東京都に行きました。京都も', ['東京', '京都', '昨']), ['昨', '東京都', '京都']);
+  assert.deepEqual(marked('ไปตลาดกับแม่ by bus', ['ตล', 'ลา', 'าด', 'bus']), ['ตลาด', 'bus']);
+});
+
 test('where no word is found the text begins', () => {
   assert.equal(excerpt('one two three four five six', 'nothing', 12), 'one two…');
 });
