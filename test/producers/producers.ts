@@ -1,0 +1,28 @@
+import { checkClaudeCode } from './claude-code.ts';
+import { checkCodex } from './codex.ts';
+import { checkGemini } from './gemini.ts';
+import { checkPi } from './pi.ts';
+import type { Resumed } from './resumed.ts';
+
+/** A program that reads back what it wrote, in the version that this is tried with. */
+export type Producer = {
+  readonly format: string;
+  /** Below the folder of the producers. */
+  readonly folder: string;
+  readonly packageName: string;
+  readonly version: string;
+  readonly check: (compactedFile: string, producersFolder: string) => Promise<Resumed>;
+};
+
+export const PRODUCERS: readonly Producer[] = [
+  {
+    format: 'claude-code',
+    folder: 'claude',
+    packageName: '@anthropic-ai/claude-code',
+    version: '2.1.197',
+    check: checkClaudeCode,
+  },
+  { format: 'codex', folder: 'codex', packageName: '@openai/codex', version: '0.169.0', check: checkCodex },
+  { format: 'pi', folder: 'pi', packageName: '@mariozechner/pi-coding-agent', version: '0.73.1', check: checkPi },
+  { format: 'gemini', folder: 'gemini', packageName: '@google/gemini-cli-core', version: '0.61.0', check: checkGemini },
+];

@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { install, producersFolder } from './install.ts';
+import { listOf, parseFields, textOf } from './json.ts';
+import type { Fields } from './json.ts';
+import { PRODUCERS } from './producers.ts';
+import type { Producer } from './producers.ts';
+import type { Resumed } from './resumed.ts';
+
+// Compacts transcripts and has the programs that wrote them read the results back, offline:
+//   npm run test:producers                               our fixtures
+//   npm run test:producers -- --only pi,gemini           of some formats
+//   npm run test:producers -- --format pi a.jsonl b.jsonl    other files
+// A transcript is compacted twice, keeping six messages and then two; both results are looked at.
+
+const ROOT = join(import.meta.dirname, '../..');
+const KEEP_RECENT = [6, 2];
+
+type Compacted = { readonly result: string; readonly before: number; readonly after: number };
+
+function compact(file: string, keepRecent: number, archive: string): Compacted {
+  const args = ['-i', '--json', '--keep-invalid', '--keep-recent', String(keepRecent), '--archive', archive, file];
+  const run = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), ...args], { encoding: 'utf8' });
+  const report: Fields = parseFields(run.stdout.trim()) ?? {};
+  const tokens = listOf(report['conversations']).map((one) => parseFields(JSON.stringify(one['tokens'])) ?? {});
+  const sum = (key: string): number => tokens.reduce((total, one) => total + Number(one[key] ?? 0), 0);
+  const result = [textOf(report['result']), textOf(report['reason'])].filter((text) => text !== undefined).join(': ');
+  return { result: result === '' ? run.stderr.trim() : result, before: sum('before'), after: sum('after') };
+}
+
+/** What is not as it must be; '': nothing. What the producer does with the original as well is not held against the result. */
+async function faultsOf(seen: Resumed, original: () => Promise<Resumed>): Promise<string> {
+  const known = seen.orphans > 0 || seen.rewritten ? await original() : seen;
+  return [
+    ...(seen.resumed ? [] : ['not resumed']),
+    ...(seen.summaryFound ? [] : ['no summary']),
+    ...(seen.orphans > known.orphans ? [`${seen.orphans} orphans, ${known.orphans} in the original`] : []),
+    ...(seen.rewritten && !known.rewritten ? ['rewritten'] : []),
+    ...(seen.detail === undefined ? [] : [seen.detail]),
+  ].join('; ');
+}
+
+async function tryFile(producer: Producer, path: string, into: string): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'compact-producers-'));
+  try {
+    const [file, original] = [join(folder, 'session.jsonl'), join(folder, 'original.jsonl')];
+    for (const copy of [file, original]) copyFileSync(path, copy);
+    let failures = 0;
+    for (const keepRecent of KEEP_RECENT) {
+      const { result, before, after } = compact(file, keepRecent, join(folder, 'archive.db'));
+      const name = `${producer.format.padEnd(12)} ${basename(path).padEnd(44)} ${String(keepRecent).padStart(2)}`;
+      if (!result.startsWith('compacted')) {
+        console.log(`${name}  ${result.split('\n')[0]}`);
+        continue;
+      }
+      const seen = await producer.check(file, into);
+      const faults = await faultsOf(seen, async () => producer.check(original, into));
+      if (faults !== '') failures += 1;
+      const what = faults === '' ? `resumed by ${seen.version}, ${seen.messages} messages sent` : `FAILED: ${faults}`;
+      console.log(`${name}  ${before} → ${after} tokens, ${what}`);
+    }
+    return failures;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function fixturesOf(format: string): readonly string[] {
+  const folder = join(ROOT, 'fixtures/transcripts', format);
+  return readdirSync(folder).map((name) => join(folder, name));
+}
+
+async function main(): Promise<number> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { only: { type: 'string' }, format: { type: 'string' } },
+  });
+  const wanted = (values.format ?? values.only)?.split(',');
+  const into = producersFolder();
+  let failures = 0;
+  for (const producer of PRODUCERS.filter(({ format }) => wanted?.includes(format) ?? true)) {
+    const missing = install(producer, into);
+    if (missing !== null) {
+      console.log(`${producer.format.padEnd(12)} FAILED: ${missing}`);
+      failures += 1;
+      continue;
+    }
+    for (const path of positionals.length > 0 ? positionals : fixturesOf(producer.format)) {
+      failures += await tryFile(producer, path, into);
+    }
+  }
+  console.log(failures === 0 ? 'All that was compacted is read back.' : `${failures} failed.`);
+  return failures === 0 ? 0 : 1;
+}
+
+process.exitCode = await main();
