@@ -30,6 +30,14 @@ export type Failure =
       readonly near?: NearFormats;
     }
   | { readonly kind: 'unknown-format'; readonly file: string; readonly near: NearFormats }
+  /** At this line a file of one format goes on in another. */
+  | {
+      readonly kind: 'mixed-formats';
+      readonly file: string;
+      readonly line: number;
+      readonly format: string;
+      readonly other: string;
+    }
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }

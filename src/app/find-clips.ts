@@ -23,6 +23,7 @@ export async function findClips(
       name: input.name,
       scoring: DEFAULT_SCORING_CONFIG,
       keepInvalid: true,
+      isOneFormat: false,
     });
     if (!scan.ok) return scan;
     const sha256 = scan.value.entries.flatMap((entry) => (entry.sha256 === undefined ? [] : [entry.sha256]));

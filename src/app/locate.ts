@@ -37,6 +37,7 @@ export async function readStage(
     name,
     scoring: DEFAULT_SCORING_CONFIG,
     keepInvalid: true,
+    isOneFormat: false,
   });
   return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value, ownBytes }) : scan;
 }

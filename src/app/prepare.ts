@@ -59,7 +59,12 @@ export async function prepareTranscript(
 ): Promise<Result<Prepared, Failure>> {
   const opened = await openTranscript(input, deps);
   if (!opened.ok) return opened;
-  const prepared = await readAll(deps, { ...opened.value, name: input.name, ...options });
+  const prepared = await readAll(deps, {
+    ...opened.value,
+    name: input.name,
+    isOneFormat: input.format === null,
+    ...options,
+  });
   if (!prepared.ok) opened.value.source.close();
   return prepared;
 }
@@ -68,6 +73,7 @@ type ReadInput = {
   readonly source: SourceFile;
   readonly codec: Codec;
   readonly name: string;
+  readonly isOneFormat: boolean;
   readonly policy: TranscriptPolicy;
   readonly archive: ArchiveSource;
 };
@@ -83,6 +89,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
     name,
     scoring,
     keepInvalid: policy.keepInvalid,
+    isOneFormat: input.isOneFormat,
   });
   if (!scanned.ok) return scanned;
   const scan = scanned.value;

@@ -7,7 +7,7 @@ import type { ScoreFeatures } from '../core/scoring.ts';
 import { isClipArchiveText } from '../core/split.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Decoded, Entry } from '../core/transcript.ts';
-import type { Codec, CodecSession } from '../ports/codec.ts';
+import type { Codec, CodecSession, Json, RecordProblem } from '../ports/codec.ts';
 import type { SourceFile } from '../ports/files.ts';
 import type { FormatRegistry } from '../ports/formats.ts';
 import type { RawRecord } from '../ports/records.ts';
@@ -52,6 +52,8 @@ export type ScanInput = {
   readonly name: string;
   readonly scoring: ImportanceScoringConfig;
   readonly keepInvalid: boolean;
+  /** A message of another format in the file is an error; false: it is carried like any record that is not known. */
+  readonly isOneFormat: boolean;
 };
 
 const LF = 0x0a;
@@ -121,17 +123,28 @@ function scanRecord(
     input.keepInvalid
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
       : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry: true });
-  if (raw.around !== undefined) {
-    const opened = raw.around === null ? {} : (session.openList?.(raw.around, raw.line) ?? {});
-    return 'problem' in opened ? bad(1, opened.problem) : ok({ ...opened, ...place, kind: 'header' });
-  }
-  const parsed = parseRecord(formats, codec, content);
+  const parsed =
+    raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
   if (!parsed.ok) return bad(parsed.column, parsed.problem);
-  const decoded = session.decode(parsed.value, raw.line);
+  const { value } = parsed;
+  const isAround = raw.around !== undefined;
+  const decoded = isAround ? openList(session, value, raw.line) : session.decode(value, raw.line);
+  const mayBeOther = input.isOneFormat && ('problem' in decoded || decoded.kind === 'meta' || isAround);
+  const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
+  if (other !== null) {
+    const { line } = faultPlace(raw, content, 1);
+    return err({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
+  }
   if ('problem' in decoded) return bad(1, decoded.problem);
   const entry = toEntry(shared.facts(decoded), place, shared.features);
   const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
   return ok(isClip ? { ...entry, sha256: runtime.sha256(content) } : entry);
+}
+
+/** The value around a list, or (null) its rest. */
+function openList(session: CodecSession, around: Json, line: number): Decoded | RecordProblem {
+  const opened = around === null ? {} : (session.openList?.(around, line) ?? {});
+  return 'problem' in opened ? opened : { ...opened, kind: 'header' };
 }
 
 type FeatureReader = (message: ConversationMessage) => ScoreFeatures;

@@ -17,6 +17,8 @@ export type FormatRegistry = {
   readonly detect: (sample: readonly Json[]) => FormatSearch;
   /** From the first bytes of a file that may be one JSON value (`isWhole`: all of them); null: it is none, or lines of JSON. */
   readonly detectDocument: (head: Uint8Array, isWhole: boolean) => FormatSearch | null;
+  /** The format whose message a record is, where it is nothing that the file's own format knows; null: nobody's. */
+  readonly findClaimant: (value: Json, own: Codec) => string | null;
   /** From the first bytes of a file; null: nothing against its being JSON Lines. */
   readonly describeBytes: (head: Uint8Array) => ForeignBytes | null;
   readonly parseLine: (bytes: Uint8Array) => LineParse;

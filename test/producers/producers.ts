@@ -11,6 +11,8 @@ export type Producer = {
   readonly folder: string;
   readonly packageName: string;
   readonly version: string;
+  /** Fixtures that the program does not take up by themselves, whatever is in them. */
+  readonly notResumed?: readonly string[];
   readonly check: (compactedFile: string, producersFolder: string) => Promise<Resumed>;
 };
 
@@ -20,6 +22,7 @@ export const PRODUCERS: readonly Producer[] = [
     folder: 'claude',
     packageName: '@anthropic-ai/claude-code',
     version: '2.1.197',
+    notResumed: ['subagent-file.jsonl'], // only from within its session
     check: checkClaudeCode,
   },
   { format: 'codex', folder: 'codex', packageName: '@openai/codex', version: '0.169.0', check: checkCodex },

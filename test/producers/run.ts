@@ -14,15 +14,18 @@ import type { Resumed } from './resumed.ts';
 //   npm run test:producers                               our fixtures
 //   npm run test:producers -- --only pi,gemini           of some formats
 //   npm run test:producers -- --format pi a.jsonl b.jsonl    other files
-// A transcript is compacted twice, keeping six messages and then two; both results are looked at.
+// A transcript is compacted twice, keeping four messages and then one; both results are looked at.
 
 const ROOT = join(import.meta.dirname, '../..');
-const KEEP_RECENT = [6, 2];
+const KEEP_RECENT = [4, 1];
+/** Fixtures are short: a summary must be shorter still. */
+const MAX_SUMMARY_TOKENS = '40';
 
 type Compacted = { readonly result: string; readonly before: number; readonly after: number };
 
 function compact(file: string, keepRecent: number, archive: string): Compacted {
-  const args = ['-i', '--json', '--keep-invalid', '--keep-recent', String(keepRecent), '--archive', archive, file];
+  const kept = ['--keep-recent', String(keepRecent), '--max-summary-tokens', MAX_SUMMARY_TOKENS];
+  const args = ['-i', '--json', '--keep-invalid', ...kept, '--archive', archive, file];
   const run = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), ...args], { encoding: 'utf8' });
   const report: Fields = parseFields(run.stdout.trim()) ?? {};
   const tokens = listOf(report['conversations']).map((one) => parseFields(JSON.stringify(one['tokens'])) ?? {});
@@ -68,9 +71,9 @@ async function tryFile(producer: Producer, path: string, into: string): Promise<
   }
 }
 
-function fixturesOf(format: string): readonly string[] {
+function fixturesOf({ format, notResumed = [] }: Producer): readonly string[] {
   const folder = join(ROOT, 'fixtures/transcripts', format);
-  return readdirSync(folder).map((name) => join(folder, name));
+  return readdirSync(folder).flatMap((name) => (notResumed.includes(name) ? [] : [join(folder, name)]));
 }
 
 async function main(): Promise<number> {
@@ -88,7 +91,7 @@ async function main(): Promise<number> {
       failures += 1;
       continue;
     }
-    for (const path of positionals.length > 0 ? positionals : fixturesOf(producer.format)) {
+    for (const path of positionals.length > 0 ? positionals : fixturesOf(producer)) {
       failures += await tryFile(producer, path, into);
     }
   }

@@ -38,3 +38,24 @@ function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): F
   if (best !== undefined && highest >= MIN_CONFIDENCE) return { kind: 'found', codec: best.codec };
   return { kind: 'unknown', near: verdicts.map(({ codec, reason }) => ({ format: codec.format.name, reason })) };
 }
+
+/** Below this a record is nothing that its own format knows. */
+const MIN_OWN = 0.3;
+/** From here on a single record is surely of a format. */
+const MIN_CLAIM = 0.7;
+
+/** The format of lines whose message or header a record is, if it is nothing that `own` knows; null: nobody's. */
+export function findClaimant(value: Json, own: Codec): string | null {
+  const isOther = (codec: Codec): boolean => codec !== own && codec.detectDocument === undefined;
+  if (own.detectDocument !== undefined || own.detect([value]).confidence >= MIN_OWN) return null;
+  const claimant = FORMATS.filter(isOther).find(
+    (codec) => codec.detect([value]).confidence >= MIN_CLAIM && says(codec, value),
+  );
+  return claimant?.format.name ?? null;
+}
+
+function says({ records, open }: Codec, value: Json): boolean {
+  if (records !== undefined) return true; // a list with messages in it
+  const decoded = open().decode(value, 1);
+  return 'kind' in decoded && ['message', 'instruction', 'header'].includes(decoded.kind);
+}

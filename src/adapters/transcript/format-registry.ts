@@ -1,5 +1,5 @@
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { detectDocument, detectFormat } from './detect.ts';
+import { detectDocument, detectFormat, findClaimant } from './detect.ts';
 import { describeBytes } from './foreign-bytes.ts';
 import { parseJsonLine } from './jsonl.ts';
 import { findCodec, FORMATS } from './registry.ts';
@@ -9,6 +9,7 @@ export const formatRegistry: FormatRegistry = {
   find: findCodec,
   detect: detectFormat,
   detectDocument,
+  findClaimant,
   describeBytes,
   parseLine: parseJsonLine,
 };

@@ -26,6 +26,12 @@ export function renderFailure(failure: LookupFailure): string {
       );
     case 'unknown-format':
       return unknownFormat(failure.file, failure.near);
+    case 'mixed-formats':
+      return at(
+        `${failure.file}:${failure.line}`,
+        `a message of ${safeText(failure.other)} in a file of ${safeText(failure.format)}.`,
+        `Part the file at such lines, or carry them along unread with --format ${safeText(failure.format)}.`,
+      );
     case 'no-messages':
       return at(
         failure.file,

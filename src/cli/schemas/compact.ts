@@ -100,6 +100,7 @@ const failureKind = z.enum([
   'bad-line',
   'not-a-transcript',
   'unknown-format',
+  'mixed-formats',
   'no-messages',
   'output-exists',
   'source-changed',
