@@ -1,5 +1,6 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
+import { readMessage } from './message.ts';
 import { readLogLine } from './record.ts';
 
 const TYPES = new Set(['user', 'gemini', 'info', 'error', 'warning']);
@@ -27,10 +28,12 @@ function isOwn(value: Json): boolean {
   return TYPES.has(stringAt(record, 'type') ?? '') && 'content' in record && !('role' in record);
 }
 
-/** Nobody else writes these. */
+/** Nobody else writes these: rewinds and the like, answers of the model, and our summary of a session. */
 function isTelling(value: Json): boolean {
   const line = readLogLine(value);
-  return line.kind !== 'message' || line.record['type'] === 'gemini';
+  if (line.kind !== 'message' || line.record['type'] === 'gemini') return true;
+  const reading = readMessage(line.record, 1);
+  return 'decoded' in reading && reading.decoded.kind === 'summary';
 }
 
 function holdsMessages(value: Json): boolean {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { gemini } from '../../../../src/adapters/transcript/gemini/codec.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { header, model, rewindTo, user } from './sessions.ts';
+import { clip, header, model, rewindTo, user } from './sessions.ts';
 
 test('metadata and messages are surely a session', () => {
   assert.deepEqual(gemini.detect([header(), user('a', 'one')]), { confidence: 1, reason: '2 records of a session' });
@@ -21,6 +21,10 @@ test('messages of users alone may be of any program', () => {
     confidence: 0.3,
     reason: 'messages as Gemini CLI has them, but none of the model and no metadata',
   });
+});
+
+test('a log that was compacted to its summary and what a user said is one still', () => {
+  assert.equal(gemini.detect([clip('s'), user('a', 'one')]).confidence, 0.8);
 });
 
 test('records among many others are not surely a session', () => {
