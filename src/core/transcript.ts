@@ -63,6 +63,8 @@ export type EntryFacts = {
   readonly turnsTakenBack?: number;
   /** It says how large the context was: wrong as soon as the conversation is compacted. */
   readonly statesContextSize?: boolean;
+  /** It would hide a summary before it: of what is older than the recent messages it is the first that goes. */
+  readonly hidesBefore?: boolean;
   /** Why nothing of this file can be compacted. */
   readonly obstacle?: string;
 };

@@ -52,7 +52,9 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   const latestPrompt = messages.findLastIndex((message) => message.isPrompt === true);
   const isFixed = (index: number): boolean => keepRecent > 0 && index === latestPrompt;
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
-  const candidates = groupCandidates(groups, end, { score: (index) => scores[index] ?? 0, tokens, isFixed });
+  const score = (index: number): number =>
+    messages[index]?.hidesBefore === true ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0);
+  const candidates = groupCandidates(groups, end, { score, tokens, isFixed });
   const survivors = chooseSurvivors({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),

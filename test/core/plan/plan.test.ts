@@ -105,6 +105,13 @@ test('a target counts the summary that stands there already', () => {
   assert.deepEqual([view.messages.length, [...plan.survivors], plan.chunks], [4, [1, 2], [[0]]]);
 });
 
+test('a message that would hide a summary before it is the first that goes for a target', () => {
+  const entries = entriesOf(talk(9)).map((entry, at) => (at === 5 ? { ...entry, hidesBefore: true } : entry));
+  const tokens = entries.reduce((sum, entry) => sum + (entry.tokens ?? 0), 0);
+  const plan = compactPlan(planOf(entries, { keepRecent: 2, targetTokens: tokens - 1, clipTokens: () => 0 }));
+  assert.deepEqual(plan.chunks, [[5]]);
+});
+
 test('C1: inside a chunk messages stand in the order in which they were said', () => {
   fc.assert(
     fc.property(conversations, settings, (said, chosen) => {

@@ -16,7 +16,8 @@ export function createAnswers(): Answers {
   return {
     toldAt: ({ decoded, isOnlyResults }) => {
       const ids = isOnlyResults ? (decoded.results ?? []) : [];
-      return ids.every((id) => lines.has(id)) ? (lines.get(ids[0] ?? '') ?? null) : null;
+      const [line = null, ...others] = new Set(ids.map((id) => lines.get(id) ?? null));
+      return others.length === 0 ? line : null;
     },
     add: ({ decoded, isOnlyResults }, line) => {
       if (!isOnlyResults) for (const call of decoded.results ?? []) lines.set(call, line);

@@ -34,22 +34,30 @@ export function readCheckpoint(
   });
 }
 
-/** A checkpoint as the summary of what was said before: what it says that stands nowhere else. Nothing: it only repeats. */
-export function decodeCheckpoint(only: readonly ConversationMessage[], line: number): Decoded {
+/**
+ * What a checkpoint is to the conversation. repeats: nothing of its own. summary: what Gemini CLI's compression left, or fragments beside a summary of
+ * ours. message: it holds what was said, and nothing else does (a session that was compacted while Gemini CLI had it in memory).
+ */
+export type CheckpointKind = 'repeats' | 'summary' | 'message';
+
+export function kindOfCheckpoint(only: readonly ConversationMessage[], hasSummary: boolean): CheckpointKind {
+  if (only.length === 0) return 'repeats';
+  return hasSummary || only.some(({ content }) => content.includes('<state_snapshot>')) ? 'summary' : 'message';
+}
+
+/** A checkpoint by what it says that stands nowhere else. */
+export function decodeCheckpoint(only: readonly ConversationMessage[], kind: CheckpointKind, line: number): Decoded {
   const [first] = only;
-  if (first === undefined) return { kind: 'meta' };
+  if (first === undefined || kind === 'repeats') return { kind: 'meta' };
   const blocks = only.map(({ role, content }) => `[${role}]\n${content}`);
   const content = only.length === 1 ? first.content : blocks.join('\n\n');
-  return {
-    kind: 'summary',
-    boundary: {},
-    message: {
-      id: `line:${line}`,
-      conversation_id: '',
-      role: 'system',
-      content,
-      created_at: null,
-      parts: [{ kind: 'text', text: content }],
-    },
+  const message: ConversationMessage = {
+    id: `line:${line}`,
+    conversation_id: '',
+    role: kind === 'summary' ? 'system' : 'user',
+    content,
+    created_at: only.at(-1)?.created_at ?? null,
+    parts: [{ kind: 'text', text: content }],
   };
+  return kind === 'summary' ? { kind, boundary: {}, message } : { kind, hidesBefore: true, message };
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
+import type { CheckpointKind } from './checkpoint.ts';
 import { createLog } from './log.ts';
 import type { LiveMessage, LogRecord } from './log.ts';
 
@@ -10,8 +11,9 @@ export type LineNote = {
   readonly repeats?: number;
   /** Its clip-archive is the conversation's summary. */
   readonly isSummary?: boolean;
-  /** What a checkpoint says that stands nowhere else. */
+  /** What a checkpoint says that stands nowhere else, and what it is by that. */
   readonly only?: readonly number[];
+  readonly checkpoint?: CheckpointKind;
 };
 
 /** What Gemini CLI would send when it resumes the session: the list of messages that the log leaves. */
@@ -23,7 +25,8 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   }
   const { live, takenBack, lastLineOf } = log.read();
   const liveLines = new Set(live.flatMap(({ lines }) => lines));
-  const priorLine = findPrior(entries, live);
+  const checkpoint = findCheckpoint(entries, live);
+  const priorLine = findSummary(entries, live) ?? (checkpoint?.kind === 'summary' ? checkpoint.line : null);
   const firstLiveLine = live.reduce(
     (first, { isSaid, lines }) => (isSaid ? Math.min(first, lines[0] ?? first) : first),
     Number.POSITIVE_INFINITY,
@@ -32,6 +35,7 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   const isStale = ({ kind, line }: Entry): boolean =>
     (kind === 'message' || kind === 'summary') &&
     line !== priorLine &&
+    line !== checkpoint?.line &&
     (!liveLines.has(line) || lastLineOf.get(line) !== line);
   const repeated = (line: number): number | null => {
     const { repeats = 0 } = notes.get(line) ?? {};
@@ -39,7 +43,7 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   };
   const companionOf = ({ line }: Entry): number | null => {
     const last = lastLineOf.get(line) ?? line;
-    return repeated(line) ?? (last === line ? null : last);
+    return repeated(last) ?? (last === line ? null : last);
   };
   const mustGo = ({ kind, line }: Entry): boolean => {
     const { record, repeats } = notes.get(line) ?? {};
@@ -54,12 +58,14 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   return { priorLine, isStale, companionOf, mustGo };
 }
 
-/** The first message where it is a clip-archive, else the latest checkpoint where it has something to say. */
-function findPrior(entries: readonly Entry[], live: readonly LiveMessage[]): number | null {
-  const summaries = entries.filter(({ kind }) => kind === 'summary');
+/** The first message, where it is a clip-archive. */
+function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): number | null {
   const first = live.find(({ isSaid }) => isSaid)?.lines.at(-1);
-  if (summaries.some(({ line }) => line === first)) return first ?? null;
-  const hasOnlyThere = live.some(({ lines, isSaid }) => isSaid && lines.length === 0);
-  const checkpoint = summaries.findLast(({ boundary }) => boundary !== undefined);
-  return hasOnlyThere ? (checkpoint?.line ?? null) : null;
+  return entries.find(({ kind, line }) => kind === 'summary' && line === first)?.line ?? null;
+}
+
+/** The latest checkpoint, where it still has something to say that stands nowhere else. */
+function findCheckpoint(entries: readonly Entry[], live: readonly LiveMessage[]): Entry | null {
+  if (!live.some(({ lines, isSaid }) => isSaid && lines.length === 0)) return null;
+  return entries.findLast(({ boundary, hidesBefore }) => boundary !== undefined || hidesBefore === true) ?? null;
 }

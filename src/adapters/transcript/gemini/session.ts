@@ -1,8 +1,9 @@
+import type { ConversationMessage } from '../../../core/message.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, CutProblem, Json, RecordProblem } from '../../../ports/codec.ts';
 import type { JsonRecord } from '../json.ts';
 import { createAnswers } from './answers.ts';
-import { decodeCheckpoint, readCheckpoint } from './checkpoint.ts';
+import { decodeCheckpoint, kindOfCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { readContext } from './context.ts';
 import type { LineNote } from './context.ts';
 import { createLog } from './log.ts';
@@ -44,15 +45,16 @@ export function createSession(): CodecSession {
   const decodeList = (messages: readonly Json[], line: number): Decoded => {
     const isNew = line > seen.lastLine;
     const read = readCheckpoint(messages, { line, answers: isNew ? answers : createAnswers() });
+    const told = (positions: readonly number[]): readonly ConversationMessage[] =>
+      positions.flatMap((position) => read[position]?.message ?? []);
     if (isNew) {
-      const entry: LogRecord = { kind: 'checkpoint', messages: read.map(({ known }) => known) };
-      note(line, { record: entry, only: log.add(entry, line) });
+      const record: LogRecord = { kind: 'checkpoint', messages: read.map(({ known }) => known) };
+      const only = log.add(record, line);
+      const first = log.firstSaid()?.lines.at(-1) ?? 0;
+      note(line, { record, only, checkpoint: kindOfCheckpoint(told(only), notes.get(first)?.isSummary === true) });
     }
-    const only = notes.get(line)?.only ?? [...read.keys()];
-    return decodeCheckpoint(
-      only.flatMap((position) => read[position]?.message ?? []),
-      line,
-    );
+    const { only = [...read.keys()], checkpoint = 'summary' } = notes.get(line) ?? {};
+    return decodeCheckpoint(told(only), checkpoint, line);
   };
   const decodeMetadata = (found: Extract<LogLine, { kind: 'metadata' }>, line: number): Decoded => {
     const isFirst = seen.headerLine === 0 && log.firstSaid() === null;
@@ -85,13 +87,14 @@ export function createSession(): CodecSession {
   return {
     decode,
     readContext: (entries: readonly Entry[]): ContextView => readContext(entries, notes),
-    legalCuts,
+    legalCuts: (entries) => legalCuts(entries, readContext(entries, notes)),
     renderSummary: (input) => [renderSummary(input)],
   };
 }
 
-/** Order is everything in a session: any message can be the first that stays. */
-function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
-  const problem = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
-  return () => problem;
+/** Order is everything in a session: any message can be the first that stays, but after a checkpoint that would take its place. */
+function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
+  const obstacle = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
+  const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
+  return (line) => obstacle ?? (line > checkpoint ? null : 'Gemini CLI noted all messages anew after it');
 }

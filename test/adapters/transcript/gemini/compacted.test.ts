@@ -121,6 +121,32 @@ suite('a compacted session', () => {
     assert.deepEqual(await bench.restore(NAME), Buffer.concat([original, Buffer.from(toText([again, ...later]))]));
   });
 
+  test('is compacted again where Gemini CLI had it in memory and noted everything anew', async (t) => {
+    const bench = benchWith(t, 'session.jsonl');
+    const before = load(bench);
+    await compact(bench, 4);
+    append(bench, checkpoint(...before));
+    assert.equal(await compact(bench, 4), 'skipped');
+    const later = [1, 2, 3].flatMap((n) => [user(`new-${n}`, `question ${n}`), model(`a-${n}`, `answer ${n}`)]);
+    append(bench, ...later);
+    assert.equal(await compact(bench, 4), 'compacted');
+    const [summary, ...kept] = load(bench);
+    assert.ok(isSummary(summary));
+    assert.deepEqual(idsOf(kept), ['new-2', 'a-2', 'new-3', 'a-3']);
+  });
+
+  test('keeps no checkpoint among what survives a target', async (t) => {
+    const bench = benchWith(t, 'messages-only-in-a-checkpoint.jsonl');
+    const done = await bench.compact(NAME, {
+      targetTokens: 1_200,
+      compaction: { keepRecent: 2, maxSummaryTokens: 60 },
+    });
+    assert.ok(done.ok && done.value.result === 'compacted');
+    const [summary, ...kept] = load(bench);
+    assert.ok(isSummary(summary));
+    assert.ok(kept.length > 3);
+  });
+
   test('that Gemini CLI compressed in turn is compacted with its summary', async (t) => {
     const bench = benchWith(t, 'session.jsonl');
     await compact(bench, 4);

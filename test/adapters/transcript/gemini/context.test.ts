@@ -16,6 +16,7 @@ import {
   user,
 } from './sessions.ts';
 
+const SNAPSHOT = '<state_snapshot>what was said</state_snapshot>';
 const SURROUNDINGS = user('environment-context', '<session_context>\nthe folder\n</session_context>');
 
 function companions(...records: readonly Json[]): readonly (number | null)[] {
@@ -145,7 +146,7 @@ suite('a checkpoint', () => {
 
   test('gives messages new ids, under which they are taken back', () => {
     const records = [user('a', 'one'), model('b', 'two'), user('c', 'three'), model('d', 'four')];
-    const compressed = checkpoint(user('n1', 'a snapshot'), user('n2', 'three'), model('n3', 'four'));
+    const compressed = checkpoint(user('n1', SNAPSHOT), user('n2', 'three'), model('n3', 'four'));
     assert.deepEqual(contextOf(...records, compressed, rewindTo('n3')), { prior: 5, sent: [3], goes: [4, 5, 6] });
   });
 
@@ -166,20 +167,27 @@ suite('a checkpoint', () => {
 
   test('finds the later of two messages with the same words', () => {
     const records = [user('a', 'go on'), model('b', 'one'), user('c', 'go on'), model('d', 'two')];
-    const compressed = checkpoint(user('n1', 'a snapshot'), user('n2', 'go on'), model('n3', 'two'));
+    const compressed = checkpoint(user('n1', SNAPSHOT), user('n2', 'go on'), model('n3', 'two'));
     assert.deepEqual(contextOf(...records, compressed).sent, [3, 4]);
   });
 
-  test('has words of messages that stand nowhere else', () => {
-    const records = [header(), checkpoint(user('a', 'one'), model('b', 'two')), user('c', 'three')];
-    const { session } = readSession(...records);
-    const decoded = session.decode(records[1] ?? null, 2);
+  test('that holds what was said and nothing else does is a message, after which the kept part begins', () => {
+    const records = [header(), user('z', 'gone'), checkpoint(user('a', 'one'), model('b', 'two')), user('c', 'three')];
+    const { entries, session } = readSession(...records);
+    const decoded = session.decode(records[2] ?? null, 3);
     assert.equal('message' in decoded && decoded.message?.content, '[user]\none\n\n[assistant]\ntwo');
-    assert.deepEqual(contextOf(...records), { prior: 2, sent: [3], goes: [2] });
+    assert.deepEqual(contextOf(...records), { prior: null, sent: [3, 4], goes: [3] });
+    const problem = 'Gemini CLI noted all messages anew after it';
+    assert.deepEqual([2, 3, 4].map(session.legalCuts(entries)), [problem, problem, null]);
+  });
+
+  test('that was replaced by another is no message any more', () => {
+    const records = [checkpoint(user('a', 'one')), checkpoint(user('b', 'two')), user('c', 'three')];
+    assert.deepEqual(contextOf(...records), { prior: null, sent: [2, 3], goes: [1, 2] });
   });
 
   test('is no summary any more once its words were taken back', () => {
-    const records = [checkpoint(user('a', 'one')), rewindTo('a'), user('b', 'two')];
+    const records = [checkpoint(user('a', SNAPSHOT)), rewindTo('a'), user('b', 'two')];
     assert.deepEqual(contextOf(...records), { prior: null, sent: [3], goes: [1, 2] });
   });
 
@@ -188,7 +196,7 @@ suite('a checkpoint', () => {
     const { entries, session } = readSession(...records);
     const decoded = session.decode(records[1] ?? null, 2);
     assert.equal('message' in decoded && decoded.message?.content, '[user]\ntwo\n\n[tool]\noutput of x');
-    assert.equal(entries[1]?.kind, 'summary');
+    assert.equal(entries[1]?.kind, 'message');
   });
 });
 
@@ -207,7 +215,7 @@ suite('the summary', () => {
   });
 
   test('stays the summary when Gemini CLI compresses nothing but what follows it', () => {
-    const again = checkpoint(clip('s'), user('n1', 'a snapshot'));
+    const again = checkpoint(clip('s'), user('n1', SNAPSHOT));
     assert.deepEqual(contextOf(clip('s'), user('a', 'one'), again, user('b', 'two')), {
       prior: 1,
       sent: [4],
@@ -220,6 +228,17 @@ test('results that were brought to the model go with the message that holds them
   const records = [user('a', 'one'), calling('b', 'x'), brought('c', 'x'), calling('b', 'x', 'more')];
   assert.deepEqual(contextOf(...records).sent, [1, 4]);
   assert.deepEqual(companions(...records), [null, 4, 4, null]);
+});
+
+test('results that were brought before their call held them, and once more after it, go with it', () => {
+  const records = [user('a', 'one'), brought('c', 'x'), calling('b', 'x'), brought('c', 'x')];
+  assert.deepEqual(contextOf(...records).sent, [1, 3]);
+  assert.deepEqual(companions(...records), [null, 3, null, 3]);
+});
+
+test('results that several messages hold are a message', () => {
+  const records = [calling('a', 'x'), calling('b', 'y'), brought('c', 'x', 'y')];
+  assert.deepEqual(contextOf(...records).sent, [1, 2, 3]);
 });
 
 test('results that stand nowhere else are a message', () => {
