@@ -1,4 +1,5 @@
 import type { ConversationMessage } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
@@ -42,7 +43,12 @@ export type CheckpointKind = 'repeats' | 'summary' | 'message';
 
 export function kindOfCheckpoint(only: readonly ConversationMessage[], hasSummary: boolean): CheckpointKind {
   if (only.length === 0) return 'repeats';
-  return hasSummary || only.some(({ content }) => content.includes('<state_snapshot>')) ? 'summary' : 'message';
+  return hasSummary || only.some(isSnapshot) ? 'summary' : 'message';
+}
+
+/** A clip-archive may quote one. */
+function isSnapshot({ role, content }: ConversationMessage): boolean {
+  return role === 'user' && content.includes('<state_snapshot>') && !isClipArchiveText(content);
 }
 
 /** A checkpoint by what it says that stands nowhere else. */

@@ -181,6 +181,15 @@ suite('a checkpoint', () => {
     assert.deepEqual([2, 3, 4].map(session.legalCuts(entries)), [problem, problem, null]);
   });
 
+  test('that quotes a snapshot in an older summary is a message still', () => {
+    const records = [
+      clip('s'),
+      checkpoint(user('a', `${SUMMARY}\n${SNAPSHOT}`), model('b', 'two')),
+      user('c', 'three'),
+    ];
+    assert.deepEqual(contextOf(...records), { prior: null, sent: [2, 3], goes: [2] });
+  });
+
   test('that was replaced by another is no message any more', () => {
     const records = [checkpoint(user('a', 'one')), checkpoint(user('b', 'two')), user('c', 'three')];
     assert.deepEqual(contextOf(...records), { prior: null, sent: [2, 3], goes: [1, 2] });
