@@ -16,9 +16,8 @@ export function* archivedLines(
   compacted: readonly CompactedConversation[],
 ): Generator<LineDraft> {
   const places = compacted.map(({ prepared }) => createPlaceFinder(prepared));
-  const positionOf = new Map(
-    compacted.map(({ prepared }, position) => [transcript.conversations.indexOf(prepared), position]),
-  );
+  const numberOf = new Map(transcript.conversations.map((prepared, number) => [prepared, number]));
+  const positionOf = new Map(compacted.map(({ prepared }, position) => [numberOf.get(prepared), position]));
   const lines = readRecords(transcript.source, transcript.codec);
   for (const [at, entry] of transcript.scan.entries.entries()) {
     const raw = lines.next();
@@ -40,10 +39,13 @@ export function* archivedLines(
 /** The place of a line's message in the conversation's life, from 1; 0: it has none. To be asked for lines in their order. */
 function createPlaceFinder({ view, compressedBefore }: CompactedConversation['prepared']): (line: number) => number {
   const messages: readonly PlanMessage[] = view.messages;
+  const lineOf = (index: number | undefined): number => (index === undefined ? 0 : (messages[index]?.line ?? 0));
+  const byLine = Int32Array.from(messages.keys()).sort((a, b) => lineOf(a) - lineOf(b));
   let at = 0;
   return (line) => {
-    while (at < messages.length && (messages[at]?.line ?? 0) < line) at += 1;
-    return messages[at]?.line === line ? compressedBefore + at + 1 : 0;
+    while (at < byLine.length && lineOf(byLine[at]) < line) at += 1;
+    const index = byLine[at];
+    return index !== undefined && lineOf(index) === line ? compressedBefore + index + 1 : 0;
   };
 }
 

@@ -89,6 +89,7 @@ function renderOwnLines(
   const isKept = (entry: Entry): boolean => outcomes[entry.line - 1]?.kind === 'kept';
   const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
   const firstKept = codec.format.isChain ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
+  const firstDropped = inFile.find((message) => !isKept(message));
   const lastDropped = inFile.findLast((message) => !isKept(message));
   const lastKept = inFile.findLast((message) => message.isAside !== true && isKept(message));
   const json = (entry: Entry | undefined): Json | null => (entry === undefined ? null : transcript.readJson(entry));
@@ -96,9 +97,10 @@ function renderOwnLines(
     text: result.text,
     conversationId: prepared.id,
     firstKept: json(firstKept),
+    firstDropped: json(firstDropped),
     lastDropped: json(lastDropped),
     lastDroppedBefore: json(
-      scan.entries.findLast((entry) => entry.line < insertBefore && !isKept(entry) && isRecord(entry)),
+      prepared.view.entries.findLast((entry) => entry.line < insertBefore && !isKept(entry) && isRecord(entry)),
     ),
     prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
@@ -106,19 +108,21 @@ function renderOwnLines(
     uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
   });
   const encoder = new TextEncoder();
-  const ending = encoder.encode(scan.eol);
-  const lines = rendered.map((text) => ({
+  const elements = prepared.view.entries.filter(({ list, kind }) => list !== undefined && kind !== 'header');
+  const [first] = elements;
+  const isLastInList = insertBefore > (elements.at(-1)?.line ?? Number.POSITIVE_INFINITY);
+  const ending = first === undefined ? encoder.encode(scan.eol) : separatorBehind(transcript, first);
+  const lines = rendered.map((text, index) => ({
     beforeLine: insertBefore,
-    bytes: concat(encoder.encode(text), endingLike(transcript, lastDropped) ?? ending),
+    bytes: concat(encoder.encode(text), isLastInList && index === rendered.length - 1 ? new Uint8Array() : ending),
   }));
   return { lines, clipSha256: runtime.sha256(trimRecord(codec, lines.at(-1)?.bytes ?? new Uint8Array())) };
 }
 
-/** What parts elements of a list, as it stands behind one that left; null: the format has lines. */
-function endingLike({ codec, readLine }: Prepared, dropped: Entry | undefined): Uint8Array | null {
-  if (codec.records === undefined || dropped === undefined) return null;
-  const bytes = readLine(dropped);
-  return bytes.subarray(codec.records.trim(bytes).length);
+/** What parts an element of a list from the next. */
+function separatorBehind({ codec, readLine }: Prepared, element: Entry): Uint8Array {
+  const bytes = readLine(element);
+  return bytes.subarray(trimRecord(codec, bytes).length);
 }
 
 function concat(a: Uint8Array, b: Uint8Array): Uint8Array {

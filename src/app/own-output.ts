@@ -7,9 +7,11 @@ export function isOwnOutput(
   settingsSha256: string,
   archive: Pick<Archive, 'loadCompaction'>,
 ): boolean {
-  return conversations.some(({ prior }) => {
-    if (prior.kind !== 'lineage') return false;
-    const writer = archive.loadCompaction(prior.cycle.compactionId);
+  const writers = new Set(
+    conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
+  );
+  return [...writers].some((id) => {
+    const writer = archive.loadCompaction(id);
     return writer !== null && writer.output.sha256 === scan.sha256 && writer.settingsSha256 === settingsSha256;
   });
 }

@@ -193,11 +193,12 @@ function prepareConversation(
 function describeContents(entries: readonly Entry[]): string {
   const counts = new Map<string, number>();
   for (const entry of entries) {
-    if (entry.kind === 'blank') continue;
+    if (entry.kind === 'blank' || entry.list !== undefined) continue;
     const name = entry.pin ?? (entry.kind === 'instruction' ? 'system' : entry.kind);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
-  if (counts.size === 0) return 'blank lines only';
+  if (counts.size === 0)
+    return entries.some(({ list }) => list !== undefined) ? 'empty conversations' : 'blank lines only';
   const parts = [...counts].map(([name, count]) => `${count} ${name}`);
   const last = parts.pop() ?? '';
   return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} records`;

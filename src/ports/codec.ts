@@ -56,6 +56,8 @@ export type ContextView = {
   readonly isInSummary?: (entry: Entry) => boolean;
   /** The line of the message that a record goes and stays with, wherever it stands; null: the record goes by its place. */
   readonly companionOf?: (entry: Entry) => number | null;
+  /** Of a file whose records do not stand in the order in which they were said: the place of a message, ascending. */
+  readonly orderOf?: (entry: Entry) => number;
   /** True for a record that a producer would misread in a compacted file: it goes, wherever it stands. */
   readonly mustGo?: (entry: Entry) => boolean;
 };
@@ -70,6 +72,8 @@ export type SummaryInput = {
   readonly conversationId: string;
   /** The first kept message of the conversation. */
   readonly firstKept: Json | null;
+  /** The first message that left. */
+  readonly firstDropped?: Json | null;
   /** The last message that left. */
   readonly lastDropped: Json | null;
   /** The last record, of any kind, that left and stood before the place of the summary. */

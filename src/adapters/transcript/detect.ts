@@ -16,14 +16,16 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   if (!text.startsWith('{') && !text.startsWith('[')) return null;
   const firstEnd = text.indexOf('\n');
   const isOneLine = firstEnd < 0 || (isWhole && text.slice(firstEnd).trim() === '');
-  if (!isOneLine && !looksLikeDocument(text)) return null;
+  const mayBeLines = !isOneLine && !looksLikeDocument(text);
+  if (mayBeLines && text.startsWith('{')) return null;
   const beginning = parseBeginning(text);
   const found = surest(
     FORMATS.flatMap((codec) =>
       codec.detectDocument === undefined ? [] : [{ codec, ...codec.detectDocument(beginning) }],
     ),
   );
-  return found.kind === 'unknown' && isOneLine && text.startsWith('{') ? null : found;
+  const isOther = mayBeLines || (isOneLine && text.startsWith('{'));
+  return found.kind === 'unknown' && isOther ? null : found;
 }
 
 /** The format that is the surest of a file's first records, or what each format misses in them. */

@@ -53,6 +53,9 @@ export function planLines(
     setMessages(view, plan, { conversation, isChain: options.isChain, set });
     setRest(view, cutLine, { conversation, set, isKept });
     const header = view.entries.find(({ kind }) => kind === 'header')?.line ?? 0;
+    const last = view.entries.findLast(({ kind }) => kind !== 'header');
+    // Nothing may follow a comma: where the last element of a list goes, ours takes its place.
+    if (last?.list !== undefined && !isKept(last.line)) return last.line + 1;
     const first = options.summaryStandsFirst === true ? firstKeptAfter(header, view, isKept) : null;
     return first ?? Math.max(header + 1, insertionLine(view, plan, options.isChain));
   });

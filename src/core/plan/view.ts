@@ -38,11 +38,13 @@ export type ViewInput = {
   readonly carried: readonly PlanMessage[];
   /** False: instructions are messages like others. */
   readonly keepSystem: boolean;
+  /** Undefined: messages stand in the order in which they were said. */
+  readonly orderOf?: (entry: Entry) => number;
 } & MetaRules;
 
 export function viewConversation(input: ViewInput): ConversationView {
-  const { entries, priorLine, isStale, isInSummary, carried, keepSystem, companionOf, mustGo } = input;
-  const messages: PlanMessage[] = [...carried];
+  const { entries, priorLine, isStale, isInSummary, carried, keepSystem, orderOf, companionOf, mustGo } = input;
+  const said: PlanMessage[] = [];
   const instructions: Entry[] = [];
   let prior: Entry | null = null;
   let staleMessageCount = 0;
@@ -53,10 +55,12 @@ export function viewConversation(input: ViewInput): ConversationView {
     } else if (entry.kind === 'instruction' && keepSystem && !isStale(entry)) {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
-      if (!isStale(entry)) messages.push(entry);
+      if (!isStale(entry)) said.push(entry);
       else if (entry.kind === 'message' && isCompactedAway(entry)) staleMessageCount += 1;
     }
   }
+  if (orderOf !== undefined) said.sort((a, b) => orderOf(a) - orderOf(b));
+  const messages = carried.length === 0 ? said : [...carried, ...said];
   const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
   return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount, ...rules };
 }

@@ -195,3 +195,19 @@ test('a stale instruction does not stay', () => {
   const entries = [instruction(1), ...said(6, 2)];
   assert.equal(fatesWith(entries, { stale: [1] }).kinds, 'ma su su su su ke ke');
 });
+
+test('where the last element of a list goes the summary stands at the end of the list: nothing may follow a comma', () => {
+  const entries = said(6, 2).map((entry): Entry => ({ ...entry, list: 1 }));
+  const frame: Entry = { line: 1, start: 0, length: 1, kind: 'header', list: 1 };
+  const all = [frame, ...entries, { ...frame, line: 8 }];
+  const rules = { priorLine: null, isStale: () => false, carried: [], keepSystem: true };
+  const view = viewConversation({ entries: all, ...rules });
+  const reversed = viewConversation({ entries: all, ...rules, orderOf: ({ line }) => -line });
+  const insertBefore = (one: typeof view): number | null => {
+    const settings = { ...planSettings, keepRecent: 2 };
+    const plan = planConversation({ view: one, settings, lastStays: true, cutProblem: () => null });
+    assert.equal(plan.kind, 'compact');
+    return planLines([{ view: one, plan }], [], { lineCount: all.length, isChain: true }).insertBefore[0] ?? null;
+  };
+  assert.deepEqual([insertBefore(view), insertBefore(reversed)], [6, 8]);
+});

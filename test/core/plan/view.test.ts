@@ -52,3 +52,13 @@ test('where the codec knows what the summary stands for, only those messages cou
   const view = viewConversation({ entries, priorLine: null, ...rules, isInSummary: ({ line }) => line < 3 });
   assert.equal(view.staleMessageCount, 1);
 });
+
+test('messages of a file that stand in another order than they were said are seen in the order in which they were said', () => {
+  const entries = [1, 2, 3].map((line) => entryAt(line));
+  const rules = { isStale: () => false, carried: [entryAt(0)], keepSystem: true };
+  const view = viewConversation({ entries, priorLine: null, ...rules, orderOf: ({ line }) => -line });
+  assert.deepEqual(
+    view.messages.map(({ line }) => line),
+    [0, 3, 2, 1],
+  );
+});

@@ -4,6 +4,7 @@ import { parseJsonLine } from '../jsonl.ts';
 import { findList, trimElement } from './find-list.ts';
 import type { ListPlace, ListShape } from './find-list.ts';
 import { isSpace, OPEN_LIST, skipSpace, skipValue } from './json-bytes.ts';
+import { parseElement } from './parse-element.ts';
 import { countLineEnds, splitUnits } from './units.ts';
 import type { Unit, UnitKind } from './units.ts';
 
@@ -19,13 +20,8 @@ export function createListRecords(shape: ListedShape): Records {
   return {
     split: (pieces, start) => splitRecords(pieces, start, shape),
     trim: trimElement,
-    parse: shape.kind === 'list' ? parseJsonLine : parseMember,
+    parse: (bytes) => parseElement(bytes, shape.kind),
   };
-}
-
-/** A member `"key": value` as an object of its own. */
-function parseMember(bytes: Uint8Array): ReturnType<typeof parseJsonLine> {
-  return parseJsonLine(Buffer.concat([Buffer.from('{'), bytes, Buffer.from('}')]));
 }
 
 function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: ListedShape): Generator<RawRecord> {

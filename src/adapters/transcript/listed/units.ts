@@ -37,6 +37,7 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   if (rest > 0) yield take(rest);
 }
 
+/** Line ends in it. */
 export function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
