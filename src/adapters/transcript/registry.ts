@@ -1,9 +1,12 @@
 import type { Codec } from '../../ports/codec.ts';
 import { chatLines } from './chat-lines/codec.ts';
+import { chatGpt } from './chatgpt/codec.ts';
+import { claudeAi } from './claude-ai/codec.ts';
 import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
 import { gemini } from './gemini/codec.ts';
+import { openCode } from './opencode/codec.ts';
 import { pi } from './pi/codec.ts';
 
 /** Every format, in the order in which they are listed; of two that are equally sure of a file the first has it. */
@@ -17,6 +20,9 @@ export const FORMATS: readonly Codec[] = [
   conversationLines,
   conversationList,
   conversationDocument,
+  claudeAi,
+  chatGpt,
+  openCode,
 ];
 
 /** The codec of the format of that name; null: there is none. */

@@ -1,0 +1,91 @@
+import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Json } from '../../../ports/codec.ts';
+import { isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+import { listCalls, textOfParts } from '../listed/said.ts';
+import { readSeconds } from '../listed/time.ts';
+import { isSettings, readText } from './content.ts';
+import { readNode } from './node.ts';
+import type { Node } from './node.ts';
+
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['system', 'system'],
+  ['tool', 'tool'],
+]);
+
+/** A member of the mapping. Roots, empty system messages and what the model thought are carried along as meta. */
+export function decodeNode(value: Json): Decoded {
+  const node = readNode(value);
+  if (node === null) return { kind: 'meta' };
+  const place = { recordId: node.id, parentId: node.parentId };
+  const author = node.message?.['author'];
+  const role = ROLES.get(isRecord(author) ? (stringAt(author, 'role') ?? '') : '');
+  if (node.message === null || role === undefined) return { kind: 'meta', ...place };
+  const text = readText(node.message['content']);
+  if (role === 'user' && isClipArchiveText(text)) {
+    return { kind: 'summary', ...place, message: say(node, { role: 'system', parts: textPart(text) }) };
+  }
+  if (role === 'system' || isSettings(node.message['content'])) {
+    if (text === '') return { kind: 'meta', ...place };
+    return { kind: 'instruction', ...place, message: say(node, { role: 'system', parts: textPart(text) }) };
+  }
+  const parts = readParts(node, { role, text, message: node.message });
+  if (role === 'assistant' && parts.length === 0) return { kind: 'meta', ...place };
+  const calls = parts.flatMap((part) => (part.kind === 'call' ? [part.id] : []));
+  const results = parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
+  return {
+    kind: 'message',
+    ...place,
+    ...(calls.length > 0 && { calls }),
+    ...(results.length > 0 && { results }),
+    ...(role === 'user' && !isHidden(node.message) && { isPrompt: true }),
+    message: say(node, { role, parts, ...(isRecord(author) && { name: stringAt(author, 'name') }) }),
+  };
+}
+
+/** A call is what the model says to somebody else than all; a tool's message answers the node that it hangs on. */
+function readParts(
+  { id, parentId }: Node,
+  { role, text, message }: { readonly role: Role; readonly text: string; readonly message: JsonRecord },
+): readonly MessagePart[] {
+  if (role === 'tool' && parentId !== null) return [{ kind: 'result', callId: parentId, text, isError: false }];
+  const recipient = stringAt(message, 'recipient') ?? 'all';
+  if (role === 'assistant' && recipient !== 'all' && recipient !== '') {
+    return [{ kind: 'call', id, name: recipient, arguments: text }];
+  }
+  return textPart(text);
+}
+
+function textPart(text: string): readonly MessagePart[] {
+  return text === '' ? [] : [{ kind: 'text', text }];
+}
+
+function isHidden({ metadata }: JsonRecord): boolean {
+  return isRecord(metadata) && metadata['is_visually_hidden_from_conversation'] === true;
+}
+
+function say(
+  { id, message }: Node,
+  {
+    role,
+    parts,
+    name,
+  }: { readonly role: Role; readonly parts: readonly MessagePart[]; readonly name?: string | undefined },
+): ConversationMessage {
+  const [first] = parts;
+  return {
+    id,
+    conversation_id: '',
+    role,
+    ...(name !== undefined && { name }),
+    content: textOfParts(parts),
+    ...listCalls(parts),
+    ...(first?.kind === 'result' && { tool_call_id: first.callId }),
+    created_at: readSeconds(message?.['create_time']),
+    parts,
+  };
+}

@@ -1,0 +1,35 @@
+import type { Json, SummaryInput } from '../../../ports/codec.ts';
+import { readNode } from './node.ts';
+
+/**
+ * A node of a user with the summary. It takes the id that the first kept node names as its parent, and it or an empty node before it the id
+ * of the first node that left, which what stands before names as its child: so the tree is whole upward and downward, and nothing in it was
+ * rewritten.
+ */
+export function renderSummary(input: SummaryInput): readonly string[] {
+  const head = readNode(input.prior ?? input.firstDropped ?? null);
+  const kept = readNode(input.firstKept);
+  const id = kept?.parentId ?? input.uuid('summary');
+  const headId = head?.id ?? id;
+  const above = head?.parentId ?? null;
+  const message: Json = {
+    id,
+    author: { role: 'user', name: null, metadata: {} },
+    create_time: readNode(input.lastDropped)?.message?.['create_time'] ?? null,
+    update_time: null,
+    content: { content_type: 'text', parts: [input.text] },
+    status: 'finished_successfully',
+    end_turn: true,
+    weight: 1,
+    metadata: {},
+    recipient: 'all',
+    channel: null,
+  };
+  const children = kept === null ? [] : [kept.id];
+  const summary = member({ id, message, parent: headId === id ? above : headId, children });
+  return headId === id ? [summary] : [member({ id: headId, message: null, parent: above, children: [id] }), summary];
+}
+
+function member(node: { readonly id: string; readonly [key: string]: Json }): string {
+  return `${JSON.stringify(node.id)}:${JSON.stringify(node)}`;
+}

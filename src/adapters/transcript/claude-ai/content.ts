@@ -1,0 +1,60 @@
+import type { MessagePart } from '../../../core/message.ts';
+import type { Json } from '../../../ports/codec.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+import { argumentText } from '../listed/said.ts';
+
+/**
+ * What a message says: its blocks, or its `text` in exports that have none, and what its attachments hold. Calls are numbered within their
+ * message where the export has no ids for them.
+ * @throws RangeError where a call's arguments are nested too deeply to be written as JSON.
+ */
+export function readParts(message: JsonRecord, messageId: string): readonly MessagePart[] {
+  const { content } = message;
+  const blocks = isList(content) ? readBlocks(content, messageId) : [];
+  const text = stringAt(message, 'text') ?? '';
+  const said = blocks.length === 0 && text !== '' ? [{ kind: 'text', text } as const] : blocks;
+  return [...said, ...readAttachments(message['attachments'])];
+}
+
+function readBlocks(blocks: readonly Json[], messageId: string): readonly MessagePart[] {
+  const parts: MessagePart[] = [];
+  let lastCall: string | null = null;
+  for (const [index, block] of blocks.entries()) {
+    if (!isRecord(block)) continue;
+    const type = stringAt(block, 'type') ?? '';
+    if (type === 'text') {
+      const text = stringAt(block, 'text') ?? '';
+      if (text !== '') parts.push({ kind: 'text', text });
+    } else if (type === 'tool_use') {
+      lastCall = stringAt(block, 'id') ?? `${messageId}:${index}`;
+      const name = stringAt(block, 'name') ?? '';
+      parts.push({ kind: 'call', id: lastCall, name, arguments: argumentText(block['input']) });
+    } else if (type === 'tool_result') {
+      parts.push(resultPart(block, stringAt(block, 'tool_use_id') ?? lastCall));
+    }
+  }
+  return parts;
+}
+
+function resultPart(block: JsonRecord, callId: string | null): MessagePart {
+  const text = resultText(block['content']);
+  if (callId === null) return { kind: 'text', text };
+  return { kind: 'result', callId, text, isError: block['is_error'] === true };
+}
+
+function resultText(content: Json | undefined): string {
+  if (typeof content === 'string') return content;
+  if (!isList(content)) return '';
+  const texts = content.map((item) => (isRecord(item) ? (stringAt(item, 'text') ?? '') : ''));
+  return texts.filter((text) => text !== '').join('\n');
+}
+
+/** Pasted text and documents are sent with the message; files of which the export has the name alone are media. */
+function readAttachments(attachments: Json | undefined): readonly MessagePart[] {
+  if (!isList(attachments)) return [];
+  return attachments.flatMap((attachment): readonly MessagePart[] => {
+    const text = isRecord(attachment) ? (stringAt(attachment, 'extracted_content') ?? '') : '';
+    return text === '' ? [] : [{ kind: 'text', text }];
+  });
+}
