@@ -48,16 +48,17 @@ export async function deliver(
     for (const piece of pieces) deps.stdout(piece);
     return ok({ carriedBytes: 0 });
   }
-  const { source, scan } = transcript;
+  const { source, scan, codec } = transcript;
   const path = targetPath(request) ?? '';
   const replacesSource = request.output.kind === 'in-place';
+  const isDocument = codec.detectDocument !== undefined;
   const written = await writeOutput(deps, {
     lock,
     like: request.input.path,
     packing: packing ?? (replacesSource ? source.packing : deps.files.packingOf(path)),
     pieces,
     source,
-    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256 },
+    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256, isDocument },
     target: { path, stamp: replaceable },
     replacesSource,
     isInterrupted: () => isInterrupted(deps),

@@ -4,7 +4,13 @@ import { readPieces } from './file-pieces.ts';
 import { hashPrefix } from './hash-prefix.ts';
 
 /** What was read of a file, and how it stood then. */
-export type KnownContent = { readonly stamp: FileStamp; readonly sizeBytes: number; readonly sha256: string };
+export type KnownContent = {
+  readonly stamp: FileStamp;
+  readonly sizeBytes: number;
+  readonly sha256: string;
+  /** It is one value: what stands behind its end belongs to nothing. */
+  readonly isDocument?: boolean;
+};
 
 export type Look =
   | { readonly kind: 'same' }
@@ -27,8 +33,8 @@ export async function lookAgain(
   const stamped = await files.stamp(path);
   if (!stamped.ok || !isSameFile(stamped.value, known.stamp)) return { kind: 'changed' };
   if (isSameStamp(stamped.value, known.stamp)) return { kind: 'same' };
-  // What came to a packed file may be anything: it is read anew.
-  if (packing !== 'none') return { kind: 'changed' };
+  // What came to a packed file may be anything, and a document has an end: they are read anew.
+  if (packing !== 'none' || known.isDocument === true) return { kind: 'changed' };
   const opened = await files.open(path);
   if (!opened.ok) return { kind: 'changed' };
   const file = opened.value;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { Step } from '../../src/ports/steps.ts';
 import { chatTranscript } from '../support/chat.ts';
@@ -237,4 +238,15 @@ test('another run at work on the file: the second says so and leaves everything 
   assert.equal(bench.read('talk.jsonl').toString(), original);
   lock.value.release();
   assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
+});
+
+test('a document to which something is written meanwhile is read anew: nothing may stand behind its end', async (t) => {
+  const { bench, steps } = benchAt(t, {
+    step: 'written',
+    happen: (at) => appendFileSync(at.path('s.json'), '\n'),
+  });
+  bench.write('s.json', readFileSync(join(import.meta.dirname, '../../fixtures/transcripts/opencode/session.json')));
+  const report = reportOf(await bench.compact('s.json', { compaction: { maxSummaryTokens: 120 } }));
+  assert.deepEqual([report.result, steps.filter((one) => one === 'read').length], ['compacted', 2]);
+  assert.ok(bench.read('s.json').toString().endsWith('}\n'));
 });
