@@ -1,3 +1,5 @@
+import { CHARACTER, classOf } from './character.ts';
+
 /** Function words of English: they carry no fact of their own. Contractions appear as what stands before the apostrophe. */
 export const FUNCTION_WORDS =
   wordSet(`a about above after again against all also am an and any are aren as at be because been
@@ -31,6 +33,28 @@ export const SELF_WORDS = wordSet('i me my mine myself we us our ours ourselves 
 /** Words by which somebody speaks to the listener. */
 export const ADDRESS_WORDS = wordSet('you your yours yourself yourselves');
 
+/** Words of what is the speaker's own. */
+export const OWN_WORDS = wordSet('my our');
+
+/** Who tells of himself. */
+export const TELLER_WORDS = wordSet('i we');
+
+/** What may stand between him and what he did. */
+export const TELLER_ADVERBS = wordSet('just also even finally recently once already never then');
+
+/** Past forms that do not end in -ed. */
+export const PAST_WORDS =
+  wordSet(`was were had did went got made took saw found bought met won lost left came began wrote read ate gave ran
+flew felt thought told heard built sold spent grew taught chose drove fell forgot held kept knew led paid put sang sent set slept spoke
+swam threw wore brought caught broke`);
+
+/** Numbers and what else says how many or how often. */
+export const COUNT_WORDS = wordSet(`two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
+hundred thousand million once twice first second third dozen couple half`);
+
+/** Words before a name. */
+export const NAMING_WORDS = wordSet('called named titled nicknamed');
+
 /** Words of a line that tells of a failure. */
 export const FAILURE_WORDS =
   wordSet(`error errors fail fails failed failing failure failures exception panic fatal traceback denied
@@ -38,15 +62,30 @@ refused aborted crashed undefined unresolved invalid`);
 
 // These are frequent in every English text and words of no other language that is written much in the same letters.
 const ENGLISH_MARKS = wordSet('the and that with this for are you have it from not what');
+const MAX_MARK_CHARS = 4;
 const ENGLISH_MARK_SHARE = 0.06;
 const MIN_WORDS_TO_TELL = 30;
+const LETTER = CHARACTER.lower | CHARACTER.upper;
 
 /** Whether a sample of prose is English; too little to tell counts as English where it has Latin letters at all. */
 export function isEnglishText(sample: string): boolean {
-  const words = sample.toLowerCase().match(/\p{L}+/gu) ?? [];
-  const marks = words.filter((word) => ENGLISH_MARKS.has(word)).length;
-  if (words.length < MIN_WORDS_TO_TELL) return marks > 0 || words.every((word) => /^[a-z]+$/.test(word));
-  return marks >= words.length * ENGLISH_MARK_SHARE;
+  let words = 0;
+  let marks = 0;
+  let isPlain = true;
+  let length = 0;
+  for (let i = 0; i <= sample.length; i += 1) {
+    const code = i < sample.length ? sample.charCodeAt(i) : 0;
+    if ((classOf(code) & LETTER) !== 0) {
+      length += 1;
+      isPlain &&= code < 128;
+    } else if (length > 0) {
+      words += 1;
+      if (length <= MAX_MARK_CHARS && ENGLISH_MARKS.has(sample.slice(i - length, i).toLowerCase())) marks += 1;
+      length = 0;
+    }
+  }
+  if (words < MIN_WORDS_TO_TELL) return marks > 0 || isPlain;
+  return marks >= words * ENGLISH_MARK_SHARE;
 }
 
 function wordSet(words: string): ReadonlySet<string> {

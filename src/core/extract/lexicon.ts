@@ -1,4 +1,17 @@
-import { ADDRESS_WORDS, FAILURE_WORDS, FILLERS, FUNCTION_WORDS, SELF_WORDS, TIME_WORDS } from './english.ts';
+import {
+  ADDRESS_WORDS,
+  COUNT_WORDS,
+  FAILURE_WORDS,
+  FILLERS,
+  FUNCTION_WORDS,
+  NAMING_WORDS,
+  OWN_WORDS,
+  PAST_WORDS,
+  SELF_WORDS,
+  TELLER_ADVERBS,
+  TELLER_WORDS,
+  TIME_WORDS,
+} from './english.ts';
 
 /** Brings the forms of an English word to one. */
 export type Stemmer = (word: string) => string;
@@ -6,7 +19,18 @@ export type Stemmer = (word: string) => string;
 /** A word that is no term: a function word, a filler, a speaker's name, a single letter. */
 export const IGNORED = -1;
 
-export const WORD_FLAG = { self: 1, address: 2, time: 4, failure: 8 } as const;
+export const WORD_FLAG = {
+  self: 1,
+  address: 2,
+  time: 4,
+  failure: 8,
+  own: 16,
+  count: 32,
+  naming: 64,
+  teller: 128,
+  tellerAdverb: 256,
+  past: 512,
+} as const;
 
 type LexiconEntry = { readonly term: number; readonly flags: number };
 
@@ -44,7 +68,7 @@ export function createLexicon({ stem, isEnglish, speakers }: LexiconOptions): Le
     const word = folded(written);
     const entry = {
       term: isDropped(word) ? IGNORED : numbered(wordTerms, stemOf(word), termCount),
-      flags: isEnglish ? flagsOf(word) : 0,
+      flags: (isEnglish ? flagsOf(word) : 0) | (NUMBER.test(word) ? WORD_FLAG.count : 0),
     };
     byForm.set(written, entry);
     return entry;
@@ -61,13 +85,25 @@ export function createLexicon({ stem, isEnglish, speakers }: LexiconOptions): Le
 // From here on one character can be a word.
 const FIRST_IDEOGRAPH = 0x2e80;
 
+const NUMBER = /^\p{N}/u;
+const PAST = /[a-z]{2}ed$/;
+
+const WORDS_BY_FLAG: readonly (readonly [number, ReadonlySet<string>])[] = [
+  [WORD_FLAG.self, SELF_WORDS],
+  [WORD_FLAG.address, ADDRESS_WORDS],
+  [WORD_FLAG.time, TIME_WORDS],
+  [WORD_FLAG.failure, FAILURE_WORDS],
+  [WORD_FLAG.own, OWN_WORDS],
+  [WORD_FLAG.count, COUNT_WORDS],
+  [WORD_FLAG.naming, NAMING_WORDS],
+  [WORD_FLAG.teller, TELLER_WORDS],
+  [WORD_FLAG.tellerAdverb, TELLER_ADVERBS],
+  [WORD_FLAG.past, PAST_WORDS],
+];
+
 function flagsOf(word: string): number {
-  let flags = 0;
-  if (SELF_WORDS.has(word)) flags |= WORD_FLAG.self;
-  if (ADDRESS_WORDS.has(word)) flags |= WORD_FLAG.address;
-  if (TIME_WORDS.has(word)) flags |= WORD_FLAG.time;
-  if (FAILURE_WORDS.has(word)) flags |= WORD_FLAG.failure;
-  return flags;
+  const flags = PAST.test(word) ? WORD_FLAG.past : 0;
+  return WORDS_BY_FLAG.reduce((sum, [flag, words]) => (words.has(word) ? sum | flag : sum), flags);
 }
 
 function numbered(terms: Map<string, number>, key: string, next: () => number): number {

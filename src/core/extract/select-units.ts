@@ -6,10 +6,12 @@ import type { Line } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
 import type { Passage } from './passage.ts';
 import { proseSample } from './prose-sample.ts';
+import { weighNews } from './news.ts';
 import { isNovel } from './novelty.ts';
 import { asLine, isRoleWord } from './quoting.ts';
 import { createTermIndex } from './terms.ts';
 import type { TermIndex } from './terms.ts';
+import { holdsAttachment } from './unit.ts';
 import type { Unit } from './unit.ts';
 import { createValue } from './value.ts';
 import { weighContext, weighTerms, weighUnit } from './weights.ts';
@@ -76,12 +78,21 @@ export function selectUnits(
   return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
 }
 
+const OPENING_MESSAGES = 4;
+
 /** Indexes all units; a passage that follows another's question is its answer. */
 function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
   const candidates: Candidate[] = [];
   const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
   let asker: string | null = null;
-  passages.forEach(({ text, units, speaker, voice }, passage) => {
+  let day: string | null = null;
+  let ofDay = 0;
+  passages.forEach((said, passage) => {
+    const { text, units, speaker, voice } = said;
+    ofDay = said.day === day ? ofDay + 1 : 1;
+    ({ day } = said);
+    const opensDay = day !== null && ofDay <= OPENING_MESSAGES;
+    const showsSomething = holdsAttachment(text);
     const isAnswer = asker !== null && asker !== speaker;
     let hasProse = false;
     let asks = false;
@@ -99,7 +110,11 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
         isQuestion,
         isAnswer,
       });
-      candidates.push({ ...unit, passage, weight, context: weighContext(traits) });
+      const news =
+        isProse && !hasTools
+          ? weighNews({ traits, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
+          : 1;
+      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(traits) });
     }
     if (hasProse) asker = asks ? speaker : null;
   });

@@ -22,6 +22,13 @@ export type UnitTraits = {
   /** It speaks to the listener and of nobody else. */
   readonly onlyAddresses: boolean;
   readonly tellsFailure: boolean;
+  /** "I went", "we just finished". */
+  readonly tellsOwnPast: boolean;
+  /** "my", "our". */
+  readonly namesOwn: boolean;
+  readonly hasCount: boolean;
+  /** "called", "named". */
+  readonly givesName: boolean;
   readonly hasToken: boolean;
   readonly contentWords: number;
   /** Content words that stand beside its technical names. */
@@ -57,6 +64,8 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     longestRun: 0,
     hasName: false,
     hasToken: false,
+    isAfterTeller: false,
+    tellsOwnPast: false,
     unit: 0,
     voice: 'user' as Voice,
     messageIndex: 0,
@@ -73,6 +82,9 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     const { term, flags } = lexicon.word(written);
     seen.flags |= flags;
     seen.words += 1;
+    if (seen.isAfterTeller && (flags & WORD_FLAG.past) !== 0) seen.tellsOwnPast = true;
+    seen.isAfterTeller =
+      (flags & WORD_FLAG.teller) !== 0 || (seen.isAfterTeller && (flags & WORD_FLAG.tellerAdverb) !== 0);
     if (term === IGNORED) return;
     if (isCapitalized && seen.words > 1) seen.hasName = true;
     seen.contentWords += 1;
@@ -105,6 +117,8 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
       seen.longestRun = 0;
       seen.hasName = false;
       seen.hasToken = false;
+      seen.isAfterTeller = false;
+      seen.tellsOwnPast = false;
       seen.unit = starts.length - 1;
       seen.voice = voice;
       seen.messageIndex = messageIndex;
@@ -116,6 +130,10 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
         hasName: seen.hasName,
         onlyAddresses: (flags & WORD_FLAG.address) !== 0 && (flags & WORD_FLAG.self) === 0,
         tellsFailure: (flags & WORD_FLAG.failure) !== 0,
+        tellsOwnPast: seen.tellsOwnPast,
+        namesOwn: (flags & WORD_FLAG.own) !== 0,
+        hasCount: (flags & WORD_FLAG.count) !== 0,
+        givesName: (flags & WORD_FLAG.naming) !== 0,
         hasToken: seen.hasToken,
         contentWords: seen.contentWords,
         contextWords: seen.contentWords - seen.longestRun,

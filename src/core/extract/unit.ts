@@ -9,6 +9,7 @@ import type { Span } from './sentence.ts';
 export type Unit = Span & { readonly kind: SegmentKind };
 
 const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
+const ATTACHMENT_HEAD = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b/i;
 const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)[^`]*$/;
@@ -117,6 +118,11 @@ function pushTrimmed(lines: Span[], text: string, start: number, end: number): v
 
 function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): void {
   for (const { start, end } of spans) units.push({ start, end, kind });
+}
+
+/** Whether a message's text says that something was sent along with it. */
+export function holdsAttachment(text: string): boolean {
+  return text.includes('[') && ATTACHMENT_HEAD.test(text);
 }
 
 function attachmentsOf(lineText: string, { start }: Span): readonly Span[] {
