@@ -2,7 +2,6 @@ import type { ConversationMessage } from '../message.ts';
 import { dayOf } from './layout.ts';
 import { labelOf } from './quoting.ts';
 import { messageText } from './segment.ts';
-import { MAX_UNIT_CHARS } from './sentence.ts';
 import type { Voice } from './terms.ts';
 import { unitsOf } from './unit.ts';
 import type { Unit } from './unit.ts';
@@ -20,6 +19,8 @@ export type Passage = {
   readonly voice: Voice;
 };
 
+// A call or a line of a result is less to the point than a sentence of this length: half of it leaves room for another.
+const MAX_TOOL_PIECE_CHARS = 120;
 // A tool may answer with megabytes, of which a small summary can use little.
 const READ_PER_BUDGET = 64;
 const MIN_TOOL_CHARS = 2_000;
@@ -27,7 +28,7 @@ const MAX_TOOL_CHARS = 24_000;
 
 /** Messages as passages. How much is read of each call and result follows from the budget and from how many of them there are. */
 export function readMessages(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
-  return readPassages(messages, { budgetChars, maxPieceChars: MAX_UNIT_CHARS });
+  return readPassages(messages, { budgetChars, maxPieceChars: MAX_TOOL_PIECE_CHARS });
 }
 
 // A line of a terminal. Of longer pieces fewer fit, and most of each is not what is needed of it.

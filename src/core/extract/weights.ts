@@ -5,7 +5,7 @@ import type { TermIndex, TokenUse, UnitTraits, Voice } from './terms.ts';
 
 /** A repeated word pays by count^power, a repeated token hardly at all. */
 export const WORD_POWER = 0.8;
-export const TOKEN_POWER = 0.08;
+export const TOKEN_POWER = 0.03;
 /** A sentence beside a chosen one of its message: half a turn says less than half of what the turn says. */
 export const SAME_MESSAGE_BONUS = 1.2;
 
@@ -13,7 +13,7 @@ export const SAME_MESSAGE_BONUS = 1.2;
 const TOKEN_SCALE = 120;
 // 12 and 150 count something more often than they name it.
 const SMALL_NUMBER_WEIGHT = 0.5;
-const VOICE_WEIGHT: Readonly<Record<Voice, number>> = { user: 1, assistant: 0.7, call: 0.8, result: 0.3 };
+const VOICE_WEIGHT: Readonly<Record<Voice, number>> = { user: 1, assistant: 0.7, call: 1, result: 0.3 };
 const UNIT_WEIGHT = {
   answer: 1.3,
   time: 1.3,
@@ -22,7 +22,7 @@ const UNIT_WEIGHT = {
   phrase: 0.7,
   request: 1.5,
   call: 0.8,
-  result: 0.4,
+  result: 0.6,
   failure: 1.5,
   // A question says what somebody wanted to know, not what is: it comes last.
   pureQuestion: 0.02,

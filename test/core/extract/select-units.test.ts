@@ -149,6 +149,17 @@ test('the line numbers that a tool writes before lines are no part of them', () 
   assert.deepEqual(textsOf(select(said, 400)), ['const retryLimit = 7;', 'startServer(retryLimit);']);
 });
 
+test('of a long line that a tool wrote, or of a long call, a piece is kept, not all of it or nothing', () => {
+  const line = Array.from({ length: 12 }, (_, index) => `valve_${index}_pressure=${index}17kPa`).join(', ');
+  const call = { id: 'c1', name: 'write_file', arguments: { path: 'src/engine/valve.ts', text: line } };
+  const said = messages(
+    { role: 'assistant', content: '', tool_calls: [call] },
+    { role: 'tool', content: line, tool_call_id: 'c1' },
+  );
+  const lengths = select(said, 400).map(({ text }) => text.length);
+  assert.deepEqual([lengths.length > 2, Math.max(...lengths) <= 120], [true, true]);
+});
+
 test('a call that the content does not show is read from the tool calls', () => {
   const said = messages({
     role: 'assistant',
