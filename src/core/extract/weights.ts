@@ -29,8 +29,9 @@ const UNIT_WEIGHT = {
 } as const;
 // Fewer content words than this are an exclamation more often than a fact.
 const PHRASE_WORDS = 3;
-// Without a stop-word list, a word in more of the units than this is one.
-const COMMON_SHARE = 0.06;
+// Without a stop-word list, a word in more of the units than this is one, unless there are hardly any.
+const COMMON_SHARE = 0.025;
+const MIN_COMMON_UNITS = 4;
 const MIN_UNITS_FOR_COMMON = 40;
 const RARITY_SMOOTHING = 2;
 
@@ -40,11 +41,13 @@ export function weighTerms(
   { messageCount, isEnglish }: { messageCount: number; isEnglish: boolean },
 ): Float64Array {
   const units = index.unitCount();
+  const knowsCommon = !isEnglish && units >= MIN_UNITS_FOR_COMMON;
+  const maxFrequency = knowsCommon ? Math.max(MIN_COMMON_UNITS, units * COMMON_SHARE) : Infinity;
   return Float64Array.from({ length: index.termCount() }, (_, term) => {
     const use = index.tokenUseOf(term);
     if (use !== null) return TOKEN_SCALE * tokenWeight(use, messageCount);
     const frequency = index.frequencyOf(term);
-    if (!isEnglish && units >= MIN_UNITS_FOR_COMMON && frequency > units * COMMON_SHARE) return 0;
+    if (frequency > maxFrequency) return 0;
     return Math.log(1 + units / (frequency + RARITY_SMOOTHING));
   });
 }
