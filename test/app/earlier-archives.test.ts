@@ -3,8 +3,9 @@ import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { searchArchive } from '../../src/app/search-archive.ts';
 import { FROZEN_TRANSCRIPTS, frozenVersions, restoredOf, thawArchive } from '../adapters/archive/frozen.ts';
-import { chatTranscript } from '../support/chat.ts';
+import { chatLine, chatTranscript } from '../support/chat.ts';
 import { checked } from '../support/full-archive.ts';
 import { createWorkbench, reportOf } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';
@@ -34,6 +35,34 @@ for (const version of frozenVersions()) {
       assert.deepEqual(await bench.restore(name), restoredOf(version, name));
     });
   }
+
+  test(`schema ${version}: what was archived then is found, and what is archived now beside it`, async (t) => {
+    const bench = benchOf(t, version);
+    appendFileSync(
+      bench.path('talk.jsonl'),
+      `${chatLine({ role: 'user', content: 'A zebra' })}\n${chatTranscript(8, 300)}`,
+    );
+    reportOf(await bench.compact('talk.jsonl'));
+    const asked = {
+      kinds: 'messages',
+      conversation: null,
+      role: null,
+      since: null,
+      until: null,
+      source: null,
+    } as const;
+    for (const order of ['best', 'newest'] as const) {
+      const found = async (query: string): Promise<readonly string[]> => {
+        const report = await searchArchive(bench.deps, { ...asked, query, order, limit: 1 });
+        assert.ok(report.ok);
+        return report.value.hits.map(
+          ({ text, marks }) => marks.map(({ start, end }) => text.slice(start, end))[0] ?? '',
+        );
+      };
+      const [then = ''] = /(?<=\bthe )(?:lantern|parser)/.exec(restoredOf(version, 'session.jsonl').toString()) ?? [];
+      assert.deepEqual([await found(`${then}s`), await found('zebras')], [[then], ['zebra']]);
+    }
+  });
 
   test(`schema ${version}: a transcript is compacted again on what was stored, and all of it can be restored`, async (t) => {
     const bench = benchOf(t, version);
