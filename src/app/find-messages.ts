@@ -1,10 +1,11 @@
 import { FEEDBACK_MESSAGES, FEEDBACK_SHARE, MAX_FEEDBACK_PART, chooseFeedback } from '../core/search/feedback.ts';
+import { PHRASE_MESSAGES, PHRASE_SHARE, readPhrases, sharePhrases } from '../core/search/phrases.ts';
 import { findPlaces, weighWord } from '../core/search/places.ts';
 import type { WordHits } from '../core/search/places.ts';
 import { readQuestion } from '../core/search/question.ts';
 import type { SoughtWord } from '../core/search/question.ts';
 import { rankCandidates } from '../core/search/rank.ts';
-import type { RankOptions } from '../core/search/rank.ts';
+import type { Ranked, RankOptions } from '../core/search/rank.ts';
 import { formsOf } from '../core/search/word-forms.ts';
 import type { MessageIndex, SearchFilter, StoredCandidate } from '../ports/message-index.ts';
 
@@ -27,7 +28,7 @@ const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
 /** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
 const MAX_LISTED_HITS = 300_000;
-const MAX_FEEDBACK_HITS = 5000;
+const MAX_FEEDBACK_HITS = 1000;
 
 /** Numbers of the archived messages that fit a text best. */
 export function findMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
@@ -47,7 +48,9 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
   ];
   const { speaker, asksWhen } = question;
-  const options = { words, speaker, asksWhen, ...(alsoFor === undefined ? {} : { alsoFor }) };
+  const plain = { words, speaker, asksWhen, alsoFor: alsoFor ?? ((): number => 0) };
+  const phraseShare = readPhraseShares(rankCandidates(candidates, plain), search);
+  const options = { ...plain, alsoFor: (lineId: number): number => plain.alsoFor(lineId) + phraseShare(lineId) };
   const first = rankCandidates(candidates, options);
 
   const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
@@ -64,6 +67,19 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
   });
   const ranked = rankCandidates(candidates, { ...options, words: [...words, ...more] });
   return ranked.slice(0, limit).map(({ candidate, score }) => ({ lineId: candidate.lineId, score }));
+}
+
+/** Which of the best hold word for word what stands together in the query. */
+function readPhraseShares(
+  ranked: readonly Ranked<StoredCandidate>[],
+  { query, readTexts }: MessageSearch,
+): (lineId: number) => number {
+  const phrases = readPhrases(query);
+  if (phrases.length === 0) return () => 0;
+  const lineIds = ranked.slice(0, PHRASE_MESSAGES).map(({ candidate }) => candidate.lineId);
+  const texts = readTexts(lineIds);
+  const shares = new Map(lineIds.map((id, at) => [id, PHRASE_SHARE * sharePhrases(texts[at] ?? '', phrases)]));
+  return (lineId) => shares.get(lineId) ?? 0;
 }
 
 function toSought(word: string): SoughtWord {

@@ -108,6 +108,15 @@ test('words of the best messages bring up others that have them', (t) => {
   assert.equal(heard[0], 28);
 });
 
+test('a message that holds a path or a quotation as it is asked for comes before one that has its words', (t) => {
+  const said = ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)];
+  const archive = talk(t, said);
+  const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
+  assert.equal(find(archive, 'src/app/keel.ts', { readTexts })[0], 10);
+  assert.equal(find(archive, '"app keel ts" src', { readTexts })[0], 10);
+  assert.equal(find(archive, 'src app keel ts', { readTexts })[0], 1);
+});
+
 test('what else speaks for a message is added to its words', (t) => {
   const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
   assert.deepEqual(find(archive, 'mast').slice(0, 1), [1]);

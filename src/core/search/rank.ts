@@ -44,7 +44,7 @@ const SESSION_GAP_MS = 60 * 60_000;
 const SESSION_GAP_LINES = 50;
 // As in BM25, with every word counted once.
 const SATURATION = 1.2;
-const LENGTH_SHARE = 0.3;
+const LENGTH_SHARE = 0.5;
 
 /** The candidates, best first: by the words in and around them, who says them, whether they tell when, and the sessions they stand in. */
 export function rankCandidates<T extends Candidate>(
