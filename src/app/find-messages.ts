@@ -55,7 +55,7 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
 
   const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
   const heard = chooseFeedback(readTexts(first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId)), {
-    asked: new Set(question.words.flatMap(({ forms }) => forms)),
+    asked: question.words.flatMap(({ forms }) => forms),
     weigh: (word) => {
       const count = messages.countHits(toSought(word), maxHits + 1);
       return count === 0 || count > maxHits ? null : weighWord(count, messageCount);

@@ -1,3 +1,4 @@
+import { foldWord, rootOf } from './search/root.ts';
 import { isSpaceless } from './search/spaceless.ts';
 
 /** A part of a text, white space as single spaces; `marks` are the words in it that were looked for, in UTF-16 units. */
@@ -128,28 +129,3 @@ function snap(
   const code = text.charCodeAt(from);
   return code >= 0xdc00 && code <= 0xdfff ? from - step : from;
 }
-
-/** Without case, accents and the commonest endings: words that the index takes for one mostly have one root. */
-function rootOf(word: string): string {
-  const folded = foldWord(word);
-  if (!/^[a-z]{4,40}$/.test(folded)) return folded;
-  const ending = ENDINGS.find((one) => folded.endsWith(one) && folded.length - one.length >= MIN_ROOT_CHARS) ?? '';
-  const root = folded.slice(0, folded.length - ending.length);
-  if (ending === 'ies' || ending === 'y') return `${root}i`;
-  return root.replace(/([b-df-hj-np-tv-z])\1$/, '$1');
-}
-
-const MIN_ROOT_CHARS = 3;
-/** The longest that a word has is taken off. */
-const ENDINGS = ['ations', 'ation', 'edly', 'ings', 'ing', 'ies', 'ers', 'ed', 'er', 'es', 'ly', 's', 'y', 'e'];
-
-function foldWord(word: string): string {
-  return ASCII.test(word)
-    ? word.toLowerCase()
-    : word
-        .normalize('NFD')
-        .replace(/\p{M}+/gu, '')
-        .toLowerCase();
-}
-
-const ASCII = /^[0-9A-Za-z]*$/;

@@ -1,4 +1,5 @@
 import { FUNCTION_WORDS } from '../extract/english.ts';
+import { rootOf } from './root.ts';
 import { spaceOutSought } from './spaceless.ts';
 import { wordsOf } from './question.ts';
 
@@ -13,31 +14,31 @@ const MIN_WORD_CHARS = 3;
 /** A word that more of the messages have tells none from the other. */
 export const MAX_FEEDBACK_PART = 0.1;
 
-/** Words of the best messages that were not asked for; `weigh` is null for one that is too common or in no index. */
+/** Words of the best messages that were not asked for in any form; `weigh` is null for one that is too common or in no index. */
 export function chooseFeedback(
   texts: readonly string[],
-  { asked, weigh }: { readonly asked: ReadonlySet<string>; readonly weigh: (word: string) => number | null },
+  { asked, weigh }: { readonly asked: readonly string[]; readonly weigh: (word: string) => number | null },
 ): readonly string[] {
-  const values = new Map<string, number>();
-  const weights = new Map<string, number | null>();
-  const weighOnce = (word: string): number | null => {
-    const known = weights.get(word);
-    const weight = known === undefined ? weigh(word) : known;
-    weights.set(word, weight);
-    return weight;
-  };
+  const askedRoots = new Set(asked.map(rootOf));
+  const heard = new Map<string, { readonly word: string; readonly weight: number | null; count: number }>();
   for (const text of texts) {
-    const words = new Set(wordsOf(spaceOutSought(text.slice(0, MAX_CHARS))).filter(isTelling));
-    for (const word of [...words].slice(0, MAX_WORDS_A_MESSAGE)) {
-      if (asked.has(word)) continue;
-      const weight = weighOnce(word);
-      if (weight !== null) values.set(word, (values.get(word) ?? 0) + weight);
+    const words = new Map(
+      wordsOf(spaceOutSought(text.slice(0, MAX_CHARS)))
+        .filter(isTelling)
+        .map((word) => [rootOf(word), word]),
+    );
+    for (const [root, word] of [...words].slice(0, MAX_WORDS_A_MESSAGE)) {
+      if (askedRoots.has(root)) continue;
+      const known = heard.get(root);
+      if (known === undefined) heard.set(root, { word, weight: weigh(word), count: 1 });
+      else known.count += 1;
     }
   }
-  return [...values]
-    .toSorted(([, a], [, b]) => b - a)
+  return [...heard.values()]
+    .flatMap(({ word, weight, count }) => (weight === null ? [] : [{ word, value: weight * count }]))
+    .toSorted((a, b) => b.value - a.value)
     .slice(0, FEEDBACK_WORDS)
-    .map(([word]) => word);
+    .map(({ word }) => word);
 }
 
 function isTelling(word: string): boolean {
