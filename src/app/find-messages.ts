@@ -5,7 +5,7 @@ import type { WordHits } from '../core/search/places.ts';
 import { readQuestion } from '../core/search/question.ts';
 import type { SoughtWord } from '../core/search/question.ts';
 import { rankCandidates } from '../core/search/rank.ts';
-import type { Ranked, RankOptions } from '../core/search/rank.ts';
+import type { Ranked } from '../core/search/rank.ts';
 import { formsOf } from '../core/search/word-forms.ts';
 import type { MessageIndex, SearchFilter, StoredCandidate } from '../ports/message-index.ts';
 
@@ -15,8 +15,8 @@ export type MessageSearch = {
   readonly limit: number;
   /** What some of the lines say. */
   readonly readTexts: (lineIds: readonly number[]) => readonly string[];
-  /** What else speaks for a message than its words. */
-  readonly alsoFor?: RankOptions['alsoFor'];
+  /** What else speaks for some messages than their words, by their numbers, found by words or not (1: as much as the best words do). */
+  readonly also?: ReadonlyMap<number, number>;
 };
 
 export type RankedLine = { readonly lineId: number; readonly score: number };
@@ -36,11 +36,12 @@ export function findMessages(messages: MessageIndex, search: MessageSearch): rea
 }
 
 function rankMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
-  const { query, filter, limit, readTexts, alsoFor } = search;
+  const { query, filter, limit, readTexts, also = new Map<number, number>() } = search;
   const question = readQuestion(query, messages.listSpeakers());
   const messageCount = messages.countMessages();
   const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
-  const candidates = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
+  const wanted = Math.max(MAX_CANDIDATES, limit);
+  const candidates = loadCandidates(messages, { listed, filter, wanted, also: [...also.keys()] });
   if (candidates.length === 0) return [];
   const around = idsAround(candidates);
   const words = [
@@ -48,7 +49,7 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
   ];
   const { speaker, asksWhen } = question;
-  const plain = { words, speaker, asksWhen, alsoFor: alsoFor ?? ((): number => 0) };
+  const plain = { words, speaker, asksWhen, alsoFor: (lineId: number): number => also.get(lineId) ?? 0 };
   const phraseShare = readPhraseShares(rankCandidates(candidates, plain), search);
   const options = { ...plain, alsoFor: (lineId: number): number => plain.alsoFor(lineId) + phraseShare(lineId) };
   const first = rankCandidates(candidates, options);
@@ -113,23 +114,35 @@ function listWords(
   return { listed, common };
 }
 
-/** The best that can be found, each text of a conversation once. */
+/** The best that can be found by words, and the others that something speaks for; each text of a conversation once. */
 function loadCandidates(
   messages: MessageIndex,
-  of: { readonly listed: readonly WordHits[]; readonly filter: SearchFilter; readonly wanted: number },
+  of: {
+    readonly listed: readonly WordHits[];
+    readonly filter: SearchFilter;
+    readonly wanted: number;
+    readonly also: readonly number[];
+  },
 ): readonly StoredCandidate[] {
   const found = new Map<string, StoredCandidate>();
   let done = 0;
   for (let count = Math.max(FIRST_PLACES, 2 * of.wanted); ; count *= PLACES_GROWTH) {
     const places = findPlaces(of.listed, count);
     for (const candidate of inOrder(places.slice(done), messages.loadCandidates(places.slice(done), of.filter))) {
-      const key = `${candidate.sha256} ${candidate.conversationId ?? ''}`;
+      const key = keyOf(candidate);
       if (!found.has(key)) found.set(key, candidate);
     }
     if (found.size >= of.wanted || places.length < count) break;
     done = places.length;
   }
-  return [...found.values()].slice(0, of.wanted);
+  const others = of.also.length === 0 ? [] : messages.loadCandidates(of.also, of.filter);
+  const kept = new Map([...found].slice(0, of.wanted));
+  for (const candidate of others) if (!kept.has(keyOf(candidate))) kept.set(keyOf(candidate), candidate);
+  return [...kept.values()];
+}
+
+function keyOf({ sha256, conversationId }: StoredCandidate): string {
+  return `${sha256} ${conversationId ?? ''}`;
 }
 
 function inOrder(lineIds: readonly number[], candidates: readonly StoredCandidate[]): readonly StoredCandidate[] {

@@ -126,7 +126,7 @@ function scaleBatches(
   const [bestBatch, bestMessage] = [batches[0]?.score ?? 0, messages[0]?.score ?? 0];
   if (bestBatch <= 0 || bestMessage <= 0) return batches;
   return batches.map((batch) =>
-    batch.score === null ? batch : { ...batch, score: (batch.score * bestMessage) / bestBatch },
+    batch.score === null ? batch : { ...batch, score: (batch.score / bestBatch) * bestMessage },
   );
 }
 

@@ -120,7 +120,16 @@ test('a message that holds a path or a quotation as it is asked for comes before
 test('what else speaks for a message is added to its words', (t) => {
   const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
   assert.deepEqual(find(archive, 'mast').slice(0, 1), [1]);
-  assert.deepEqual(find(archive, 'mast', { alsoFor: (id) => (id === 10 ? 0.5 : 0) }).slice(0, 1), [10]);
+  assert.deepEqual(find(archive, 'mast', { also: new Map([[10, 0.5]]) }).slice(0, 1), [10]);
+  assert.deepEqual(
+    find(archive, 'spruce', {
+      also: new Map([
+        [5, 0.9],
+        [7, 0.5],
+      ]),
+    }).slice(0, 2),
+    [5, 7],
+  );
 });
 
 test('the same line of one conversation comes once', (t) => {

@@ -26,7 +26,7 @@ export type RankOptions = {
   readonly speaker: string | null;
   readonly asksWhen: boolean;
   /** What else speaks for a message, by its number, on the scale of the best score by words (1: as much as that). */
-  readonly alsoFor?: (lineId: number) => number;
+  readonly alsoFor: (lineId: number) => number;
 };
 
 export type Ranked<T> = { readonly candidate: T; readonly score: number };
@@ -52,10 +52,8 @@ export function rankCandidates<T extends Candidate>(
   options: RankOptions,
 ): readonly Ranked<T>[] {
   const byWords = scoreByWords(candidates, options.words);
-  const best = Math.max(0, ...byWords.values());
-  const { alsoFor } = options;
-  const own = (candidate: T): number =>
-    (byWords.get(candidate.lineId) ?? 0) + (alsoFor === undefined ? 0 : alsoFor(candidate.lineId) * best);
+  const best = Math.max(0, ...byWords.values()) || 1;
+  const own = ({ lineId }: T): number => (byWords.get(lineId) ?? 0) + options.alsoFor(lineId) * best;
   const sessionScore = scoreSessions(candidates, own);
   return candidates
     .map((candidate) => ({
