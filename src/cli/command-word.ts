@@ -37,6 +37,10 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--larger-than',
   '--older-than',
   '--limit',
+  '--role',
+  '--since',
+  '--until',
+  '--source',
   '--sort',
 ]);
 
