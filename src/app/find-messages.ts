@@ -4,7 +4,7 @@ import { findPlaces, weighWord } from '../core/search/places.ts';
 import type { WordHits } from '../core/search/places.ts';
 import { readQuestion } from '../core/search/question.ts';
 import type { SoughtWord } from '../core/search/question.ts';
-import { rankCandidates } from '../core/search/rank.ts';
+import { isAbout, rankCandidates } from '../core/search/rank.ts';
 import type { Ranked } from '../core/search/rank.ts';
 import { formsOf } from '../core/search/word-forms.ts';
 import type { MessageIndex, SearchFilter, StoredCandidate } from '../ports/message-index.ts';
@@ -28,6 +28,8 @@ const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
 /** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
 const MAX_LISTED_HITS = 300_000;
+/** With fewer words than this somebody looks for the words, and not for what stands around them. */
+const MIN_QUESTION_WORDS = 3;
 const MAX_FEEDBACK_HITS = 1000;
 
 /** Numbers of the archived messages that fit a text best. */
@@ -41,13 +43,15 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
   const messageCount = messages.countMessages();
   const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
   const wanted = Math.max(MAX_CANDIDATES, limit);
-  const candidates = loadCandidates(messages, { listed, filter, wanted, also: [...also.keys()] });
-  if (candidates.length === 0) return [];
-  const around = idsAround(candidates);
+  const loaded = loadCandidates(messages, { listed, filter, wanted, also: [...also.keys()] });
+  if (loaded.length === 0) return [];
+  const around = idsAround(loaded);
   const words = [
     ...listed,
     ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
   ];
+  const isFew = question.words.length < MIN_QUESTION_WORDS;
+  const candidates = isFew ? loaded.filter((one) => also.has(one.lineId) || isAbout(one, words)) : loaded;
   const { speaker, asksWhen } = question;
   const plain = { words, speaker, asksWhen, alsoFor: (lineId: number): number => also.get(lineId) ?? 0 };
   const phraseShare = readPhraseShares(rankCandidates(candidates, plain), search);

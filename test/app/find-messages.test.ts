@@ -60,6 +60,15 @@ test('a message near others that have the words is found, and each word counts o
   assert.equal(found[0], 7);
 });
 
+test('who looks for one or two words finds what has them or answers them, and with more also what stands around', (t) => {
+  const archive = talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
+  assert.deepEqual(
+    find(archive, 'keel').toSorted((a, b) => a - b),
+    [7, 15, 16],
+  );
+  assert.ok(find(archive, 'keel mast spar').includes(8));
+});
+
 test('what the one who is named said comes first', (t) => {
   const said = [
     { text: 'I sold the boat', name: 'Ben' },

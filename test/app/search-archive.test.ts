@@ -40,7 +40,7 @@ const BOAT = {
 test('A5: an archived message is found by its words, with where it stood and what it said', async (t) => {
   const bench = benchFor(t);
   await compacted(bench, BOAT);
-  const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages', limit: 1 });
+  const { hits, ...report } = await search(bench, 'painted boats', { kinds: 'messages' });
   assert.deepEqual(report, { schema: 'compact/search@1', query: 'painted boats', archive: bench.archivePath });
   const [hit] = hits;
   const conversation = reportOf(await bench.compact('talk.jsonl')).conversations[0];
@@ -133,7 +133,7 @@ test('only one conversation is looked through on demand', async (t) => {
   bench.write('talk.jsonl', `${chatLine(BOAT)}\n${chatTranscript(30)}`);
   reportOf(await bench.compact('talk.jsonl', { conversation: 'harbor' }));
   const count = async (conversation: string): Promise<number> =>
-    (await search(bench, 'boat', { conversation, kinds: 'messages', limit: 1 })).hits.length;
+    (await search(bench, 'boat', { conversation, kinds: 'messages' })).hits.length;
   assert.deepEqual([await count('harbor'), await count('sea')], [1, 0]);
 });
 

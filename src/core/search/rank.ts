@@ -63,6 +63,16 @@ export function rankCandidates<T extends Candidate>(
     .toSorted((a, b) => b.score - a.score || a.candidate.lineId - b.candidate.lineId);
 }
 
+/** Whether a message has one of the words itself, or answers a question that has one. */
+export function isAbout({ lineId, near }: Candidate, words: readonly WordHits[]): boolean {
+  const places = [lineId, ...near.flatMap((one) => (isAnswered(one) ? [one.lineId] : []))];
+  return words.some(({ lineIds }) => places.some((place) => includesSorted(lineIds, place)));
+}
+
+function isAnswered({ steps, traits }: NearMessage): boolean {
+  return steps === -1 && traits.isQuestion;
+}
+
 function adjust(candidate: Candidate, score: number, options: RankOptions & { readonly best: number }): number {
   const isNamed = options.speaker !== null && candidate.name === options.speaker;
   const { isQuestion, namesTime } = candidate.traits;
@@ -94,8 +104,8 @@ function scoreByWords(candidates: readonly Candidate[], words: readonly WordHits
   );
 }
 
-function shareOf({ steps, traits }: NearMessage): number {
-  return steps === -1 && traits.isQuestion ? ANSWER_SHARE : (NEAR_SHARES.get(steps) ?? 0);
+function shareOf(near: NearMessage): number {
+  return isAnswered(near) ? ANSWER_SHARE : (NEAR_SHARES.get(near.steps) ?? 0);
 }
 
 function includesSorted(sorted: readonly number[], wanted: number): boolean {
