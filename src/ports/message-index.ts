@@ -23,7 +23,7 @@ export type StoredCandidate = Candidate & {
 export type MessageIndex = {
   /** About as many as there are. */
   readonly countMessages: () => number;
-  /** Everybody who is named as having said a message. */
+  /** Everybody, people and models, who is named as having said a message. */
   readonly listSpeakers: () => readonly string[];
   /** How many messages have a word; no more than `atMost` are counted. */
   readonly countHits: (word: SoughtWord, atMost: number) => number;

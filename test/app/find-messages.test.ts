@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { findMessages } from '../../src/app/find-messages.ts';
 import type { Archive } from '../../src/ports/archive.ts';
-import type { SearchFilter } from '../../src/ports/message-index.ts';
+import type { SoughtWord } from '../../src/core/search/question.ts';
+import type { MessageIndex, SearchFilter } from '../../src/ports/message-index.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, utf8 } from '../adapters/archive/drafts.ts';
 
 type Said = { readonly text: string; readonly name?: string; readonly minute?: number };
@@ -156,4 +157,25 @@ test('a filter does not use up what can be found', (t) => {
   });
   applied(archive, compactionDraft(900), lines);
   assert.deepEqual(find(archive, 'hull', { filter: { ...ANY, role: 'tool' } }), [900]);
+});
+
+test('a word that very many messages have is only looked for among those that have a rarer one', (t) => {
+  const archive = talk(t, [...other(4), 'mast', ...other(4), 'mast and hull', ...other(4), 'hull']);
+  const { messages } = archive;
+  const isHull = ({ forms }: SoughtWord): boolean => forms.includes('hull');
+  const listed: string[] = [];
+  const index: MessageIndex = {
+    ...messages,
+    countHits: (word, atMost) => (isHull(word) ? 400_000 : messages.countHits(word, atMost)),
+    listHits: (word, filter) => {
+      listed.push(...word.forms);
+      return messages.listHits(word, filter);
+    },
+  };
+  const search = { query: 'hull mast', filter: ANY, limit: 3, readTexts: () => [] };
+  assert.deepEqual(
+    findMessages(index, search).map(({ lineId }) => lineId),
+    [10, 5],
+  );
+  assert.deepEqual(listed, ['mast']);
 });

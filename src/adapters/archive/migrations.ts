@@ -173,7 +173,7 @@ CREATE VIRTUAL TABLE message_search
 INSERT INTO message_search (message_search, rank) VALUES ('hashsize', ${16 * 1024 * 1024}); -- fewer pieces, each with its own words
 
 CREATE TABLE speakers (name ANY PRIMARY KEY) STRICT, WITHOUT ROWID;
-INSERT INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL;
+INSERT INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL AND role IN (0, 1); -- user, assistant
 
 ALTER TABLE lines ADD COLUMN traits INTEGER NOT NULL DEFAULT 0 CHECK (traits BETWEEN 0 AND 3); -- 1: ends as a question, 2: says when
 `;

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { Role } from '../../core/message.ts';
 import { spaceOut } from '../../core/search/spaceless.ts';
 import { readTraits } from '../../core/search/traits.ts';
 import type { LineDraft } from '../../ports/archive.ts';
@@ -52,7 +53,7 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
     );
     if (message === null) return;
     insertMessageSearch.run(lastInsertRowid, spaceOut(message.text.slice(0, MAX_SEARCH_CHARS)));
-    if (name !== null) insertSpeaker.run(name);
+    if (name !== null && isSpeaker(message.role)) insertSpeaker.run(name);
   };
 
   return (lines, { compactionId, cycles }) => {
@@ -65,6 +66,11 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
       position += 1;
     }
   };
+}
+
+/** A tool's name is what it does: asked for, it is a word like any other. */
+function isSpeaker(role: Role): boolean {
+  return role === 'user' || role === 'assistant';
 }
 
 /** A summarized line belongs to its batch, and through it to the batch's cycle; any other to a cycle, or to none. */

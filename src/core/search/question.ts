@@ -30,15 +30,18 @@ const ASKS_WHEN =
 
 /**
  * Reads any text: its words, function words only where there are no others. The names of those who spoke say whose words are looked
- * for, and are themselves looked for only where there is nothing else.
+ * for, and are themselves, written as they write them, looked for only where there is nothing else.
  */
 export function readQuestion(text: string, speakers: readonly string[]): Question {
   const asked = text.slice(0, MAX_QUESTION_CHARS);
-  const all = [...new Set(spaceOutSought(asked.toLowerCase()).match(WORD) ?? [])];
+  const written = spaceOutSought(asked).match(WORD) ?? [];
+  const all = [...new Set(written.map((word) => word.toLowerCase()))];
   const speakerOf = new Map(speakers.flatMap((name) => wordsOf(name).map((word) => [word, name] as const)));
   const named = new Set(all.flatMap((word) => speakerOf.get(word) ?? []));
   const content = all.filter((word) => !FUNCTION_WORDS.has(word));
-  const unnamed = content.filter((word) => !speakerOf.has(word));
+  const names = new Set(speakers.flatMap((name) => name.match(WORD) ?? []));
+  const asNames = new Set(written.filter((word) => names.has(word)).map((word) => word.toLowerCase()));
+  const unnamed = content.filter((word) => !asNames.has(word));
   const words = [unnamed, content, all].find((some) => some.length > 0) ?? [];
   const [speaker] = named;
   return {

@@ -158,11 +158,12 @@ test('a candidate comes with its neighbors of the same conversation, whatever li
   assert.deepEqual(candidate?.traits, { isQuestion: false, namesTime: true });
 });
 
-test('everybody who spoke is listed once', (t) => {
+test('everybody who spoke is listed once, and no tool', (t) => {
   const archive = tempArchive(t);
   const names = ['ada', 'x\ud800', null, 'ada'];
   const lines = names.map((name, at) => lineDraft(at + 1, { message: messageDraft({ name }) }));
-  applied(archive, compactionDraft(4), lines);
+  const tool = lineDraft(5, { message: messageDraft({ name: 'grep', role: 'tool' }) });
+  applied(archive, compactionDraft(5), [...lines, tool]);
   assert.deepEqual(archive.messages.listSpeakers().toSorted(), ['ada', 'x\ud800']);
 });
 

@@ -35,6 +35,7 @@ for (const [query, asked] of [
 test('those who spoke are not looked for, but where there is nothing else', () => {
   assert.deepEqual(words('What did Ada paint?', ['Ada Byron', 'Ben']), ['paint']);
   assert.deepEqual(words('What about Ada?', ['Ada']), ['ada']);
+  assert.deepEqual(words('the tide at noon', ['Tide']), ['tide', 'noon']);
 });
 
 test('the one speaker that is named is known, and of two none is', () => {
