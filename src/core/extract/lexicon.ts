@@ -12,6 +12,7 @@ import {
   TELLER_WORDS,
   TIME_WORDS,
 } from './english.ts';
+import { OTHER_TIME_WORDS } from './time-words.ts';
 
 /** Brings the forms of an English word to one. */
 export type Stemmer = (word: string) => string;
@@ -68,7 +69,7 @@ export function createLexicon({ stem, isEnglish, speakers }: LexiconOptions): Le
     const word = folded(written);
     const entry = {
       term: isDropped(word) ? IGNORED : numbered(wordTerms, stemOf(word), termCount),
-      flags: (isEnglish ? flagsOf(word) : 0) | (NUMBER.test(word) ? WORD_FLAG.count : 0),
+      flags: (isEnglish ? flagsOf(word) : otherFlagsOf(word)) | (NUMBER.test(word) ? WORD_FLAG.count : 0),
     };
     byForm.set(written, entry);
     return entry;
@@ -104,6 +105,10 @@ const WORDS_BY_FLAG: readonly (readonly [number, ReadonlySet<string>])[] = [
 function flagsOf(word: string): number {
   const flags = PAST.test(word) ? WORD_FLAG.past : 0;
   return WORDS_BY_FLAG.reduce((sum, [flag, words]) => (words.has(word) ? sum | flag : sum), flags);
+}
+
+function otherFlagsOf(word: string): number {
+  return OTHER_TIME_WORDS.has(word) ? WORD_FLAG.time : 0;
 }
 
 function numbered(terms: Map<string, number>, key: string, next: () => number): number {

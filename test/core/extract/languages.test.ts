@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readMessages } from '../../../src/core/extract/passage.ts';
 import { selectUnits } from '../../../src/core/extract/select-units.ts';
+import { createTermIndex } from '../../../src/core/extract/terms.ts';
 import { messages } from '../../support/messages.ts';
 
 const stem = (word: string): string => word.replace(/(?:ing|ed|s)$/, '');
@@ -67,3 +68,39 @@ for (const [language, [greeting, fact, repeat, other]] of Object.entries(TALKS))
     assert.deepEqual([isEither, kept.includes(other)], [true, true]);
   });
 }
+
+/** A sentence that says when, and one that does not. */
+const TIMES: Readonly<Record<string, readonly [string, string]>> = {
+  german: ['Gestern fiel der Ofen aus.', 'Der Ofen fiel aus.'],
+  french: ['Le poêle est tombé en panne mardi.', 'Le poêle est tombé en panne.'],
+  spanish: ['La estufa se rompió ayer.', 'La estufa se rompió.'],
+  italian: ['La stufa si è rotta ieri.', 'La stufa si è rotta.'],
+  portuguese: ['O fogão quebrou ontem.', 'O fogão quebrou.'],
+  polish: ['Wczoraj zepsuł się piec.', 'Zepsuł się piec.'],
+  russian: ['Печь сломалась вчера.', 'Печь сломалась.'],
+  turkish: ['Soba dün bozuldu.', 'Soba bozuldu.'],
+  arabic: ['تعطل الموقد أمس.', 'تعطل الموقد.'],
+  hindi: ['चूल्हा सोमवार को टूटा।', 'चूल्हा टूटा।'],
+  korean: ['난로가 어제 고장 났어요.', '난로가 고장 났어요.'],
+  chinese: ['炉子去年坏了。', '炉子坏了。'],
+  japanese: ['ストーブは昨日壊れました。', 'ストーブは壊れました。'],
+  thai: ['เตาเสียวันพฤหัสบดี', 'เตาเสีย'],
+};
+
+test('a sentence that says when is known as one in other languages too', () => {
+  const saysWhen = (sentence: string): boolean => {
+    const index = createTermIndex({ stem, isEnglish: false, speakers: [] });
+    return index.add(sentence, { start: 0, end: sentence.length }, { voice: 'user', messageIndex: 0 }).hasTime;
+  };
+  assert.deepEqual(
+    Object.entries(TIMES).filter(([, [timed, timeless]]) => !saysWhen(timed) || saysWhen(timeless)),
+    [],
+  );
+});
+
+test('where the text is English the words of other languages are none of time', () => {
+  const index = createTermIndex({ stem, isEnglish: true, speakers: [] });
+  const sentence = 'Gestern is the name of the lake';
+  const { hasTime } = index.add(sentence, { start: 0, end: sentence.length }, { voice: 'user', messageIndex: 0 });
+  assert.equal(hasTime, false);
+});
