@@ -5,6 +5,8 @@ import { isEnglishText } from '../../../src/core/extract/english.ts';
 const SAMPLES = {
   english:
     'The lock of the old mill was repaired, and the key is with the neighbor. It was not cheap. What would you have done with that money? We are going to paint the door from the inside next week.',
+  danish:
+    'Låsen til den gamle mølle er lavet, og naboen har nøglen. Det var ikke billigt for os at have den stående så længe. Hvad ville du bruge pengene på? Vi maler døren indefra i næste uge og køber nye vinduer til køkkenet bagefter.',
   german:
     'Das Schloss der alten Mühle wurde repariert, und den Schlüssel hat die Nachbarin. Billig war es nicht. Was hättest du mit dem Geld gemacht? Wir streichen die Tür nächste Woche von innen und kaufen danach neue Fenster.',
   indonesian:
