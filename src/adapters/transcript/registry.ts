@@ -5,6 +5,7 @@ import { claudeAi } from './claude-ai/codec.ts';
 import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
+import { copilot } from './copilot/codec.ts';
 import { gemini } from './gemini/codec.ts';
 import { openCode } from './opencode/codec.ts';
 import { pi } from './pi/codec.ts';
@@ -16,6 +17,7 @@ export const FORMATS: readonly Codec[] = [
   responsesItems,
   pi,
   gemini,
+  copilot,
   chatLines,
   conversationLines,
   conversationList,

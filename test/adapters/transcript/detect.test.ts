@@ -85,7 +85,6 @@ suite('the format of a file', () => {
   });
 
   const foreign: readonly (readonly [string, readonly JsonObject[]])[] = [
-    ['a Copilot CLI session', [{ type: 'session.start', data: {}, id: 'a', parentId: null }]],
     ["one of Cursor's agent transcripts", [{ role: 'user', message: { content: [] } }]],
   ];
   for (const [name, sample] of foreign) {

@@ -2,6 +2,7 @@ import { writeChatLines } from './chat-lines.ts';
 import { writeClaudeCode } from './claude-code.ts';
 import { writeCodex, writeResponsesItems } from './codex.ts';
 import { writeConversationLines } from './conversation-lines.ts';
+import { writeCopilot } from './copilot.ts';
 import { writeGemini } from './gemini.ts';
 import type { Writer } from './events.ts';
 import { writePi } from './pi.ts';
@@ -15,4 +16,5 @@ export const WRITERS: ReadonlyMap<string, Writer> = new Map([
   ['responses-items', writeResponsesItems],
   ['pi', writePi],
   ['gemini', writeGemini],
+  ['copilot', writeCopilot],
 ]);

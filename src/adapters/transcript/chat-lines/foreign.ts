@@ -28,10 +28,6 @@ const FOREIGN_KINDS: readonly ForeignKind[] = [
     matches: (record, type) => 'parentUuid' in record || 'leafUuid' in record || type === 'file-history-snapshot',
   },
   {
-    name: 'a Copilot CLI session',
-    matches: (record, type) => /^(?:session|user|assistant|tool|hook)\./.test(type) && isRecord(record['data']),
-  },
-  {
     name: "one of Cursor's agent transcripts",
     matches: (record) => typeof record['role'] === 'string' && isRecord(record['message']) && !('content' in record),
   },

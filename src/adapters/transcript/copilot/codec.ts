@@ -1,0 +1,20 @@
+import type { Codec } from '../../../ports/codec.ts';
+import { detectCopilot } from './detect.ts';
+import { readProject } from './project.ts';
+import { createSession } from './session.ts';
+
+/** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
+export const copilot: Codec = {
+  format: {
+    name: 'copilot',
+    title: 'Copilot CLI session',
+    summary: 'sessions of GitHub Copilot CLI (~/.copilot/session-state/*/events.jsonl)',
+    checked:
+      'compacted files resumed by Copilot CLI 1.0.64, after a second compaction, turns in between and one of its own too',
+    places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
+    isChain: true,
+  },
+  detect: detectCopilot,
+  readProject,
+  open: createSession,
+};

@@ -1,0 +1,37 @@
+import type { Json, SummaryInput } from '../../../ports/codec.ts';
+import { isRecord, stringAt } from '../json.ts';
+import { readTime } from './time.ts';
+
+/** What is known of the file that the summary goes into. */
+export type RenderInput = {
+  readonly summary: SummaryInput;
+  /** Ids of events that stay before the kept part, whose place the summary must not take. */
+  readonly taken: ReadonlySet<string>;
+  readonly headerId: string | null;
+};
+
+const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
+/**
+ * A `session.compaction_complete` as Copilot writes one. It takes the id that the first kept event names as its parent, so that kept events hang on
+ * it unchanged; Copilot refuses a file with an id that is no UUID, or with an event without a time.
+ */
+export function renderSummary({ summary: input, taken, headerId }: RenderInput): readonly string[] {
+  const parent = textAt(input.firstKept, 'parentId');
+  const isFree = parent !== undefined && UUID.test(parent) && !taken.has(parent);
+  const timestamp = [input.lastDroppedBefore, input.lastDropped, input.firstKept]
+    .map((record) => textAt(record, 'timestamp'))
+    .find((time) => readTime(time) !== null);
+  const event = {
+    type: 'session.compaction_complete',
+    data: { success: true, preCompactionTokens: input.tokensBefore, summaryContent: input.text },
+    id: isFree ? parent : input.uuid('compaction'),
+    ...(timestamp !== undefined && { timestamp }),
+    parentId: headerId,
+  };
+  return [JSON.stringify(event)];
+}
+
+function textAt(record: Json | undefined, key: string): string | undefined {
+  return isRecord(record) ? stringAt(record, key) : undefined;
+}

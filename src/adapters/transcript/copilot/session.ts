@@ -1,0 +1,85 @@
+import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
+import type { CodecSession, Json, RecordProblem } from '../../../ports/codec.ts';
+import { isRecord, stringAt } from '../json.ts';
+import type { JsonRecord } from '../json.ts';
+import { cutProblem, findCompaction, readContext } from './context.ts';
+import type { Compaction } from './context.ts';
+import { decodeEvent } from './event.ts';
+import { renderSummary } from './render.ts';
+
+type Seen = {
+  headerLine: number;
+  headerId: string | null;
+  lastLine: number;
+  /** Line of a compaction that has begun; 0: none has. */
+  startLine: number;
+};
+
+/** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell. */
+export function createSession(): CodecSession {
+  const seen: Seen = { headerLine: 0, headerId: null, lastLine: 0, startLine: 0 };
+  const starts = new Map<number, number>();
+  const commands = new Map<string, string>();
+  const pinned = new Map<string, string>();
+  let known: { readonly entries: readonly Entry[]; readonly compaction: Compaction } | null = null;
+
+  const compactionOf = (entries: readonly Entry[]): Compaction => {
+    if (known?.entries !== entries) known = { entries, compaction: findCompaction(entries, starts) };
+    return known.compaction;
+  };
+  const noteNew = (
+    data: JsonRecord,
+    { type, line }: { readonly type: Json | undefined; readonly line: number },
+  ): void => {
+    if (type === 'session.compaction_start') {
+      seen.startLine = line;
+    } else if (type === 'session.compaction_complete') {
+      if (seen.startLine > 0) starts.set(line, seen.startLine);
+      seen.startLine = 0;
+    } else if (type === 'tool.user_requested') {
+      const command = isRecord(data['arguments']) ? stringAt(data['arguments'], 'command') : undefined;
+      if (command !== undefined) commands.set(stringAt(data, 'toolCallId') ?? '', command);
+    }
+  };
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > seen.lastLine;
+    seen.lastLine = Math.max(seen.lastLine, line);
+    if (!isRecord(value) || typeof value['type'] !== 'string') return { kind: 'meta' };
+    const { type } = value;
+    const data = isRecord(value['data']) ? value['data'] : {};
+    const links = linksOf(value);
+    if (isNew) noteNew(data, { type, line });
+    if (type === 'session.start' && (seen.headerLine === 0 || line === seen.headerLine)) {
+      seen.headerLine = line;
+      seen.headerId = links.recordId ?? null;
+      return { ...headerOf(data), ...links };
+    }
+    const decoded = decodeEvent({ event: value, data, line, commands });
+    if ('problem' in decoded) return decoded;
+    if (isNew && decoded.pin !== undefined && links.recordId !== undefined) pinned.set(decoded.pin, links.recordId);
+    return { ...decoded, ...links };
+  };
+  return {
+    decode,
+    readContext: (entries) => readContext(entries, compactionOf(entries)),
+    legalCuts: (entries) => {
+      const compaction = compactionOf(entries);
+      const byLine = new Map(entries.map((entry) => [entry.line, entry] as const));
+      return (line) => cutProblem(byLine.get(line), compaction);
+    },
+    renderSummary: (summary) => {
+      const taken = new Set([...pinned.values(), ...(seen.headerId === null ? [] : [seen.headerId])]);
+      return renderSummary({ summary, taken, headerId: seen.headerId });
+    },
+  };
+}
+
+function headerOf(data: JsonRecord): EntryFacts {
+  const conversation = stringAt(data, 'sessionId');
+  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
+}
+
+function linksOf(event: JsonRecord): Pick<EntryFacts, 'recordId' | 'parentId'> {
+  const recordId = stringAt(event, 'id');
+  return recordId === undefined ? {} : { recordId, parentId: stringAt(event, 'parentId') ?? null };
+}
