@@ -8,7 +8,7 @@ export const copilot: Codec = {
   format: {
     name: 'copilot',
     title: 'Copilot CLI session',
-    summary: 'sessions of GitHub Copilot CLI (~/.copilot/session-state/*/events.jsonl)',
+    summary: 'GitHub Copilot CLI (~/.copilot/session-state/*/*.jsonl)',
     checked:
       'compacted files resumed by Copilot CLI 1.0.64, after a second compaction, turns in between and one of its own too',
     places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
