@@ -7,6 +7,7 @@ import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
 import { copilot } from './copilot/codec.ts';
 import { gemini } from './gemini/codec.ts';
+import { geminiDocument } from './gemini/document.ts';
 import { openCode } from './opencode/codec.ts';
 import { pi } from './pi/codec.ts';
 
@@ -25,6 +26,7 @@ export const FORMATS: readonly Codec[] = [
   claudeAi,
   chatGpt,
   openCode,
+  geminiDocument,
 ];
 
 /** The codec of the format of that name; null: there is none. */

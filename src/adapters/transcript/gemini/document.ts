@@ -1,0 +1,56 @@
+import type { Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import { NOT_A_DOCUMENT } from '../listed/detection.ts';
+import { createListRecords } from '../listed/records.ts';
+import { readMessage } from './message.ts';
+import { renderSummary } from './render.ts';
+
+/** Sessions as Gemini CLI kept them before 2026: `~/.gemini/tmp/<project>/chats/session-….json`. It takes them up as logs. */
+export const geminiDocument: Codec = {
+  format: {
+    name: 'gemini-document',
+    title: 'Gemini CLI session, older',
+    summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
+    checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
+    isChain: false,
+    lastStays: true,
+  },
+  records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
+  detect: () => NOT_A_DOCUMENT,
+  detectDocument,
+  open: createSession,
+};
+
+function detectDocument(beginning: Json): Detection {
+  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
+  const { sessionId, projectHash, messages } = beginning;
+  if (typeof sessionId !== 'string' || typeof projectHash !== 'string')
+    return { confidence: 0, reason: 'it has no sessionId and projectHash' };
+  if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };
+  return { confidence: 1, reason: 'a session with sessionId, projectHash and messages' };
+}
+
+/** Every message tells all that is needed of it: a call and its results stand in one. */
+function createSession(): CodecSession {
+  return {
+    decode: (value, line) => {
+      if (!isRecord(value)) return { kind: 'meta' };
+      const reading = readMessage(value, line);
+      return 'problem' in reading ? reading : reading.decoded;
+    },
+    openList: (around) => {
+      const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
+      return conversation === undefined ? {} : { conversation };
+    },
+    readContext: (entries) => ({ priorLine: firstSummaryLine(entries), isStale: () => false }),
+    legalCuts: () => () => null,
+    renderSummary: (input) => [renderSummary(input)],
+  };
+}
+
+/** Our summary stands first; the words of one that stand elsewhere are somebody's. */
+function firstSummaryLine(entries: readonly Entry[]): number | null {
+  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
+  return first?.kind === 'summary' ? first.line : null;
+}
