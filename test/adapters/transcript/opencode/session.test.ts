@@ -118,3 +118,13 @@ test('a compaction that was asked for and not yet made stays where it is', async
   const result: { readonly messages: readonly Message[] } = JSON.parse(bench.read('s.json').toString());
   assert.deepEqual(result.messages.at(-1), all.at(-1));
 });
+
+test('a message that asked for a compaction goes with its summary also where it stands among what stays', async (t) => {
+  const bench = benchFor(t);
+  const tail = asked(16, { tail_start_id: idAt(2) });
+  bench.write('s.json', sessionOf([...messages(16), tail, answered(17), ...messages(2, 18)]));
+  reportOf(await bench.compact('s.json', { compaction: { keepRecent: 6, maxSummaryTokens: 100 } }));
+  const result: { readonly messages: readonly Message[] } = JSON.parse(bench.read('s.json').toString());
+  const types = result.messages.map(({ parts }) => parts[0]?.type);
+  assert.deepEqual(types, ['compaction', 'text', 'text', 'text', 'text', 'text', 'text', 'text']);
+});
