@@ -51,7 +51,7 @@ export async function deliver(
   const { source, scan, codec } = transcript;
   const path = targetPath(request) ?? '';
   const replacesSource = request.output.kind === 'in-place';
-  const isDocument = codec.detectDocument !== undefined;
+  const { isDocument = false } = codec.format;
   const written = await writeOutput(deps, {
     lock,
     like: request.input.path,

@@ -38,7 +38,7 @@ function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatR
   if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, near: [] });
   const document = named === null ? readDocument(source, formats) : null;
   if (document?.kind === 'found') return ok(document.codec);
-  const isDocument = named?.detectDocument !== undefined;
+  const isDocument = named?.format.isDocument === true;
   const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
   if (foreign !== null) {
     const isEmpty = source.sizeBytes <= source.bomLength;

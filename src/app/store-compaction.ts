@@ -101,7 +101,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
 async function hasChangedSince(deps: CompactDeps, { source, scan, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
-  const isDocument = codec.detectDocument !== undefined;
+  const { isDocument = false } = codec.format;
   const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: scan.sha256, isDocument });
   if (look.kind === 'grown') look.close();
   return look.kind === 'changed';

@@ -42,6 +42,8 @@ export type Format = {
    * stays (after the header), so that leading instructions are still read.
    */
   readonly summaryStandsFirst?: boolean;
+  /** True: the file is one JSON value and not lines of JSON. Nothing can be appended to it. */
+  readonly isDocument?: boolean;
   /** True: the last message of a conversation always stays, since nothing may follow the comma behind the one before it. */
   readonly lastStays?: boolean;
 };
@@ -109,10 +111,8 @@ export type Codec = {
   readonly format: Format;
   /** How a file is taken apart that is no JSON Lines; undefined: it is. */
   readonly records?: Records;
-  /** From the first parseable records (about 50) of a file. */
+  /** From the first parseable records (about 50) of a file; of a document, from its beginning alone, with the brackets that are missing. */
   readonly detect: (sample: readonly Json[]) => Detection;
-  /** Of a format whose file is one JSON value: from its beginning, made whole with the brackets that are missing. */
-  readonly detectDocument?: (beginning: Json) => Detection;
   /** The folder that was worked in, as the first records of a file have it; null: they do not say. */
   readonly readProject?: (sample: readonly Json[]) => string | null;
   readonly open: () => CodecSession;

@@ -35,12 +35,7 @@ function appendLikeProducer(bench: Workbench, name: string, original: Buffer): B
 }
 
 /** Compacts as often as there is something to compact, appending in between; every state must verify and restore. */
-async function holds(
-  bench: Workbench,
-  name: string,
-  original: Buffer,
-  { format, detectDocument }: Codec,
-): Promise<number> {
+async function holds(bench: Workbench, name: string, original: Buffer, { format }: Codec): Promise<number> {
   let expected = original;
   let compacted = 0;
   for (const chosen of settings) {
@@ -59,7 +54,7 @@ async function holds(
     }
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
     // A document has an end.
-    if (detectDocument === undefined) expected = appendLikeProducer(bench, name, expected);
+    if (format.isDocument !== true) expected = appendLikeProducer(bench, name, expected);
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;

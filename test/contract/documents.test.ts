@@ -31,8 +31,8 @@ function shapeOf(value: unknown): unknown {
   return Object.keys(Object(value));
 }
 
-for (const { format, detectDocument } of FORMATS) {
-  if (detectDocument === undefined) continue;
+for (const { format } of FORMATS) {
+  if (format.isDocument !== true) continue;
   const folder = join(FIXTURES, format.name);
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one))) {
     for (const keepRecent of [0, 3, 7]) {

@@ -1,5 +1,6 @@
 import { checkClaudeCode } from './claude-code.ts';
 import { checkCodex } from './codex.ts';
+import { checkCopilot } from './copilot.ts';
 import { checkGemini } from './gemini.ts';
 import { checkPi } from './pi.ts';
 import type { Resumed } from './resumed.ts';
@@ -27,5 +28,12 @@ export const PRODUCERS: readonly Producer[] = [
   },
   { format: 'codex', folder: 'codex', packageName: '@openai/codex', version: '0.169.0', check: checkCodex },
   { format: 'pi', folder: 'pi', packageName: '@mariozechner/pi-coding-agent', version: '0.73.1', check: checkPi },
+  {
+    format: 'copilot',
+    folder: 'copilot',
+    packageName: '@github/copilot',
+    version: '1.0.64',
+    check: checkCopilot,
+  },
   { format: 'gemini', folder: 'gemini', packageName: '@google/gemini-cli-core', version: '0.61.0', check: checkGemini },
 ];

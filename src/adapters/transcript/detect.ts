@@ -20,9 +20,7 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   if (mayBeLines && text.startsWith('{')) return null;
   const beginning = parseBeginning(text);
   const found = surest(
-    FORMATS.flatMap((codec) =>
-      codec.detectDocument === undefined ? [] : [{ codec, ...codec.detectDocument(beginning) }],
-    ),
+    FORMATS.flatMap((codec) => (codec.format.isDocument === true ? [{ codec, ...codec.detect([beginning]) }] : [])),
   );
   const isOther = mayBeLines || (isOneLine && text.startsWith('{'));
   return found.kind === 'unknown' && isOther ? null : found;
@@ -30,7 +28,7 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
 
 /** The format that is the surest of a file's first records, or what each format misses in them. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
-  const ofLines = FORMATS.filter((codec) => codec.detectDocument === undefined);
+  const ofLines = FORMATS.filter(({ format }) => format.isDocument !== true);
   return surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) })));
 }
 
@@ -48,8 +46,8 @@ const MIN_CLAIM = 0.7;
 
 /** The format of lines whose message or header a record is, if it is nothing that `own` knows; null: nobody's. */
 export function findClaimant(value: Json, own: Codec): string | null {
-  const isOther = (codec: Codec): boolean => codec !== own && codec.detectDocument === undefined;
-  if (own.detectDocument !== undefined || own.detect([value]).confidence >= MIN_OWN) return null;
+  const isOther = (codec: Codec): boolean => codec !== own && codec.format.isDocument !== true;
+  if (own.format.isDocument === true || own.detect([value]).confidence >= MIN_OWN) return null;
   const claimant = FORMATS.filter(isOther).find(
     (codec) => codec.detect([value]).confidence >= MIN_CLAIM && says(codec, value),
   );

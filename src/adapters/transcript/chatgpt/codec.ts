@@ -1,6 +1,6 @@
 import type { Codec } from '../../../ports/codec.ts';
 import { isRecord } from '../json.ts';
-import { detectConversations, NOT_A_DOCUMENT } from '../listed/detection.ts';
+import { detectConversations } from '../listed/detection.ts';
 import { createListRecords } from '../listed/records.ts';
 import { createSession } from './session.ts';
 
@@ -13,10 +13,10 @@ export const chatGpt: Codec = {
     checked:
       'nothing reads it back; the result is an export of the same shape, every tree whole, kept messages byte for byte',
     isChain: true,
+    isDocument: true,
   },
   records: createListRecords({ unit: 'element', kind: 'members', keys: ['mapping'] }),
-  detect: () => NOT_A_DOCUMENT,
-  detectDocument: (beginning) =>
+  detect: ([beginning = null]) =>
     detectConversations(beginning, {
       wanted: 'an object "mapping"',
       isConversation: (value) => isRecord(value['mapping']),

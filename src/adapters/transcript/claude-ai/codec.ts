@@ -1,5 +1,5 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { detectConversations, NOT_A_DOCUMENT } from '../listed/detection.ts';
+import { detectConversations } from '../listed/detection.ts';
 import { createListRecords } from '../listed/records.ts';
 import { isList } from '../json.ts';
 import { createSession } from './session.ts';
@@ -12,11 +12,11 @@ export const claudeAi: Codec = {
     summary: 'conversations.json of a Claude.ai export',
     checked: 'nothing reads it back; the result is an export of the same shape, kept messages byte for byte',
     isChain: false,
+    isDocument: true,
     lastStays: true,
   },
   records: createListRecords({ unit: 'element', kind: 'list', keys: ['chat_messages'] }),
-  detect: () => NOT_A_DOCUMENT,
-  detectDocument: (beginning) =>
+  detect: ([beginning = null]) =>
     detectConversations(beginning, {
       wanted: 'a list "chat_messages"',
       isConversation: (value) => isList(value['chat_messages']),

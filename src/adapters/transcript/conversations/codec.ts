@@ -25,7 +25,7 @@ export const conversationList: Codec = {
     title: 'a JSON list of conversations',
     summary: 'a .json file, a list of such values: each element is compacted by itself',
   }),
-  detectDocument: (beginning) => tellConversations(isList(beginning) ? beginning : []),
+  detect: ([beginning]) => tellConversations(isList(beginning) ? beginning : []),
 };
 
 /** One such value that is the whole file. */
@@ -36,14 +36,13 @@ export const conversationDocument: Codec = {
     summary:
       'a .json file [message, …], {messages: […]} or {conversations: […]}, as requests to chat models are stored',
   }),
-  detectDocument: (beginning) => tellConversations([isList(beginning) ? { messages: beginning } : beginning]),
+  detect: ([beginning = null]) => tellConversations([isList(beginning) ? { messages: beginning } : beginning]),
 };
 
-function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Codec {
+function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Omit<Codec, 'detect'> {
   return {
-    format: { ...format, checked: CHECKED, isChain: false, lastStays: true },
+    format: { ...format, checked: CHECKED, isChain: false, lastStays: true, isDocument: unit !== 'line' },
     records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
-    detect: () => ({ confidence: 0, reason: 'it is JSON Lines' }),
     open: createSession,
   };
 }

@@ -1,7 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
-import { NOT_A_DOCUMENT } from '../listed/detection.ts';
 import { createListRecords } from '../listed/records.ts';
 import { readMessage } from './message.ts';
 import { renderSummary } from './render.ts';
@@ -14,15 +13,15 @@ export const geminiDocument: Codec = {
     summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
     checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
     isChain: false,
+    isDocument: true,
     lastStays: true,
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
-  detect: () => NOT_A_DOCUMENT,
-  detectDocument,
+  detect: ([beginning = null]) => detectBeginning(beginning),
   open: createSession,
 };
 
-function detectDocument(beginning: Json): Detection {
+function detectBeginning(beginning: Json): Detection {
   if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
   const { sessionId, projectHash, messages } = beginning;
   if (typeof sessionId !== 'string' || typeof projectHash !== 'string')

@@ -2,9 +2,6 @@ import type { Detection, Json } from '../../../ports/codec.ts';
 import { isList, isRecord } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 
-/** What a codec of documents says of a file with one record a line. */
-export const NOT_A_DOCUMENT: Detection = { confidence: 0, reason: 'it is not one JSON value over the whole file' };
-
 /** How a kind of conversation is told. */
 export type ConversationSign = {
   /** As a reason names it: `a list "chat_messages"`. */

@@ -1,5 +1,4 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { NOT_A_DOCUMENT } from '../listed/detection.ts';
 import { createListRecords } from '../listed/records.ts';
 import { detectExport } from './detect.ts';
 import { createSession } from './session.ts';
@@ -12,10 +11,10 @@ export const openCode: Codec = {
     summary: 'a session that opencode export wrote',
     checked: 'compacted sessions imported and resumed by OpenCode 1.18.33',
     isChain: false,
+    isDocument: true,
     lastStays: true,
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
-  detect: () => NOT_A_DOCUMENT,
-  detectDocument: detectExport,
+  detect: ([beginning = null]) => detectExport(beginning),
   open: createSession,
 };
