@@ -10,7 +10,7 @@ export const copilot: Codec = {
     title: 'Copilot CLI session',
     summary: 'GitHub Copilot CLI (~/.copilot/session-state/*/*.jsonl)',
     checked:
-      'compacted files resumed by Copilot CLI 1.0.64, after a second compaction, turns in between and one of its own too',
+      'compacted files resumed by Copilot CLI 1.0.64 and 1.0.102, after a second compaction, turns in between and one of its own too',
     places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
     isChain: true,
   },

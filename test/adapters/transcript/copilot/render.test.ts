@@ -55,8 +55,14 @@ test('without a start there is nothing to hang on', () => {
 });
 
 test('a time that Copilot would refuse is not taken', () => {
-  const odd: Json = { type: 'x', timestamp: '2026-01-02 03:00' };
-  assert.deepEqual(render(events, 4, { lastDroppedBefore: odd }), [ours]);
+  for (const timestamp of [
+    '2026-01-02 03:00:01Z',
+    '2026-01-02T03:00Z',
+    '2026-01-02T03:00:01',
+    '2026-13-02T03:00:01Z',
+  ]) {
+    assert.deepEqual(render(events, 4, { lastDroppedBefore: { type: 'x', timestamp } }), [ours], timestamp);
+  }
   const { timestamp: _timestamp, ...timeless } = ours;
   const untimed = events.map(({ timestamp: _time, ...rest }: Fields) => rest);
   assert.deepEqual(render(untimed, 4), [timeless]);
