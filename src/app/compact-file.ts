@@ -159,10 +159,12 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
     if (!attempted.ok) return err(withSpending(attempted.error, summaries, request));
     attempts.push(attempted.value);
   }
-  const skipped = attempts.find((one) => one.kind === 'skipped');
-  if (attempts.every((one) => one.kind === 'skipped') && skipped !== undefined) {
+  const idle = attempts.filter((one) => one.kind === 'skipped');
+  // Of several reasons the one of a conversation that was summarized in vain tells the most.
+  const skipped = idle.find(({ inVain }) => inVain !== undefined) ?? idle[0];
+  if (idle.length === attempts.length && skipped !== undefined) {
     const left = await skip(skipped.reason, skipped.detail);
-    const inVain = attempts.flatMap((one) => (one.kind === 'skipped' ? (one.inVain ?? []) : []));
+    const inVain = idle.flatMap((one) => one.inVain ?? []);
     return left.ok && inVain.length > 0 ? ok({ ...left.value, usage: reportUsage(inVain, request) }) : left;
   }
   const losses = findLosses(attempts, request);

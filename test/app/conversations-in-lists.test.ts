@@ -95,3 +95,13 @@ test('what is wrong in a document is told by its line and column in the file', a
   assert.ok(!done.ok && done.error.kind === 'bad-line');
   assert.deepEqual([done.error.line, done.error.column], [4, 12]);
 });
+
+test('where one conversation is too short and another gains nothing, the latter is told', async (t) => {
+  const bench = benchFor(t);
+  const talk = (count: number): string =>
+    JSON.stringify({ messages: Array.from({ length: count }, (_, at) => ({ role: 'user', content: `no ${at}` })) });
+  bench.write('a.jsonl', Buffer.from(`${talk(2)}\n${talk(8)}\n`));
+  const done = await bench.compact('a.jsonl', { compaction: { keepRecent: 2 } });
+  assert.ok(done.ok);
+  assert.equal(done.value.reason, 'nothing-gained');
+});
