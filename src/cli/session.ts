@@ -24,6 +24,8 @@ export type Session = {
   readonly settings: ResolvedSettings;
   readonly config: LoadedConfig;
   readonly useCases: UseCases;
+  /** Further ones, with an archive and a model of their own, until the signal; who asks for them closes them. */
+  readonly openUseCases: (signal: AbortSignal) => UseCases;
   /** Runs when the session is over, whatever its end. */
   readonly atEnd: (cleanUp: () => void) => void;
   /** Says what is wrong with the command line, and gives the exit code for it. */
@@ -55,16 +57,20 @@ export async function inSession(
   const { settings, config } = read.value;
   const createUseCases = await stage.loadUseCases();
   const readerGone = new AbortController();
-  const useCases = createUseCases({
-    archivePath: settings.archive.path,
-    progress: voice.progress,
-    removeAtExit: terminal.removeAtExit,
-    signal: request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
-    stdout: (bytes) => {
-      voice.answerPiece(bytes);
-      if (terminal.stdout.isClosed()) readerGone.abort();
-    },
-  });
+  const openUseCases = (signal: AbortSignal): UseCases =>
+    createUseCases({
+      archivePath: settings.archive.path,
+      progress: voice.progress,
+      removeAtExit: terminal.removeAtExit,
+      signal,
+      stdout: (bytes) => {
+        voice.answerPiece(bytes);
+        if (terminal.stdout.isClosed()) readerGone.abort();
+      },
+    });
+  const useCases = openUseCases(
+    request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
+  );
   const refuse = (message: string): ExitCode => {
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
@@ -76,7 +82,7 @@ export async function inSession(
   try {
     const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, voice, settings, config, useCases, atEnd, refuse });
+    return await work({ terminal, voice, settings, config, useCases, openUseCases, atEnd, refuse });
   } finally {
     for (const cleanUp of cleanUps) cleanUp();
   }

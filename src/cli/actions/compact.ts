@@ -1,11 +1,10 @@
 import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
 import type { CompactReport, PassedReport } from '../../app/reports.ts';
-import { defaultArchivePath } from '../../config/find.ts';
-import type { ResolvedSettings } from '../../config/resolve.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
+import { archiveToName } from '../archive-flag.ts';
 import { chooseModel } from '../choose-model.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -13,6 +12,7 @@ import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
+import { priceOf } from '../price.ts';
 import { programName } from '../program-name.ts';
 import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
@@ -130,27 +130,13 @@ async function runJob(run: Run, { input, output }: Job, progress: Progress): Pro
   return session.useCases.compactFile(request, progress);
 }
 
-/** Of the model that summarizes, where the configuration has it. */
-function priceOf({ prices, summarization }: ResolvedSettings): Pick<CompactFileRequest, 'price'> {
-  const { name, provider } = summarization;
-  const price = name === null || provider === 'extractive' ? undefined : prices[name];
-  return price === undefined ? {} : { price };
-}
-
 function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
   return {
     theme: session.voice.theme,
     isVerbose: invocation.manner.verbosity === 'verbose',
-    archiveFlag: archiveToName(session, invocation),
+    archiveFlag: archiveToName(session, invocation.settings),
     program: programName(session.terminal.surroundings.environment),
     isInPlace: invocation.output.kind === 'in-place',
     widthColumns: session.terminal.stderr.widthColumns,
   };
-}
-
-/** What a later command has to be told, because this one was told it: by `--archive`, or by a configuration that it was pointed to. */
-function archiveToName({ settings, terminal }: Session, { settings: asked }: CompactInvocation): string | null {
-  const { path } = settings.archive;
-  const isHidden = asked.configFlag !== null && path !== defaultArchivePath(terminal.surroundings);
-  return asked.flags.archive?.path ?? (isHidden ? path : null);
 }
