@@ -32,6 +32,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'adapters/runtime',
     'adapters/transcript',
   ],
+  'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'cli/render/theme.ts': ['+chalk'],
   // The one lock of the system's that Node can have is SQLite's.
   'adapters/fs/file-lock.ts': ['+better-sqlite3'],

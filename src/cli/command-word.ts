@@ -7,6 +7,7 @@ export const COMMAND_NAMES = [
   'search',
   'show',
   'archive',
+  'mcp',
   'config',
   'schema',
   'help',

@@ -14,6 +14,10 @@ export function findConflict(invocation: Invocation): string | null {
       return stdinConflict(invocation.operands, invocation.filesFrom);
     case 'scan':
       return invocation.operands.includes('-') ? 'a scan looks into folders, not into standard input (-)' : null;
+    case 'mcp':
+      return invocation.allowsCompacting && invocation.folders.length === 0
+        ? '--allow-compact needs the folders whose transcripts may be compacted'
+        : null;
     case 'score':
       return stdinConflict(invocation.operands, null);
     default:

@@ -12,6 +12,7 @@ export const SUMMARIES: { readonly [name in CommandName]: string } = {
   search: 'archived messages and batches, by their words',
   show: 'an archived batch or message',
   archive: 'what is archived: list, stats, check',
+  mcp: 'what is archived, for agents: an MCP server on stdio',
   config: 'the settings and where each comes from',
   schema: 'JSON Schema of what --json prints',
   help: 'help on a command',

@@ -97,6 +97,14 @@ export type ArchiveInvocation = Common & { readonly kind: 'archive'; readonly ac
 export const ARCHIVE_ACTIONS = ['list', 'stats', 'check'] as const;
 type ArchiveAction = (typeof ARCHIVE_ACTIONS)[number];
 
+export type McpInvocation = Common & {
+  readonly kind: 'mcp';
+  /** In which transcripts may be compacted. */
+  readonly folders: readonly string[];
+  readonly allowsCompacting: boolean;
+  readonly trustsConfig: boolean;
+};
+
 export type ConfigInvocation = Common & { readonly kind: 'config'; readonly action: 'show' | 'path' };
 
 export type SchemaInvocation = { readonly kind: 'schema'; readonly of: SchemaName };
@@ -125,6 +133,7 @@ export type Invocation =
   | SearchInvocation
   | ShowInvocation
   | ArchiveInvocation
+  | McpInvocation
   | ConfigInvocation
   | SchemaInvocation
   | (Common & { readonly kind: 'formats' })

@@ -49,6 +49,8 @@ async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> 
       return (await import('./actions/show.ts')).runShow(stage, invocation);
     case 'archive':
       return (await import('./actions/archive.ts')).runArchive(stage, invocation);
+    case 'mcp':
+      return (await import('./actions/mcp.ts')).runMcp(stage, invocation);
     case 'config':
       return (await import('./actions/config.ts')).runConfig(stage, invocation);
     case 'schema':

@@ -4,6 +4,7 @@ import { splitCommandLine, VALUE_FLAGS } from '../../src/cli/command-word.ts';
 import { archiveCommand } from '../../src/cli/commands/archive.ts';
 import { compactCommand } from '../../src/cli/commands/compact.ts';
 import { configCommand } from '../../src/cli/commands/config.ts';
+import { mcpCommand } from '../../src/cli/commands/mcp.ts';
 import { restoreCommand } from '../../src/cli/commands/restore.ts';
 import { scanCommand } from '../../src/cli/commands/scan.ts';
 import { schemaCommand } from '../../src/cli/commands/schema.ts';
@@ -40,6 +41,7 @@ test('the flags that take a value are exactly those of the commands', () => {
     searchCommand,
     showCommand,
     archiveCommand,
+    mcpCommand,
     configCommand,
     schemaCommand,
   ];

@@ -47,6 +47,7 @@ export type Options = {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly trustConfig?: boolean;
+  readonly allowCompact?: boolean;
   readonly preview?: boolean;
   /** From 0 to 1. */
   readonly minRetention?: number;

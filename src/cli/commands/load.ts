@@ -19,6 +19,8 @@ export async function loadDefinition(name: CommandName | null): Promise<CommandD
       return (await import('./show.ts')).showCommand;
     case 'archive':
       return (await import('./archive.ts')).archiveCommand;
+    case 'mcp':
+      return (await import('./mcp.ts')).mcpCommand;
     case 'config':
       return (await import('./config.ts')).configCommand;
     case 'schema':

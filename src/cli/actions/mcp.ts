@@ -1,0 +1,55 @@
+import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { McpInvocation } from '../invocation.ts';
+import { resolveFolder } from '../mcp/allowed-path.ts';
+import type { AllowedFolder } from '../mcp/allowed-path.ts';
+import { createCompactContext } from '../mcp/compact-context.ts';
+import { writeInstructions } from '../mcp/instructions.ts';
+import { createMemoryExpand } from '../mcp/memory-expand.ts';
+import { createMemoryRead } from '../mcp/memory-read.ts';
+import { readPackageVersion } from '../package-version.ts';
+import { renderBug } from '../render/bug.ts';
+import { renderFailure } from '../render/failure.ts';
+import { inSession } from '../session.ts';
+import type { Session, Stage } from '../session.ts';
+
+export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<ExitCode> {
+  return inSession(stage, { ...invocation, format: null, command: 'compact mcp' }, async (session) => {
+    const { terminal, voice, openUseCases, settings } = session;
+    const folders: AllowedFolder[] = [];
+    for (const folder of invocation.folders) {
+      const resolved = resolveFolder(folder, terminal.surroundings.workingFolder);
+      if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
+      folders.push(resolved.value);
+    }
+    if (terminal.stdin.isTerminal) voice.report([AT_A_TERMINAL]);
+    // The protocol's library takes a while to load, and no other command needs it.
+    const { serve } = await import('../mcp/serve.ts');
+    await serve({
+      input: terminal.stdin.open(),
+      write: (line) => {
+        voice.answerPiece(line);
+        return !terminal.stdout.isClosed();
+      },
+      signal: terminal.signal,
+      notice: (sentence) => voice.report([`compact mcp: ${sentence}`]),
+      version: readPackageVersion(),
+      instructions: writeInstructions(folders, invocation.allowsCompacting),
+      tools: [
+        createMemoryRead(openUseCases, settings.archive.path),
+        createMemoryExpand(openUseCases),
+        createCompactContext({ session, invocation, folders }),
+      ],
+      onBug: (error) => tellOfBug(session, error),
+    });
+    return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
+  });
+}
+
+const AT_A_TERMINAL =
+  'compact mcp speaks with a program on standard input, not with a person: add it to an agent as an MCP server (the README says how). Ctrl-C ends it.';
+
+function tellOfBug({ voice }: Session, error: unknown): string {
+  voice.error(renderBug(error).trimEnd());
+  return 'This is a bug in compact; the lines for a report are in the log of the server.';
+}

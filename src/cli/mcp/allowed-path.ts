@@ -1,0 +1,84 @@
+import { lstatSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { renderFailure } from '../render/failure.ts';
+import { safeText } from '../render/safe-text.ts';
+import { systemCode, toFileFailure } from '../system-failure.ts';
+
+/** A folder that may be worked in: as it was named, and where it really is. */
+export type AllowedFolder = { readonly named: string; readonly real: string };
+
+/** What `resolveFolder` says no to is the command line's fault. */
+export function resolveFolder(folder: string, workingFolder: string): Result<AllowedFolder, FileFailure> {
+  const named = resolve(workingFolder, folder);
+  try {
+    const real = realpathSync.native(named);
+    if (!statSync(real).isDirectory()) return err({ kind: 'not-a-file', path: folder, is: 'a file, not a folder' });
+    return ok({ named, real });
+  } catch (error) {
+    return err(toFileFailure(error, { path: folder, what: 'read' }));
+  }
+}
+
+/**
+ * A file that a path names, by its real path: it stands in one of the folders, whatever links and `..` lead there. A path that is not
+ * absolute is looked for in each of them. The error says what is wrong; of what is outside not even whether it is there.
+ */
+export function resolveAllowed(path: string, folders: readonly AllowedFolder[]): Result<string, string> {
+  if (path === '' || path.includes('\0')) return err('The path is empty or holds a NUL. Name a transcript.');
+  const candidates = isAbsolute(path) ? [resolve(path)] : folders.map(({ named }) => resolve(named, path));
+  let missing: FileFailure | null = null;
+  for (const candidate of candidates) {
+    const real = realPath(candidate);
+    if (real.ok && !isInside(real.value, folders)) continue;
+    if (real.ok) return checkFile(real.value, path);
+    if (isNamedInside(candidate, folders)) missing ??= { ...real.error, path };
+  }
+  return err(missing === null ? outside(path, folders) : renderFailure({ kind: 'file', failure: missing }));
+}
+
+/** Whether what is written there stays in the folders: an output that is there already may be a link that leads out of them. */
+export function leadsOutside(output: string, folders: readonly AllowedFolder[]): boolean {
+  if (lstatSync(output, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
+  const real = realPath(output);
+  return !real.ok || !isInside(real.value, folders);
+}
+
+function realPath(path: string): Result<string, FileFailure> {
+  try {
+    return ok(realpathSync.native(path));
+  } catch (error) {
+    if (systemCode(error) === 'ENOTDIR') return err({ kind: 'not-found', path });
+    return err(toFileFailure(error, { path, what: 'read' }));
+  }
+}
+
+/** A pipe or a device is never opened: it could be waited for without an end. */
+function checkFile(real: string, path: string): Result<string, string> {
+  const found = statSync(real, { throwIfNoEntry: false });
+  if (found?.isFile() === true) return ok(real);
+  const is = found?.isDirectory() === true ? 'a folder' : 'neither a file nor a folder';
+  const failure: FileFailure = found === undefined ? { kind: 'not-found', path } : { kind: 'not-a-file', path, is };
+  return err(renderFailure({ kind: 'file', failure }));
+}
+
+function isInside(real: string, folders: readonly AllowedFolder[]): boolean {
+  return folders.some((folder) => isBelow(real, folder.real));
+}
+
+function isNamedInside(path: string, folders: readonly AllowedFolder[]): boolean {
+  return folders.some(({ named, real }) => isBelow(path, named) || isBelow(path, real));
+}
+
+/** The folder itself counts: that it is no file is told of it then. */
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+function outside(path: string, folders: readonly AllowedFolder[]): string {
+  const names = folders.map(({ named }) => safeText(named)).join(', ');
+  return `${safeText(path)}: not in the folders that may be worked in (${names}). Name a transcript that stands there.`;
+}

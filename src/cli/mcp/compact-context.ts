@@ -1,0 +1,143 @@
+import { z } from 'zod';
+import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
+import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { archiveToName } from '../archive-flag.ts';
+import { chooseModel } from '../choose-model.ts';
+import type { McpInvocation } from '../invocation.ts';
+import { priceOf } from '../price.ts';
+import { programName } from '../program-name.ts';
+import type { CompactRendering } from '../render/compact.ts';
+import { renderFailure } from '../render/failure.ts';
+import { safeText } from '../render/safe-text.ts';
+import { PLAIN_THEME } from '../render/theme.ts';
+import type { Session } from '../session.ts';
+import { compactedPath } from '../transcript-name.ts';
+import type { UseCases } from '../use-cases.ts';
+import { leadsOutside, resolveAllowed } from './allowed-path.ts';
+import type { AllowedFolder } from './allowed-path.ts';
+import { answerCompacted } from './compacted.ts';
+import { defineTool } from './tool.ts';
+import type { Tool, ToolOutcome } from './tool.ts';
+
+const DESCRIPTION = `Makes a stored transcript small: its recent messages stay byte for byte, older ones become a summary at its head, and every line that leaves goes into the archive, where memory_read finds it and from where the original comes back byte for byte.
+
+Use it when the user asks for it. Not for the session that you are in: the program that runs it has it open, and it is left alone then. By default the result is a new file beside the transcript (NAME.compact.jsonl) and the transcript stays as it is; in_place replaces it. dry_run only tells what would be saved.`;
+
+const input = z.strictObject({
+  path: z.string().min(1).describe('the transcript: absolute, or from a folder that the server was started for'),
+  keep_recent: z.int().min(0).optional().describe('messages at the end that stay as they are, at least'),
+  target: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('tokens: the least important messages go first, and no more than are needed to fit into so many'),
+  in_place: z.boolean().default(false).describe('replace the transcript instead of writing a new file'),
+  dry_run: z.boolean().default(false).describe('tell what would be done, and write nothing'),
+});
+
+type Args = z.output<typeof input>;
+
+export type CompactContextDeps = {
+  readonly session: Session;
+  readonly invocation: McpInvocation;
+  readonly folders: readonly AllowedFolder[];
+};
+
+/** What `compact FILE` does, in the folders that the server was started for. */
+export function createCompactContext(deps: CompactContextDeps): Tool {
+  return defineTool({
+    name: 'compact_context',
+    title: 'Compact a transcript',
+    description: DESCRIPTION,
+    input,
+    // Nothing is lost, but a file is replaced where that is asked for. With a model it may ask one elsewhere.
+    hints: {
+      readOnlyHint: false,
+      destructiveHint: true,
+      idempotentHint: true,
+      openWorldHint: deps.session.settings.summarization.provider !== 'extractive',
+    },
+    isOffered: deps.invocation.allowsCompacting,
+    call: async (args, signal) => {
+      if (!deps.invocation.allowsCompacting) return err(NOT_ALLOWED);
+      const target = findTarget(args, deps.folders);
+      if (!target.ok) return target;
+      const useCases = deps.session.openUseCases(signal);
+      try {
+        return await compact({ ...deps, useCases, args }, target.value);
+      } finally {
+        useCases.close();
+      }
+    },
+  });
+}
+
+const NOT_ALLOWED =
+  'compact_context is not allowed here, and nothing was done. Ask the user to start the server as `compact mcp --allow-compact FOLDER…`, or to run `compact FILE`.';
+
+type Target = { readonly path: string; readonly output: OutputTarget };
+
+function findTarget({ path, in_place, dry_run }: Args, folders: readonly AllowedFolder[]): Result<Target, string> {
+  const resolved = resolveAllowed(path, folders);
+  if (!resolved.ok) return resolved;
+  const real = resolved.value;
+  if (dry_run) return ok({ path: real, output: { kind: 'none' } });
+  if (in_place) return ok({ path: real, output: { kind: 'in-place' } });
+  const output = compactedPath(real);
+  if (leadsOutside(output, folders)) {
+    return err(
+      `${safeText(output)}: it is a link out of the folders that may be worked in. Remove it, or use in_place.`,
+    );
+  }
+  return ok({ path: real, output: { kind: 'default', path: output } });
+}
+
+type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: Args };
+
+async function compact({ session, invocation, useCases, args }: Work, { path, output }: Target): ToolOutcome {
+  const refusals: string[] = [];
+  const code = await chooseModel(
+    {
+      ...session,
+      useCases,
+      refuse: (message) => {
+        refusals.push(message);
+        return session.refuse(message);
+      },
+    },
+    { ...invocation, isDryRun: args.dry_run },
+  );
+  if (code !== null) return err(refusals.map(safeText).join(' '));
+  const { settings } = session;
+  const policy = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
+  const request: CompactFileRequest = {
+    input: { path, name: path, format: null },
+    output,
+    policy:
+      args.keep_recent === undefined
+        ? policy
+        : { ...policy, compaction: { ...policy.compaction, keepRecent: args.keep_recent } },
+    ...toModel(settings),
+    ...priceOf(settings),
+  };
+  const compacted = await useCases.compactFile(request, { update: () => undefined, finish: () => undefined });
+  return compacted.ok
+    ? ok(answerCompacted(compacted.value, renderingOf(session, { invocation, isInPlace: args.in_place })))
+    : err(renderFailure(compacted.error));
+}
+
+function renderingOf(
+  session: Session,
+  { invocation, isInPlace }: { readonly invocation: McpInvocation; readonly isInPlace: boolean },
+): CompactRendering {
+  return {
+    theme: PLAIN_THEME,
+    isVerbose: false,
+    archiveFlag: archiveToName(session, invocation.settings),
+    program: programName(session.terminal.surroundings.environment),
+    isInPlace,
+    widthColumns: session.terminal.stderr.widthColumns,
+  };
+}

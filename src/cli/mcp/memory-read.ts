@@ -1,0 +1,140 @@
+import { z } from 'zod';
+import type { SearchReport } from '../../app/archive-reports.ts';
+import type { SearchRequest } from '../../app/requests.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { parseSince, parseUntil } from '../commands/parse-time.ts';
+import { renderFailure } from '../render/failure.ts';
+import { safeText } from '../render/safe-text.ts';
+import type { UseCases } from '../use-cases.ts';
+import { clipField, MAX_ANSWER_CHARS } from './bounds.ts';
+import { renderHit, toHitData } from './hit.ts';
+import { defineTool } from './tool.ts';
+import type { Tool, ToolAnswer } from './tool.ts';
+
+const MAX_QUERY_CHARS = 20_000; // as much as a search reads
+const DEFAULT_LIMIT = 10;
+const MAX_LIMIT = 50;
+const MAX_OFFSET = 1000;
+
+const DESCRIPTION = `Searches the memory: everything that was compacted out of this user's conversations with language models, in all projects. Nothing in it was dropped: what was said, decided and tried, tool calls and what they printed.
+
+Use it when what you need is no longer in your context: the conversation begins with [Context Summary — …], or says that earlier summaries are "searchable via memory_read", or the user speaks of earlier work, a decision, an error, a file or a number that you do not have. Look here before you guess, do it again, or ask the user to repeat it.
+
+Give the words that the text itself would have: names, paths, identifiers, error messages, numbers. A whole question works as well; there are no operators. Any of the words may match, in any of their endings.
+
+Answers: original messages and summaries of batches of them, best first, each with an excerpt around the words found, its conversation and its times. Then memory_expand gives the exact words of a message (id "message:N") or of all messages behind a summary (its label).`;
+
+const input = z.strictObject({
+  query: z.string().max(MAX_QUERY_CHARS).describe('words to look for, in any language; any text will do'),
+  conversation: z.string().optional().describe('only in the conversation with this id'),
+  kind: z.enum(['all', 'messages', 'summaries']).default('all').describe('what to look for'),
+  role: z.enum(['user', 'assistant', 'system', 'tool']).optional().describe('only messages of this role'),
+  since: z.string().optional().describe('only what was said then or later: 2026-03-02, or 2026-03-02T09:30Z'),
+  until: z.string().optional().describe('only what was said on that day or earlier, or before that time'),
+  source: z.string().optional().describe("only from this transcript: its file's path, or the end of it"),
+  order: z.enum(['best', 'newest']).default('best').describe('newest: what was archived last comes first'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('no more answers than this'),
+  offset: z
+    .int()
+    .min(0)
+    .max(MAX_OFFSET)
+    .default(0)
+    .describe('so many of the best are passed over: for further answers'),
+});
+
+type Args = z.output<typeof input>;
+
+/** Looks through the archive as `compact search` does. */
+export function createMemoryRead(openUseCases: (signal: AbortSignal) => UseCases, archivePath: string): Tool {
+  return defineTool({
+    name: 'memory_read',
+    title: 'Search past conversations',
+    description: DESCRIPTION,
+    input,
+    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    isOffered: true,
+    call: async (args, signal) => {
+      const request = toRequest(args);
+      if (!request.ok) return request;
+      const useCases = openUseCases(signal);
+      try {
+        const found = await useCases.searchArchive(request.value);
+        return found.ok ? ok(toAnswer(found.value, { args, archivePath })) : err(renderFailure(found.error));
+      } finally {
+        useCases.close();
+      }
+    },
+  });
+}
+
+const KINDS = { all: 'all', messages: 'messages', summaries: 'batches' } as const;
+
+function toRequest(args: Args): Result<SearchRequest, string> {
+  const { query, kind, order, limit, offset } = args;
+  const since = readTime('since', args.since, parseSince);
+  if (!since.ok) return since;
+  const until = readTime('until', args.until, parseUntil);
+  if (!until.ok) return until;
+  if (kind === 'summaries' && args.role !== undefined) {
+    return err('Only messages have a role: leave role out, or ask for messages.');
+  }
+  return ok({
+    query,
+    kinds: KINDS[kind],
+    order,
+    // One more than is wanted tells whether there are more.
+    limit: offset + limit + 1,
+    conversation: args.conversation ?? null,
+    role: args.role ?? null,
+    since: since.value,
+    until: until.value,
+    source: args.source ?? null,
+  });
+}
+
+function readTime(
+  name: string,
+  text: string | undefined,
+  parse: (text: string) => Result<number, string>,
+): Result<Date | null, string> {
+  if (text === undefined) return ok(null);
+  const parsed = parse(text);
+  return parsed.ok ? ok(new Date(parsed.value)) : err(`${name} '${safeText(clipField(text))}': ${parsed.error}`);
+}
+
+function toAnswer(
+  report: SearchReport,
+  { args, archivePath }: { readonly args: Args; readonly archivePath: string },
+): ToolAnswer {
+  const { limit, offset } = args;
+  const shown: string[] = [];
+  let chars = 0;
+  for (const hit of report.hits.slice(offset, offset + limit)) {
+    const rendered = renderHit(hit);
+    if (shown.length > 0 && chars + rendered.length > MAX_ANSWER_CHARS) break;
+    shown.push(rendered);
+    chars += rendered.length;
+  }
+  const nextOffset = offset + shown.length;
+  const hasMore = report.hits.length > nextOffset && nextOffset <= MAX_OFFSET;
+  const hint =
+    report.archive === null
+      ? `Nothing is archived yet: no transcript was compacted into ${safeText(archivePath)}. Go on without the memory.`
+      : shown.length === 0
+        ? nothingFound(offset)
+        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: the same call with offset ${nextOffset} gives them.` : ''}`;
+  return {
+    text: [...shown, hint].join('\n\n'),
+    data: {
+      hits: report.hits.slice(offset, nextOffset).map(toHitData),
+      next_offset: hasMore ? nextOffset : null,
+      hint,
+    },
+  };
+}
+
+function nothingFound(offset: number): string {
+  if (offset > 0) return 'There are no more.';
+  return 'Nothing found. Try other or fewer words, as the text itself would have them (a name, a path, an error message, a number), or fewer filters.';
+}

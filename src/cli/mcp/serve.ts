@@ -1,0 +1,119 @@
+import { McpServer, parseJSONRPCMessage, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { CallToolResult, JSONRPCMessage, Tool as ListedTool, Transport } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+import type { Tool } from './tool.ts';
+import { createWire, fieldsOf, isRequestId } from './wire.ts';
+import type { Wire, WireOptions } from './wire.ts';
+
+export type ServeOptions = WireOptions & {
+  readonly version: string;
+  readonly instructions: string;
+  readonly tools: readonly Tool[];
+  /** An exception that nobody expected; gives what is told to the model. */
+  readonly onBug: (error: unknown) => string;
+};
+
+/** Speaks the Model Context Protocol until its input has ended and all is answered, nobody reads its output, or the signal comes. */
+export async function serve(options: ServeOptions): Promise<void> {
+  const { signal, notice } = options;
+  const running = new Set<Promise<unknown>>();
+  const wire = createWire(options);
+  const { transport, ended } = createTransport(wire, notice);
+  const createServer = (): McpServer => buildServer(options, running);
+  const handle = serveStdio(createServer, { transport, onerror: ({ message }) => notice(message) });
+  signal.addEventListener('abort', wire.close);
+  await ended;
+  signal.removeEventListener('abort', wire.close);
+  await handle.close();
+  // What a call is at work on (a file, the archive) is not left half done.
+  await Promise.allSettled(running);
+}
+
+type Carrier = { readonly transport: Transport; readonly ended: Promise<void> };
+
+/** The protocol's own reader and writer would hold answers in memory, and drop those that are due when the input ends. */
+function createTransport(wire: Wire, notice: WireOptions['notice']): Carrier {
+  const ended = Promise.withResolvers<void>();
+  const transport: Transport = {
+    start: async () => {
+      wire.read(receive).then(ended.resolve, ended.reject);
+    },
+    send: async (message) => wire.send(message),
+    close: async () => {
+      wire.close();
+      transport.onclose?.();
+    },
+  };
+  const receive = (value: unknown): void => {
+    const message = readMessage(value);
+    if (message !== null) transport.onmessage?.(message);
+    else if (isRequestId(fieldsOf(value).id)) wire.send(refuse(fieldsOf(value).id));
+    else notice('a line of standard input is JSON and no message of the protocol, and was passed over');
+  };
+  return { transport, ended: ended.promise };
+}
+
+function readMessage(value: unknown): JSONRPCMessage | null {
+  try {
+    return parseJSONRPCMessage(value);
+  } catch (error) {
+    if (error instanceof z.core.$ZodError) return null;
+    throw error;
+  }
+}
+
+function refuse(id: unknown): unknown {
+  return {
+    jsonrpc: '2.0',
+    id,
+    error: { code: ProtocolErrorCode.InvalidRequest, message: 'Not a JSON-RPC 2.0 message' },
+  };
+}
+
+function buildServer(options: ServeOptions, running: Set<Promise<unknown>>): McpServer {
+  const { version, instructions, tools } = options;
+  const server = new McpServer(
+    { name: 'compact', title: 'compact: past conversations', version },
+    { instructions, capabilities: { tools: { listChanged: false } } },
+  );
+  for (const tool of tools) {
+    const { name, title, description, input, hints } = tool;
+    const config = { title, description, inputSchema: input, annotations: hints };
+    server.registerTool(name, config, async (args, { mcpReq }) => {
+      const answer = callTool(tool, { args, signal: AbortSignal.any([options.signal, mcpReq.signal]), options });
+      running.add(answer);
+      return answer.finally(() => running.delete(answer));
+    });
+  }
+  // A tool that is not offered is known all the same: a call of it is told what to do.
+  server.server.setRequestHandler('tools/list', () => ({
+    tools: tools.filter(({ isOffered }) => isOffered).map(listTool),
+  }));
+  return server;
+}
+
+const JSON_FIELDS = z.record(z.string(), z.json());
+
+function listTool({ name, title, description, input, hints }: Tool): ListedTool {
+  const schema = JSON_FIELDS.parse(z.toJSONSchema(input, { io: 'input' }));
+  return { name, title, description, inputSchema: { ...schema, type: 'object' }, annotations: { ...hints } };
+}
+
+type Call = { readonly args: unknown; readonly signal: AbortSignal; readonly options: ServeOptions };
+
+async function callTool(tool: Tool, { args, signal, options }: Call): Promise<CallToolResult> {
+  try {
+    const outcome = await tool.call(args, signal);
+    if (!outcome.ok) return failed(outcome.error);
+    const { text, data } = outcome.value;
+    return { content: [{ type: 'text', text }], structuredContent: { ...data } };
+  } catch (error) {
+    // What an interruption tears down may complain; it was asked for, and nobody waits for the answer.
+    return failed(signal.aborted ? 'interrupted' : options.onBug(error));
+  }
+}
+
+function failed(text: string): CallToolResult {
+  return { content: [{ type: 'text', text }], isError: true };
+}

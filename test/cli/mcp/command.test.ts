@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseArguments } from '../../../src/cli/program.ts';
+
+const FACTS = { version: '0', widthColumns: 80 };
+
+async function invocationOf(...argv: readonly string[]) {
+  const parsed = await parseArguments(argv, FACTS);
+  assert.ok(parsed.ok, JSON.stringify(parsed));
+  return parsed.value;
+}
+
+test('the folders and flags of the server are read', async () => {
+  const manner = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
+  const flags = { summarization: {}, transcript: {}, archive: {} };
+  assert.deepEqual(await invocationOf('mcp'), {
+    kind: 'mcp',
+    folders: [],
+    allowsCompacting: false,
+    trustsConfig: false,
+    manner,
+    settings: { configFlag: null, flags },
+  });
+  const given = [
+    'mcp',
+    'logs',
+    'more',
+    '--allow-compact',
+    '--trust-config',
+    '-q',
+    '--archive',
+    'a.db',
+    '--config',
+    'c',
+  ];
+  assert.deepEqual(await invocationOf(...given), {
+    kind: 'mcp',
+    folders: ['logs', 'more'],
+    allowsCompacting: true,
+    trustsConfig: true,
+    manner: { ...manner, verbosity: 'quiet' },
+    settings: { configFlag: 'c', flags: { ...flags, archive: { path: 'a.db' } } },
+  });
+});
+
+test('its help names its flags, and the help of the program names it', async () => {
+  const own = await invocationOf('mcp', '--help');
+  const whole = await invocationOf('--help');
+  assert.ok(own.kind === 'help' && whole.kind === 'help');
+  assert.match(own.text, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
+  assert.match(own.text, /--allow-compact +offer the tool compact_context/);
+  assert.match(whole.text, /^ {2}mcp .+an MCP server on stdio$/m);
+});

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import { chatTranscript } from '../../support/chat.ts';
+import { folderWith } from '../../support/folders.ts';
+import { callTool, converse, OPENING, readAnswers, requestLine, startMcp, textOf } from '../../support/mcp.ts';
+import { runHere } from '../../support/program.ts';
+
+const NO_ARCHIVE = ['--archive', '/nowhere/archive.db'];
+const AT_A_TIME = { concurrency: 2 };
+
+function names(listed: unknown): readonly string[] {
+  return Object(listed).tools.map(({ name }: { readonly name: string }) => name);
+}
+
+test('it says who it is, and to a model what the memory is for', async () => {
+  const { answers, code, stderr } = await converse(NO_ARCHIVE, '');
+  const opened = answers.get('init')?.result ?? {};
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.deepEqual(
+    { ...opened, instructions: '' },
+    {
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: { listChanged: false } },
+      serverInfo: {
+        name: 'compact',
+        title: 'compact: past conversations',
+        version: JSON.parse(readFileSync(join(import.meta.dirname, '../../../package.json'), 'utf8')).version,
+      },
+      instructions: '',
+    },
+  );
+  assert.match(String(opened['instructions']), /memory_read.*memory_expand/s);
+});
+
+test('both tools of the memory are listed as such that only read', async () => {
+  const { answers } = await converse(NO_ARCHIVE, requestLine(1, 'tools/list'));
+  const { tools } = Object(answers.get(1)?.result);
+  assert.deepEqual(names({ tools }), ['memory_read', 'memory_expand']);
+  for (const { annotations, inputSchema, description } of tools) {
+    assert.deepEqual(annotations, {
+      readOnlyHint: true,
+      destructiveHint: false,
+      idempotentHint: true,
+      openWorldHint: false,
+    });
+    assert.deepEqual([inputSchema.type, inputSchema.additionalProperties], ['object', false]);
+    assert.ok(description.length > 200);
+  }
+});
+
+test('compact_context is listed where it is allowed, and its instructions name the folders', async (t) => {
+  const folder = folderWith(t, {});
+  const { answers } = await converse([...NO_ARCHIVE, '--allow-compact', folder], requestLine(1, 'tools/list'));
+  assert.deepEqual(names(answers.get(1)?.result), ['memory_read', 'memory_expand', 'compact_context']);
+  assert.ok(String(answers.get('init')?.result?.['instructions']).endsWith(`in these folders: ${folder}.`));
+});
+
+test('a tool that does not exist is an error of the protocol', async () => {
+  const { answers } = await converse(NO_ARCHIVE, requestLine(1, 'tools/call', { name: 'memory_write', arguments: {} }));
+  assert.deepEqual(answers.get(1)?.error, { code: -32602, message: 'Tool memory_write not found' });
+});
+
+test('wrong arguments are told to the model: each of them, by its name', async () => {
+  const result = await callTool(NO_ARCHIVE, 'memory_read', { queri: 'boat', limit: 0, role: 'pilot' });
+  assert.equal(result.isError, true);
+  assert.match(textOf(result), /query: .*role: .*limit: .*"queri"/s);
+});
+
+test('a call without arguments is told what is missing', async () => {
+  const { answers } = await converse(NO_ARCHIVE, requestLine(1, 'tools/call', { name: 'memory_read' }));
+  assert.match(JSON.stringify(answers.get(1)?.result), /query: .*"isError":true/);
+});
+
+test('lines that are none of the protocol are told on stderr, and those after them are answered', async () => {
+  const lines = `no json\n[1]\n{"jsonrpc":"2.0","method":5}\n\n{"id":7,"method":"ping"}\n${requestLine(8, 'ping')}`;
+  const { answers, stderr, code } = await converse(NO_ARCHIVE, lines);
+  assert.equal(code, 0);
+  assert.deepEqual(stderr.split('\n'), [
+    'compact mcp: a line of standard input is no JSON, and was passed over: no json',
+    'compact mcp: a line of standard input is JSON and no message of the protocol, and was passed over',
+    'compact mcp: a line of standard input is JSON and no message of the protocol, and was passed over',
+    '',
+  ]);
+  assert.deepEqual(answers.get(7)?.error, { code: -32600, message: 'Not a JSON-RPC 2.0 message' });
+  assert.deepEqual(answers.get(8)?.result, {});
+});
+
+test('a line of many megabytes is passed over', async () => {
+  const long = requestLine(1, 'ping', { padding: 'x'.repeat(3_000_000) });
+  const { answers, stderr } = await converse(NO_ARCHIVE, long + requestLine(2, 'ping'));
+  assert.deepEqual([...answers.keys()], ['init', 2]);
+  assert.ok(stderr.length < 500);
+});
+
+test('a request before the conversation is opened is answered', async () => {
+  const { stdout } = await runHere(['mcp', ...NO_ARCHIVE], requestLine(1, 'tools/list'));
+  assert.deepEqual(names(readAnswers(stdout)[0]?.result), ['memory_read', 'memory_expand']);
+});
+
+test('a reader of the newest revision of the protocol needs no opening', async () => {
+  const envelope = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw lines', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+  const call = { name: 'memory_read', arguments: { query: 'boat' }, _meta: envelope };
+  const { stdout } = await runHere(['mcp', ...NO_ARCHIVE], requestLine(1, 'tools/call', call));
+  assert.match(JSON.stringify(readAnswers(stdout)[0]?.result), /Nothing is archived yet/);
+});
+
+test('a call that its client withdraws is not waited for', async () => {
+  const call = requestLine(1, 'tools/call', { name: 'memory_read', arguments: { query: 'boat' } });
+  const params = { requestId: 1, reason: 'no longer of interest' };
+  const withdrawal = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params })}\n`;
+  const { answers, code } = await converse(NO_ARCHIVE, call + withdrawal + requestLine(2, 'ping'));
+  assert.deepEqual([code, [...answers.keys()]], [0, ['init', 2]]);
+});
+
+test('a folder that is not there is a wrong command line', async () => {
+  const { code, stderr, stdout } = await runHere(['mcp', '/nowhere/logs'], OPENING);
+  assert.deepEqual([code, stdout], [2, '']);
+  assert.match(stderr, /^compact: \/nowhere\/logs: no such file or folder\./);
+});
+
+test('--allow-compact without a folder is a wrong command line', async () => {
+  const { code, stderr } = await runHere(['mcp', '--allow-compact'], OPENING);
+  assert.equal(code, 2);
+  assert.match(stderr, /^compact: --allow-compact needs the folders/);
+});
+
+suite('in a process of its own', AT_A_TIME, () => {
+  test('what was asked before the input ended is answered', async (t) => {
+    const folder = folderWith(t, { 'talk.jsonl': chatTranscript(40) });
+    const conversation = await startMcp(t, ['--archive', join(folder, 'a.db'), '--allow-compact', folder]);
+    const answer = conversation.call('compact_context', { path: 'talk.jsonl' });
+    const { code, stderr } = await conversation.end();
+    assert.deepEqual([code, stderr], [0, '']);
+    assert.equal((await answer).structuredContent?.['result'], 'compacted');
+  });
+
+  test('an end of the input in the middle of a line ends it quietly', async (t) => {
+    const conversation = await startMcp(t, NO_ARCHIVE);
+    conversation.write(requestLine(9, 'tools/call', { name: 'memory_read' }).slice(0, 40));
+    const { code, stderr } = await conversation.end();
+    assert.equal(code, 0);
+    assert.match(stderr, /^compact mcp: a line of standard input is no JSON.*\n$/);
+  });
+
+  for (const [signal, expected] of [
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const) {
+    test(`${signal} ends it without a word`, async (t) => {
+      const { child, ended } = await startMcp(t, NO_ARCHIVE);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      assert.deepEqual([code, stderr], [expected, '']);
+    });
+  }
+
+  test('a client that goes away ends it without a word', async (t) => {
+    const { child, write, ended } = await startMcp(t, NO_ARCHIVE);
+    child.stdout?.destroy();
+    write(requestLine(1, 'ping'));
+    const { code, stderr } = await ended;
+    assert.deepEqual([code, stderr], [0, '']);
+  });
+});
