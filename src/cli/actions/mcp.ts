@@ -10,6 +10,7 @@ import { createMemoryRead } from '../mcp/memory-read.ts';
 import { readPackageVersion } from '../package-version.ts';
 import { renderBug } from '../render/bug.ts';
 import { renderFailure } from '../render/failure.ts';
+import { safeText } from '../render/safe-text.ts';
 import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
@@ -32,7 +33,7 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
         return !terminal.stdout.isClosed();
       },
       signal: terminal.signal,
-      notice: (sentence) => voice.report([`compact mcp: ${sentence}`]),
+      notice: (sentence) => voice.report([`compact mcp: ${safeText(sentence)}`]),
       version: readPackageVersion(),
       instructions: writeInstructions(folders, invocation.allowsCompacting),
       tools: [

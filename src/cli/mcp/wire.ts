@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 import { readQueryLines } from '../query-lines.ts';
-import { safeJson, safeText } from '../render/safe-text.ts';
+import { safeJson } from '../render/safe-text.ts';
 import { systemCode } from '../system-failure.ts';
 import { clipField } from './bounds.ts';
 
-/** The two ends of the connection, and what is known of a message before and after the protocol has it. */
+/** The two ends of a connection. */
 export type WireOptions = {
   readonly input: Readable;
   /** Writes a line; false: nobody reads any more. */
@@ -39,7 +39,7 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
       const take = (line: string): void => {
         const value = parse(line);
         if (value === undefined) {
-          return notice(`a line of standard input is no JSON, and was passed over: ${safeText(clipField(line))}`);
+          return notice(`a line of standard input is no JSON, and was passed over: ${clipField(line)}`);
         }
         const { asked, withdrawn } = readRequest(value);
         if (asked !== null) unanswered.add(asked);

@@ -74,11 +74,11 @@ test('a call without arguments is told what is missing', async () => {
 });
 
 test('lines that are none of the protocol are told on stderr, and those after them are answered', async () => {
-  const lines = `no json\n[1]\n{"jsonrpc":"2.0","method":5}\n\n{"id":7,"method":"ping"}\n${requestLine(8, 'ping')}`;
+  const lines = `no \u001b[1m json\n[1]\n{"jsonrpc":"2.0","method":5}\n\n{"id":7,"method":"ping"}\n${requestLine(8, 'ping')}`;
   const { answers, stderr, code } = await converse(NO_ARCHIVE, lines);
   assert.equal(code, 0);
   assert.deepEqual(stderr.split('\n'), [
-    'compact mcp: a line of standard input is no JSON, and was passed over: no json',
+    'compact mcp: a line of standard input is no JSON, and was passed over: no \\x1b[1m json',
     'compact mcp: a line of standard input is JSON and no message of the protocol, and was passed over',
     'compact mcp: a line of standard input is JSON and no message of the protocol, and was passed over',
     '',
