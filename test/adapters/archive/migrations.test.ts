@@ -36,7 +36,13 @@ function dump(db: Database.Database): Readonly<Record<string, readonly unknown[]
     )
     .pluck()
     .all();
-  return Object.fromEntries(tables.map((table) => [table, db.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`).all()]));
+  return Object.fromEntries(
+    tables.map((table) => {
+      const rows = db.prepare(`SELECT * FROM ${table}`);
+      const order = rows.columns().length > 1 ? '1, 2' : '1';
+      return [table, db.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).all()];
+    }),
+  );
 }
 
 test('an empty database is brought to the newest schema and marked as ours', () => {
