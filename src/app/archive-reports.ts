@@ -157,6 +157,14 @@ export type ArchiveStatsReport = {
     readonly file: number;
     readonly share: number | null;
   };
+  /** For search by meaning: how many of the messages and batches have one; null: none has. */
+  readonly vectors: {
+    readonly provider: string;
+    readonly model: string;
+    readonly dimensions: number;
+    readonly done: number;
+    readonly total: number;
+  } | null;
   readonly oldest: string | null;
   readonly newest: string | null;
   readonly formats: readonly {

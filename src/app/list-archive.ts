@@ -3,6 +3,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Archive } from '../ports/archive.ts';
 import type { ArchiveFigures, CompactionSummary } from '../ports/archive-lookup.ts';
+import type { VectorStore } from '../ports/vector-store.ts';
 import { toFailure } from './archive-failure.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from './archive-reports.ts';
 import type { AppDeps } from './deps.ts';
@@ -26,6 +27,7 @@ export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStat
     schema: 'compact/archive-stats@1',
     archive: archive === null ? null : deps.archivePath,
     ...reportFigures(archive?.measure() ?? NOTHING),
+    vectors: archive === null ? null : reportVectors(archive.vectors),
   }));
 }
 
@@ -43,6 +45,11 @@ const NOTHING: ArchiveFigures = {
   prepared: 0,
   formats: [],
 };
+
+function reportVectors({ findModel, count }: VectorStore): ArchiveStatsReport['vectors'] {
+  const model = findModel();
+  return model === null ? null : { ...model, ...count() };
+}
 
 async function look<T>(deps: LookDeps, work: (archive: Archive | null) => T): Promise<Result<T, Failure>> {
   const opened = await openUnsettled(deps);
@@ -67,7 +74,7 @@ function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
   };
 }
 
-function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive'> {
+function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive' | 'vectors'> {
   const { compactions, prepared, conversations, batches, lines, messages, originalBytes, packedBytes, fileBytes } =
     figures;
   return {

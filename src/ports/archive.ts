@@ -3,6 +3,7 @@ import type { Role } from '../core/message.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
 import type { ArchiveLookup } from './archive-lookup.ts';
 import type { SummaryCache } from './summary-cache.ts';
+import type { VectorStore } from './vector-store.ts';
 
 /** A batch as stored. */
 export type StoredBatch = SummaryBatch & {
@@ -167,6 +168,7 @@ export type Archive = ArchiveLookup & {
   /** An applied compaction of the same bytes under the same settings. */
   readonly findSame: (sourceSha256: string, settingsSha256: string) => StoredCompaction | null;
   readonly summaries: SummaryCache;
+  readonly vectors: VectorStore;
   /** One transaction; the compaction is then `prepared`. `lines` come in order and each is read once. */
   readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
   readonly markApplied: (id: number) => void;

@@ -178,11 +178,25 @@ INSERT INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL AND 
 ALTER TABLE lines ADD COLUMN traits INTEGER NOT NULL DEFAULT 0 CHECK (traits BETWEEN 0 AND 3); -- 1: ends as a question, 2: says when
 `;
 
+const MEANING = `
+-- Whose vectors these are; those of another model are removed before its own come. The index over them (message_vector_search) is of a kind
+-- that needs an extension, and of the model's dimensions: it is made with the first of them.
+CREATE TABLE vector_model (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  provider ANY NOT NULL,
+  model ANY NOT NULL,
+  dimensions INTEGER NOT NULL CHECK (dimensions > 0)
+) STRICT;
+-- A signed byte a number, the largest of them 127; null: there is no text.
+CREATE TABLE message_vectors (line_id INTEGER PRIMARY KEY REFERENCES lines, vector BLOB) STRICT;
+CREATE TABLE batch_vectors (batch_id INTEGER PRIMARY KEY REFERENCES batches, vector BLOB) STRICT;
+`;
+
 /**
  * Step n leads from schema version n to n + 1. Steps that were released are never changed; of each version there is an archive as it was written
  * then in fixtures/archives.
  */
-export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA, PAID_SUMMARIES, WORDS_ALONE];
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA, PAID_SUMMARIES, WORDS_ALONE, MEANING];
 
 export const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -18,6 +18,7 @@ import { createBatchSearch } from './search.ts';
 import { createSettling } from './settle.ts';
 import { createStore } from './store.ts';
 import { createSummaryCache } from './summaries.ts';
+import { createVectorStore } from './vectors/vector-store.ts';
 
 export type OpenArchiveOptions = {
   readonly path: string;
@@ -25,6 +26,8 @@ export type OpenArchiveOptions = {
   readonly create?: boolean;
   /** How long to wait for another process that writes. */
   readonly busyTimeoutMs?: number;
+  /** The file of SQLite's extension for vectors; without it none are kept or compared. */
+  readonly vectorExtension?: string;
 };
 
 /** Storing a gigabyte holds the write lock for some ten seconds, and several processes may stand in line. */
@@ -40,14 +43,16 @@ export function openArchive({
   path,
   create = true,
   busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
+  vectorExtension,
 }: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
   const file = prepareFile(path, create);
   if (!file.ok) return file;
   const { path: filePath, isWritable } = file.value;
+  const extension = vectorExtension ?? null;
   try {
     return isWritable
-      ? openForWriting(filePath, { path, create, busyTimeoutMs })
-      : openForReading(filePath, { path, busyTimeoutMs });
+      ? openForWriting(filePath, { path, create, busyTimeoutMs, extension })
+      : openForReading(filePath, { path, busyTimeoutMs, extension });
   } catch (error) {
     const failure = toOpenFailure(error, { file: filePath, path });
     if (failure === null) throw error;
@@ -55,9 +60,11 @@ export function openArchive({
   }
 }
 
+type Opening = Required<Omit<OpenArchiveOptions, 'vectorExtension'>> & { readonly extension: string | null };
+
 function openForWriting(
   file: string,
-  { path, create, busyTimeoutMs }: Required<OpenArchiveOptions>,
+  { path, create, busyTimeoutMs, extension }: Opening,
 ): Result<Archive, ArchiveFailure> {
   const refusal = hasLog(file) ? refuseUntouched(file, { path, create, busyTimeoutMs }) : null;
   if (refusal !== null) return err(refusal);
@@ -71,13 +78,13 @@ function openForWriting(
     // First, because changing the kind of journal writes to the file: whoever opens it in between would find a database of nothing.
     migrate(db);
     configure(db, busyTimeoutMs);
-    return ok(createArchive(db, { path, isReadOnly: false, close }));
+    return ok(createArchive(db, { path, isReadOnly: false, extension, close }));
   });
 }
 
 function openForReading(
   file: string,
-  { path, busyTimeoutMs }: Omit<Required<OpenArchiveOptions>, 'create'>,
+  { path, busyTimeoutMs, extension }: Omit<Opening, 'create'>,
 ): Result<Archive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
@@ -92,7 +99,7 @@ function openForReading(
     distrust(db);
     migrate(db);
     seal();
-    return ok(createArchive(db, { path, isReadOnly: true, close }));
+    return ok(createArchive(db, { path, isReadOnly: true, extension, close }));
   });
 }
 
@@ -116,7 +123,7 @@ function hasLog(file: string): boolean {
 /** As `refuse`, without taking in the log that its writer left: who closes a database last does, and that may be somebody else's. */
 function refuseUntouched(
   file: string,
-  { path, create, busyTimeoutMs }: Required<OpenArchiveOptions>,
+  { path, create, busyTimeoutMs }: Omit<Opening, 'extension'>,
 ): ArchiveFailure | null {
   const opened = openInPlace(file, busyTimeoutMs);
   if (opened === null) return null; // its writer is just about to close it
@@ -158,9 +165,14 @@ function useWriteAheadLog(db: Database.Database, busyTimeoutMs: number): void {
   }
 }
 
-type Opened = { readonly path: string; readonly isReadOnly: boolean; readonly close: () => void };
+type Opened = {
+  readonly path: string;
+  readonly isReadOnly: boolean;
+  readonly extension: string | null;
+  readonly close: () => void;
+};
 
-function createArchive(db: Database.Database, { path, isReadOnly, close }: Opened): Archive {
+function createArchive(db: Database.Database, { path, isReadOnly, extension, close }: Opened): Archive {
   return {
     path,
     isReadOnly,
@@ -174,6 +186,7 @@ function createArchive(db: Database.Database, { path, isReadOnly, close }: Opene
     measure: createMeasure(db, path),
     store: createStore(db, path),
     summaries: createSummaryCache(db, path),
+    vectors: createVectorStore(db, { path, extension }),
     check: createCheck(db, path),
     close,
   };

@@ -26,6 +26,7 @@ export function renderArchiveStats(
     row('originals', formatBytes(bytes.original)),
     row('packed', formatBytes(bytes.packed)),
     row('on disk', `${formatBytes(bytes.file)}${bytes.share === null ? '' : ` (${formatShare(bytes.share)})`}`),
+    ...(report.vectors === null ? [] : [row('vectors', vectorsText(report.vectors))]),
     ...report.formats.map(({ format, compactions, lines, bytes: size }) =>
       row(safeText(format), `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${formatBytes(size)}`),
     ),
@@ -33,6 +34,10 @@ export function renderArchiveStats(
       ? []
       : [theme.warning(row('unsettled', `${formatCount(prepared)}; the next compaction settles it`))]),
   ];
+}
+
+function vectorsText({ done, total, model, dimensions }: NonNullable<ArchiveStatsReport['vectors']>): string {
+  return `${formatCount(done)} of ${formatCount(total)}, by ${safeText(model)}, ${formatCount(dimensions)} numbers each`;
 }
 
 const LABEL_COLUMNS = 12;

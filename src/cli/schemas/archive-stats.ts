@@ -18,6 +18,10 @@ export const archiveStatsReportSchema = z.strictObject({
     file: count,
     share: z.number().nonnegative().nullable().describe('of the file in the original'),
   }),
+  vectors: z
+    .strictObject({ provider: z.string(), model: z.string(), dimensions: count, done: count, total: count })
+    .nullable()
+    .describe('for search by meaning: how many messages and batches have one; null: none has'),
   oldest: time,
   newest: time,
   formats: z.array(z.strictObject({ format: z.string(), compactions: count, lines: count, bytes: count })),

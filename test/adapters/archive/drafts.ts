@@ -29,16 +29,16 @@ export function tempFolder(t: TestContext): string {
   return folder;
 }
 
-export function openAt(path: string): Archive {
-  const opened = openArchive({ path });
-  assert.ok(opened.ok);
+export function openAt(path: string, vectorExtension?: string): Archive {
+  const opened = openArchive({ path, ...(vectorExtension === undefined ? {} : { vectorExtension }) });
+  assert.ok(opened.ok, JSON.stringify(opened));
   return opened.value;
 }
 
 /** An archive in a folder of its own, closed and removed after the test. */
-export function tempArchive(t: TestContext): Archive {
+export function tempArchive(t: TestContext, vectorExtension?: string): Archive {
   const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
-  const archive = openAt(join(folder, 'archive.db'));
+  const archive = openAt(join(folder, 'archive.db'), vectorExtension);
   t.after(() => {
     archive.close();
     rmSync(folder, { recursive: true, force: true });

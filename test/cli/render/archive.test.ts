@@ -44,6 +44,12 @@ test('figures of an archive stand a line each', () => {
   ]);
 });
 
+test('where there are vectors, how many and whose they are is told', () => {
+  const vectors = { provider: 'ollama', model: 'tiny\u001b[2J', dimensions: 768, done: 1000, total: 1105 };
+  const lines = renderArchiveStats(statsReport({ vectors }), place);
+  assert.ok(lines.includes('  vectors      1,000 of 1,105, by tiny\\x1b[2J, 768 numbers each'), lines.join('\n'));
+});
+
 test('an empty archive has no share and no times', () => {
   const empty = {
     compactions: 0,

@@ -13,6 +13,7 @@ import { createOwnLineCheck } from './own-lines.ts';
 import { checkReferences } from './references.ts';
 import { checkLeftovers } from './search.ts';
 import { checkStructure } from './structure.ts';
+import { checkVectors } from './vectors.ts';
 import { createFileFinder } from './touched.ts';
 
 /** Ids are never used twice: one that is not there was taken back. Asked one by one, so that a page that is gone hides no other. */
@@ -81,6 +82,10 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
   }
   for (const found of checkLeftovers(db)) {
     if (found === null) yield progress('checking the search index', 0, 1);
+    else yield* tell(found);
+  }
+  for (const found of checkVectors(db)) {
+    if (found === null) yield progress('checking the vectors', 0, 1);
     else yield* tell(found);
   }
   const { original, packed, ...counts } = totals;
