@@ -10,19 +10,26 @@ import type { Classify } from './translate.ts';
 /** For requests that name no limit; the SDKs' own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
+export type CallLimits = {
+  readonly timeoutMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  /** What to try where it takes longer. */
+  readonly lateAdvice?: string;
+};
+
 /** One call within its time. Rejects with a `ModelError` for what the service did; an error of the program stays what it is. */
 export async function callService<T>(
   { service, classify }: { readonly service: Service; readonly classify: Classify },
-  limits: { readonly timeoutMs: number | undefined; readonly signal: AbortSignal | undefined },
+  limits: CallLimits,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal } = limits;
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, signal, lateAdvice = 'compaction_timeout allows more' } = limits;
   try {
     const outcome = await withDeadline(work, { signal, timeoutMs });
     if (outcome.kind === 'done') return outcome.value;
     if (outcome.kind === 'aborted') throw new ModelError('api_error', 'it was interrupted', { retryable: false });
     const limit = `gave no whole answer within ${timeoutMs / 1000} s`;
-    throw serviceError(service, limit, { code: 'timeout', retryable: true, advice: 'compaction_timeout allows more' });
+    throw serviceError(service, limit, { code: 'timeout', retryable: true, advice: lateAdvice });
   } catch (error) {
     const fault = faultBehind(error);
     throw fault === null ? error : translateFault(service, fault, classify);

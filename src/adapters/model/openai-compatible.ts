@@ -4,6 +4,7 @@ import type { Stream } from 'openai/streaming';
 import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import { askAdapting, callService } from './call-service.ts';
+import { ADVICE } from './openai-advice.ts';
 import { openAnswer } from './events.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import { readOpenAiAnswer } from './openai-answer.ts';
@@ -15,26 +16,12 @@ import { isCutPrompt, sizeOf } from './prompt-size.ts';
 import { createSdkLogger, openService, requestHeaders } from './service.ts';
 import type { ReachableService, ServiceOptions } from './service.ts';
 import { serviceError } from './service-error.ts';
-import type { Service } from './service-error.ts';
 
 export type OpenAiCompatibleOptions = ServiceOptions & {
   /** ollama: it cuts prompts that are too long without a word, which is looked for. */
   readonly flavor: 'openai' | 'ollama';
   /** Null: by the host. The other one is tried where a server refuses it. */
   readonly maxTokensField?: MaxTokensField | null;
-};
-
-const ADVICE: Readonly<Record<OpenAiCompatibleOptions['flavor'], Service['advice']>> = {
-  openai: {
-    key: 'OPENAI_API_KEY or what api_key_env names',
-    notFound: 'check the name of the model, and base_url, which mostly ends in /v1',
-    refused: 'check base_url, and whether a server runs there',
-  },
-  ollama: {
-    key: 'api_key or what api_key_env names',
-    notFound: '`ollama list` gives the models that are there, `ollama pull` gets one; base_url ends in /v1',
-    refused: 'is Ollama running? `ollama serve` starts it',
-  },
 };
 
 /** Summaries by any server that speaks OpenAI's chat completions. `baseUrl` is what stands before `/chat/completions`. */
