@@ -6,6 +6,12 @@ const text = z.string('must be a text').min(1, 'must not be empty');
 const yesOrNo = z.boolean('must be true or false');
 const count = z.int('must be a whole number of 1 or more').min(1, 'must be a whole number of 1 or more');
 const countOrZero = z.int('must be a whole number of 0 or more').min(0, 'must be a whole number of 0 or more');
+/** More than any model gives, and more than the index of vectors can hold. */
+const MAX_DIMENSIONS = 8192;
+const vectorLength = z
+  .int(`must be a whole number from 1 to ${MAX_DIMENSIONS}`)
+  .min(1, `must be a whole number from 1 to ${MAX_DIMENSIONS}`)
+  .max(MAX_DIMENSIONS, `must be a whole number from 1 to ${MAX_DIMENSIONS}`);
 const points = z.number('must be a number of 0 or more').min(0, 'must be a number of 0 or more');
 const share = z
   .number('must be a number from 0 to 1')
@@ -69,7 +75,11 @@ export const configFileSchema = table({
     provider: oneOf(['openai-compat', 'ollama']).optional(),
     model: text.optional(),
     base_url: url.optional(),
-    dimensions: count.optional(),
+    dimensions: vectorLength.optional(),
+    api_key: text.optional(),
+    api_key_env: text.optional(),
+    requests_per_minute: count.optional(),
+    input_tokens_per_minute: count.optional(),
   }).optional(),
   privacy: table({ redact: yesOrNo.optional(), redact_rules: text.optional() }).optional(),
   prices: z.record(text, table({ input: points, output: points }), 'must be a table').optional(),

@@ -6,14 +6,21 @@ export type Settings = {
   readonly transcript: { readonly keep_invalid: boolean };
   /** Null: the user's own archive (see `defaultArchivePath`). */
   readonly archive: { readonly path: string | null };
-  readonly embedding: {
-    readonly provider: string | null;
-    readonly model: string | null;
-    readonly base_url: string | null;
-    readonly dimensions: number | null;
-  };
+  readonly embedding: EmbeddingSettings;
   readonly privacy: { readonly redact: boolean; readonly redact_rules: string | null };
   readonly prices: { readonly [model: string]: { readonly input: number; readonly output: number } };
+};
+
+/** Search by meaning; without a provider there is none. */
+export type EmbeddingSettings = {
+  readonly provider: 'openai-compat' | 'ollama' | null;
+  readonly model: string | null;
+  readonly base_url: string | null;
+  readonly dimensions: number | null;
+  readonly api_key: string | null;
+  readonly api_key_env: string | null;
+  readonly requests_per_minute: number | null;
+  readonly input_tokens_per_minute: number | null;
 };
 
 export type SummarizationSettings = {
@@ -97,7 +104,16 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   transcript: { keep_invalid: false },
   archive: { path: null },
-  embedding: { provider: null, model: null, base_url: null, dimensions: null },
+  embedding: {
+    provider: null,
+    model: null,
+    base_url: null,
+    dimensions: null,
+    api_key: null,
+    api_key_env: null,
+    requests_per_minute: null,
+    input_tokens_per_minute: null,
+  },
   privacy: { redact: true, redact_rules: null },
   prices: {},
 };

@@ -116,7 +116,7 @@ test('a URL with a name and a password, which no client would take, is refused w
     file: { summarization: { provider: 'ollama', name: 'm' } },
     flags: { base_url: 'me:hunter2@x' },
   });
-  assert.equal(typed, "'…@x' is no http or https URL: give another with --base-url");
+  assert.equal(typed, "'…@x' is no http or https URL: give another one with --base-url");
 });
 
 test('another server than the provider’s own may want no key', () => {

@@ -1,0 +1,119 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import type { AccessInput } from './model-access.ts';
+import { hideCredentials } from './shown-url.ts';
+
+export type ServiceName = 'anthropic' | 'openai-compat' | 'ollama';
+
+type ServiceFacts = {
+  readonly baseUrl: string;
+  /** The environment variable that holds the key by custom; null: no key is needed. */
+  readonly keyVariable: string | null;
+};
+
+export const SERVICES: { readonly [name in ServiceName]: ServiceFacts } = {
+  anthropic: { baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
+  'openai-compat': { baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  ollama: { baseUrl: 'http://localhost:11434/v1', keyVariable: null },
+};
+
+/** Where a service is, and with what it is asked. The key is a secret: it is never shown. */
+export type ServiceAccess = {
+  readonly baseUrl: string;
+  /** Null: the service wants none. */
+  readonly apiKey: string | null;
+  readonly redactsSecrets: boolean;
+};
+
+export type ServiceInput = Omit<AccessInput, 'flags'> & {
+  readonly provider: ServiceName;
+  /** As it applies. */
+  readonly section: {
+    readonly base_url: string | null;
+    readonly api_key: string | null;
+    readonly api_key_env: string | null;
+  };
+  /** What of that the file says, which somebody else may have written. */
+  readonly given: { readonly base_url?: string | undefined; readonly api_key_env?: string | undefined } | undefined;
+  /** How another host can be named: "another one with --base-url". */
+  readonly otherUrl: string;
+};
+
+/** Sends nothing where only a file that somebody else may have written would have it sent. The error is a sentence for the user. */
+export function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string> {
+  const { provider, otherUrl, config, settings, section } = input;
+  const facts = SERVICES[provider];
+  const baseUrl = section.base_url ?? facts.baseUrl;
+  const host = hostOf(baseUrl);
+  if (host === null) return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give ${otherUrl}`);
+  const isLocal = isLoopback(host);
+  const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
+  const isForeign = !isLocal && !isOwn && isFromProject(input);
+  if (isForeign && !input.trustsConfig) {
+    return err(
+      `${config.file?.path ?? 'the configuration'} would have transcripts and keys sent to ${host}: give --trust-config if you know that host, or ${otherUrl}`,
+    );
+  }
+  const wish = input.trustsConfig ? null : findUntrustedWish(input, { facts, isLocal });
+  if (wish !== null) return err(wish);
+  if (hideCredentials(baseUrl) !== baseUrl) {
+    return err(
+      `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
+    );
+  }
+  const key = input.isDryRun ? ok(null) : findKey(input, facts);
+  if (!key.ok) return key;
+  if (!input.isDryRun && key.value === null && isOwn && facts.keyVariable !== null) {
+    return err(
+      `the provider '${provider}' needs a key: set ${facts.keyVariable}, or name another variable with api_key_env in the configuration`,
+    );
+  }
+  const redactsSecrets = config.values.privacy?.redact ?? (settings.privacy.redact && !isLocal);
+  return ok({ baseUrl, apiKey: key.value, redactsSecrets });
+}
+
+function isFromProject({ config, given }: ServiceInput): boolean {
+  return config.file?.place === 'project' && given?.base_url !== undefined;
+}
+
+/** What a file that somebody else may have written must not ask for without a word of the user; null: nothing. */
+function findUntrustedWish(
+  { config: { file, values }, given }: ServiceInput,
+  { facts, isLocal }: { readonly facts: ServiceFacts; readonly isLocal: boolean },
+): string | null {
+  if (file?.place !== 'project') return null;
+  const variable = given?.api_key_env;
+  if (variable !== undefined && variable !== facts.keyVariable) {
+    return `${file.path} would have the value of ${variable} sent as a key: give --trust-config if that is meant`;
+  }
+  if (values.privacy?.redact === false && !isLocal) {
+    return `${file.path} would have transcripts sent to another machine with their secrets: give --trust-config if that is meant`;
+  }
+  return null;
+}
+
+/** The file's own key, the variable that it names, or the provider's; an empty one is none. */
+function findKey({ section, environment }: ServiceInput, { keyVariable }: ServiceFacts): Result<string | null, string> {
+  const { api_key: ownKey, api_key_env: namedVariable } = section;
+  if (ownKey !== null) return ok(ownKey);
+  const variable = namedVariable ?? keyVariable;
+  const found = variable === null ? '' : (environment[variable] ?? '').trim();
+  if (found === '' && namedVariable !== null) {
+    return err(`the configuration says that the key is in ${namedVariable}, and that variable is not set`);
+  }
+  return ok(found === '' ? null : found);
+}
+
+function originOf(url: string): string | null {
+  return URL.parse(url)?.origin ?? null;
+}
+
+function hostOf(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.hostname : null;
+}
+
+/** As URLs write this machine's own addresses, whatever form they were given in. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+}
