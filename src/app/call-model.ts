@@ -62,7 +62,7 @@ async function callUntilDone(
 
 /** Up to a quarter longer by chance, so that many that failed together do not come back together; never less than was asked for. */
 export function backoffMs(
-  { runtime }: Pick<CallDeps, 'runtime'>,
+  { runtime }: { readonly runtime: Pick<Runtime, 'random'> },
   failed: number,
   retryAfterMs: number | undefined,
 ): number {

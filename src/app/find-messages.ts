@@ -1,4 +1,5 @@
 import { FEEDBACK_MESSAGES, FEEDBACK_SHARE, MAX_FEEDBACK_PART, chooseFeedback } from '../core/search/feedback.ts';
+import { weighMeaning } from '../core/search/meaning.ts';
 import { PHRASE_MESSAGES, PHRASE_SHARE, readPhrases, sharePhrases } from '../core/search/phrases.ts';
 import { findPlaces, weighWord } from '../core/search/places.ts';
 import type { WordHits } from '../core/search/places.ts';
@@ -15,14 +16,19 @@ export type MessageSearch = {
   readonly limit: number;
   /** What some of the lines say. */
   readonly readTexts: (lineIds: readonly number[]) => readonly string[];
-  /** What else speaks for some messages than their words, by their numbers, found by words or not (1: as much as the best words do). */
-  readonly also?: ReadonlyMap<number, number>;
+  /** Messages that are about the same as the query, and how much alike some are; undefined: only their words are looked at. */
+  readonly meaning?: {
+    readonly nearest: (limit: number) => readonly number[];
+    readonly similarities: (lineIds: readonly number[]) => ReadonlyMap<number, number>;
+  };
 };
 
 export type RankedLine = { readonly lineId: number; readonly score: number };
 
 /** So many are looked at closely. */
 const MAX_CANDIDATES = 200;
+/** So many more, that have none of the words but mean about the same. */
+const MAX_NEAREST = 50;
 /** Places that are looked up at a time: some are no messages, or are not let through. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
@@ -38,12 +44,13 @@ export function findMessages(messages: MessageIndex, search: MessageSearch): rea
 }
 
 function rankMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
-  const { query, filter, limit, readTexts, also = new Map<number, number>() } = search;
+  const { query, filter, limit, readTexts, meaning } = search;
   const question = readQuestion(query, messages.listSpeakers());
   const messageCount = messages.countMessages();
   const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
-  const wanted = Math.max(MAX_CANDIDATES, limit);
-  const loaded = loadCandidates(messages, { listed, filter, wanted, also: [...also.keys()] });
+  const byWords = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
+  const nearest = meaning?.nearest(Math.max(MAX_NEAREST, limit)) ?? [];
+  const loaded = addCandidates(byWords, inOrder(nearest, messages.loadCandidates(nearest, filter)));
   if (loaded.length === 0) return [];
   const around = idsAround(loaded);
   const words = [
@@ -51,12 +58,17 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
   ];
   const isFew = question.words.length < MIN_QUESTION_WORDS;
-  const candidates = isFew ? loaded.filter((one) => also.has(one.lineId) || isAbout(one, words)) : loaded;
+  const near = new Set(nearest);
+  const candidates = isFew ? loaded.filter((one) => near.has(one.lineId) || isAbout(one, words)) : loaded;
   const { speaker, asksWhen } = question;
-  const plain = { words, speaker, asksWhen, alsoFor: (lineId: number): number => also.get(lineId) ?? 0 };
+  const similarities = meaning?.similarities(candidates.map(({ lineId }) => lineId));
+  const meaningShare = similarities === undefined ? () => 0 : weighMeaning(similarities);
+  const plain = { words, speaker, asksWhen, alsoFor: meaningShare };
   const phraseShare = readPhraseShares(rankCandidates(candidates, plain), search);
-  const options = { ...plain, alsoFor: (lineId: number): number => plain.alsoFor(lineId) + phraseShare(lineId) };
+  const options = { ...plain, alsoFor: (lineId: number): number => meaningShare(lineId) + phraseShare(lineId) };
   const first = rankCandidates(candidates, options);
+  // Where none of the words stands anywhere, others must not be looked for in their place.
+  if (byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
 
   const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
   const heard = chooseFeedback(readTexts(first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId)), {
@@ -71,7 +83,11 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     return { lineIds, weight: FEEDBACK_SHARE * weighWord(lineIds.length, messageCount) };
   });
   const ranked = rankCandidates(candidates, { ...options, words: [...words, ...more] });
-  return ranked.slice(0, limit).map(({ candidate, score }) => ({ lineId: candidate.lineId, score }));
+  return ranked.slice(0, limit).map(toRankedLine);
+}
+
+function toRankedLine({ candidate, score }: Ranked<StoredCandidate>): RankedLine {
+  return { lineId: candidate.lineId, score };
 }
 
 /** Which of the best hold word for word what stands together in the query. */
@@ -118,35 +134,33 @@ function listWords(
   return { listed, common };
 }
 
-/** The best that can be found by words, and the others that something speaks for; each text of a conversation once. */
+/** The best that can be found, each text of a conversation once. */
 function loadCandidates(
   messages: MessageIndex,
-  of: {
-    readonly listed: readonly WordHits[];
-    readonly filter: SearchFilter;
-    readonly wanted: number;
-    readonly also: readonly number[];
-  },
+  of: { readonly listed: readonly WordHits[]; readonly filter: SearchFilter; readonly wanted: number },
 ): readonly StoredCandidate[] {
-  const found = new Map<string, StoredCandidate>();
+  let found: readonly StoredCandidate[] = [];
   let done = 0;
   for (let count = Math.max(FIRST_PLACES, 2 * of.wanted); ; count *= PLACES_GROWTH) {
     const places = findPlaces(of.listed, count);
-    for (const candidate of inOrder(places.slice(done), messages.loadCandidates(places.slice(done), of.filter))) {
-      const key = keyOf(candidate);
-      if (!found.has(key)) found.set(key, candidate);
-    }
-    if (found.size >= of.wanted || places.length < count) break;
+    const more = places.slice(done);
+    found = addCandidates(found, inOrder(more, messages.loadCandidates(more, of.filter)));
+    if (found.length >= of.wanted || places.length < count) break;
     done = places.length;
   }
-  const others = of.also.length === 0 ? [] : messages.loadCandidates(of.also, of.filter);
-  const kept = new Map([...found].slice(0, of.wanted));
-  for (const candidate of others) if (!kept.has(keyOf(candidate))) kept.set(keyOf(candidate), candidate);
-  return [...kept.values()];
+  return found.slice(0, of.wanted);
 }
 
-function keyOf({ sha256, conversationId }: StoredCandidate): string {
-  return `${sha256} ${conversationId ?? ''}`;
+function addCandidates(
+  known: readonly StoredCandidate[],
+  more: readonly StoredCandidate[],
+): readonly StoredCandidate[] {
+  const found = new Map<string, StoredCandidate>();
+  for (const candidate of [...known, ...more]) {
+    const key = `${candidate.sha256} ${candidate.conversationId ?? ''}`;
+    if (!found.has(key)) found.set(key, candidate);
+  }
+  return [...found.values()];
 }
 
 function inOrder(lineIds: readonly number[], candidates: readonly StoredCandidate[]): readonly StoredCandidate[] {

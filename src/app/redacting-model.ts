@@ -25,6 +25,11 @@ export function redactRequest({ source: _source, ...request }: ModelRequest, red
   return { ...request, messages: redactAll(request.messages, redactor, redactContent) };
 }
 
+/** As what a redacting model sends: what one text shows to be a secret is masked in all. */
+export function redactTexts(texts: readonly string[], redactor: Redactor): readonly string[] {
+  return redactAll(texts, redactor, (text, redact) => redact(text));
+}
+
 /** What a later one shows to be a secret may stand in an earlier one: where any was found, all are gone through again. */
 function redactAll<T>(
   texts: readonly T[],

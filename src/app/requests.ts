@@ -63,6 +63,8 @@ export type SearchRequest = {
   readonly until: Date | null;
   /** The transcript: its path, or the end of one. */
   readonly source: string | null;
+  /** Queries that are known to follow: what has to be asked for all is asked at once. */
+  readonly upcoming?: readonly string[];
 };
 
 /** A label, the beginning of one, `batch:N`, `message:N`, a message's own id, or the key in a clip-archive's last line. */

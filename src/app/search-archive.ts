@@ -12,30 +12,43 @@ import type { FormatRegistry } from '../ports/formats.ts';
 import type { SearchFilter } from '../ports/message-index.ts';
 import { toFailure } from './archive-failure.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from './archive-reports.ts';
-import { readArchivedText } from './archived-text.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { findMessages } from './find-messages.ts';
+import type { MessageSearch } from './find-messages.ts';
+import type { VectorStore } from '../ports/vector-store.ts';
 import type { SearchRequest } from './requests.ts';
 import { openUnsettled } from './settle.ts';
+import { createTextReader } from './text-reader.ts';
+import type { TextReader } from './text-reader.ts';
+import { findBatches } from './find-batches.ts';
+import type { QueryVectors } from './meaning/query-vectors.ts';
 
 /** Enough to tell what a hit is about, in a terminal and in a model's window. */
 const MAX_EXCERPT_CHARS = 320;
-/** The text that search knows of a message stands in the first of its line; the rest of a longer one is not unpacked. */
-const MAX_HEAD_BYTES = 1024 * 1024;
+export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'> & {
+  /** Undefined: search is by words alone. */
+  readonly queryVectors?: QueryVectors;
+};
 
-/** Archived batches and messages that have the words of a query. Looks only: what a crash left half-done is settled by the next compaction. */
-export async function searchArchive(
-  deps: Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'>,
-  request: SearchRequest,
-): Promise<Result<SearchReport, Failure>> {
+/**
+ * Archived batches and messages that have the words of a query, or are about the same. Looks only: what a crash left half-done is settled by
+ * the next compaction.
+ */
+export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
   const opened = await openUnsettled(deps);
   if (!opened.ok) return opened;
   const archive = opened.value;
   const report = { schema: 'compact/search@1', query: request.query } as const;
   if (archive === null) return ok({ ...report, hits: [], archive: null });
   try {
-    return ok({ ...report, hits: findHits(archive, { request, formats: deps.formats }), archive: deps.archivePath });
+    const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;
+    const hits = archive.messages.inOneState(() => {
+      // Another run may have begun to make all of them anew meanwhile.
+      const isUsable = vector?.length === archive.vectors.findModel()?.dimensions;
+      return findHits(archive, { request, formats: deps.formats, vector: isUsable ? (vector ?? null) : null });
+    });
+    return ok({ ...report, hits, archive: deps.archivePath });
   } catch (error) {
     return { ok: false, error: toFailure(error, deps.archivePath) };
   }
@@ -46,17 +59,21 @@ type Found =
   | { readonly kind: 'message'; readonly found: FoundLine }
   | { readonly kind: 'batch'; readonly found: Scored<ArchivedBatch> };
 
-function findHits(
-  archive: Archive,
-  { request, formats }: { readonly request: SearchRequest; readonly formats: FormatRegistry },
-): readonly SearchHit[] {
+type Asked = {
+  readonly request: SearchRequest;
+  readonly formats: FormatRegistry;
+  /** Of the query; null: it is looked for by its words alone. */
+  readonly vector: Float32Array | null;
+};
+
+function findHits(archive: Archive, { request, formats, vector }: Asked): readonly SearchHit[] {
   const { query, kinds, order, limit } = request;
   const filter = readFilter(request);
   const reader = createTextReader(archive, formats);
-  const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader });
+  const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader, vector });
   const terms = readSearchTerms(spaceOutSought(query));
   const hasBatches = kinds !== 'messages' && filter.role === null;
-  const batches = hasBatches ? archive.searchBatches({ terms, filter, order, limit }) : [];
+  const batches = hasBatches ? findBatches(archive, { terms, filter, order, limit }, vector) : [];
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
   const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
   const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
@@ -78,7 +95,8 @@ function findLines(
     request: { query, order, limit },
     filter,
     reader,
-  }: { readonly request: SearchRequest; readonly filter: SearchFilter; readonly reader: TextReader },
+    vector,
+  }: Omit<Asked, 'formats'> & { readonly filter: SearchFilter; readonly reader: TextReader },
 ): readonly FoundLine[] {
   if (order === 'newest') {
     const { words } = readQuestion(query, []);
@@ -87,32 +105,20 @@ function findLines(
   const load = (lineIds: readonly number[]): readonly ArchivedLine[] =>
     lineIds.flatMap((id) => archive.findLines({ kind: 'id', id }, 1));
   const readTexts = (lineIds: readonly number[]): readonly string[] => reader.load(load(lineIds));
-  return findMessages(archive.messages, { query, filter, limit, readTexts }).flatMap(({ lineId, score }) =>
+  const meaning = vector === null ? {} : { meaning: meaningOf(archive.vectors, { vector, filter }) };
+  return findMessages(archive.messages, { query, filter, limit, readTexts, ...meaning }).flatMap(({ lineId, score }) =>
     load([lineId]).flatMap(({ message, ...line }) => (message === null ? [] : [{ ...line, message, score }])),
   );
 }
 
-type TextReader = {
-  readonly load: (lines: readonly ArchivedLine[]) => readonly string[];
-  readonly textOf: (line: ArchivedLine) => string;
-};
-
-/** What messages say, each read once; blocks that hold several of them are unpacked once. */
-function createTextReader(archive: Archive, formats: FormatRegistry): TextReader {
-  const texts = new Map<number, string>();
-  const load = (lines: readonly ArchivedLine[]): readonly string[] => {
-    const missing = lines.filter(({ lineId }) => !texts.has(lineId));
-    const heads = archive.readHeads(
-      missing.map(({ lineId }) => lineId),
-      MAX_HEAD_BYTES,
-    );
-    for (const { lineId, format, line } of missing) {
-      const bytes = heads.get(lineId) ?? new Uint8Array();
-      texts.set(lineId, readArchivedText(formats, { format, line, bytes }));
-    }
-    return lines.map(({ lineId }) => texts.get(lineId) ?? '');
+function meaningOf(
+  vectors: VectorStore,
+  { vector, filter }: { readonly vector: Float32Array; readonly filter: SearchFilter },
+): NonNullable<MessageSearch['meaning']> {
+  return {
+    nearest: (limit) => vectors.nearestMessages(vector, { filter, limit }),
+    similarities: (lineIds) => vectors.similarities(vector, lineIds),
   };
-  return { load, textOf: (line) => load([line])[0] ?? '' };
 }
 
 /**

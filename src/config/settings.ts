@@ -12,7 +12,7 @@ export type Settings = {
 };
 
 /** Search by meaning; without a provider there is none. */
-export type EmbeddingSettings = {
+type EmbeddingSettings = {
   readonly provider: 'openai-compat' | 'ollama' | null;
   readonly model: string | null;
   readonly base_url: string | null;

@@ -127,19 +127,40 @@ test('a message that holds a path or a quotation as it is asked for comes before
   assert.equal(find(archive, 'src app keel ts', { readTexts })[0], 1);
 });
 
-test('what else speaks for a message is added to its words', (t) => {
+/** A meaning by which these are alike, the nearest first. */
+function meaning(...alike: readonly (readonly [id: number, similarity: number])[]): {
+  readonly meaning: NonNullable<Parameters<typeof findMessages>[1]['meaning']>;
+} {
+  const similarities = (ids: readonly number[]): ReadonlyMap<number, number> =>
+    new Map(alike.filter(([id]) => ids.includes(id)));
+  return { meaning: { nearest: (limit) => alike.slice(0, limit).map(([id]) => id), similarities } };
+}
+
+test('how much alike a message is to the query is added to its words', (t) => {
   const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
   assert.deepEqual(find(archive, 'mast').slice(0, 1), [1]);
-  assert.deepEqual(find(archive, 'mast', { also: new Map([[10, 0.5]]) }).slice(0, 1), [10]);
-  assert.deepEqual(
-    find(archive, 'spruce', {
-      also: new Map([
-        [5, 0.9],
-        [7, 0.5],
-      ]),
-    }).slice(0, 2),
-    [5, 7],
-  );
+  assert.deepEqual(find(archive, 'mast', meaning([10, 0.71], [1, 0.7])).slice(0, 2), [10, 1]);
+  assert.deepEqual(find(archive, 'mast', meaning([1, 0.71], [10, 0.7])).slice(0, 2), [1, 10]);
+});
+
+test('a message that only means the same is found too, behind one that has the words as well', (t) => {
+  const archive = talk(t, [...other(20), 'mast', ...other(20), 'spar', ...other(20)]);
+  const found = find(archive, 'mast', meaning([42, 0.8], [21, 0.7], [60, 0.1]));
+  assert.equal(found[0], 21);
+  assert.ok(found.includes(42));
+  assert.ok(!find(archive, 'mast').includes(42));
+});
+
+test('where nothing has any of the words, what means about the same is found, the nearest first', (t) => {
+  const archive = talk(t, other(40));
+  assert.deepEqual(find(archive, 'mast'), []);
+  assert.deepEqual(find(archive, 'mast', meaning([3, 0.9], [30, 0.5], [17, 0.4])), [3, 30, 17]);
+});
+
+test('a filter holds for what means about the same as well', (t) => {
+  const archive = talk(t, other(5));
+  const filter = { ...ANY, role: 'tool' as const };
+  assert.deepEqual(find(archive, 'mast', { filter, ...meaning([3, 0.9], [4, 0.5]) }), []);
 });
 
 test('the same line of one conversation comes once', (t) => {

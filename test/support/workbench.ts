@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import type { OpenArchiveOptions } from '../../src/adapters/archive/sqlite.ts';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
@@ -63,13 +64,14 @@ export function policyOf({
 export function createWorkbench(
   overrides: Partial<CompactDeps> = {},
   folder = mkdtempSync(join(tmpdir(), 'compact-bench-')),
+  archiveOptions: Pick<OpenArchiveOptions, 'vectorExtension'> = {},
 ): Workbench {
   const archivePath = join(folder, 'archive.db');
   const open: Archive[] = [];
   const archive = (): Archive => {
     const known = open[0];
     if (known !== undefined) return known;
-    const opened = openArchive({ path: archivePath });
+    const opened = openArchive({ path: archivePath, ...archiveOptions });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
     open.push(opened.value);
     return opened.value;

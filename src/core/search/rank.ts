@@ -52,6 +52,7 @@ export function rankCandidates<T extends Candidate>(
   options: RankOptions,
 ): readonly Ranked<T>[] {
   const byWords = scoreByWords(candidates, options.words);
+  // Where nothing has any of the words, there is no scale but the other one.
   const best = Math.max(0, ...byWords.values()) || 1;
   const own = ({ lineId }: T): number => (byWords.get(lineId) ?? 0) + options.alsoFor(lineId) * best;
   const sessionScore = scoreSessions(candidates, own);

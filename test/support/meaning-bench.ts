@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
+import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
+import type { EmbeddingService } from '../../src/app/meaning/embedding-service.ts';
+import { createRateLimiter } from '../../src/app/rate-limit.ts';
+import type { Embedder } from '../../src/ports/embedder.ts';
+import { toyVector } from './embedding-server.ts';
+import { createWorkbench } from './workbench.ts';
+import type { Workbench } from './workbench.ts';
+
+const found = await findVectorExtension();
+assert.ok(found.ok, JSON.stringify(found));
+export const VECTOR_EXTENSION = found.value;
+
+/** A bench whose archive can keep vectors. */
+export function meaningBench(context: TestContext): Workbench {
+  const bench = createWorkbench({}, undefined, { vectorExtension: VECTOR_EXTENSION });
+  context.after(bench.remove);
+  return bench;
+}
+
+export type FakeService = EmbeddingService & {
+  /** What was sent, a list a request. */
+  readonly sent: readonly (readonly string[])[];
+  readonly notices: readonly string[];
+};
+
+/** A service without a network: by default each text gets its toy vector. */
+export function fakeService(
+  changes: Partial<EmbeddingService> = {},
+  respond: (texts: readonly string[], index: number) => Promise<readonly Float32Array[]> = (texts) =>
+    Promise.resolve(texts.map((text) => Float32Array.from(toyVector(text)))),
+): FakeService {
+  const sent: (readonly string[])[] = [];
+  const notices: string[] = [];
+  const embed: Embedder['embed'] = async ({ texts }) => {
+    const vectors = await respond(texts, sent.push(texts) - 1);
+    return { vectors, inputTokens: null };
+  };
+  const runtime = { now: () => new Date(0), sleep: () => Promise.resolve() };
+  const none = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
+  return {
+    embedder: { embed },
+    provider: 'ollama',
+    model: 'toy',
+    dimensions: null,
+    limiter: createRateLimiter(runtime, none),
+    createRedactor: null,
+    notice: (sentence) => notices.push(sentence),
+    ...changes,
+    sent,
+    notices,
+  };
+}
