@@ -1,5 +1,8 @@
 import type { Breaker } from '../app/breaker.ts';
 import type { AppDeps, ArchiveMode, CompactDeps } from '../app/deps.ts';
+import type { EmbeddingService } from '../app/meaning/embedding-service.ts';
+import type { QueryVectors } from '../app/meaning/query-vectors.ts';
+import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
@@ -9,11 +12,12 @@ import type { Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
-import type { Composition, ModelChoice, UseCases } from './use-cases.ts';
+import type { Composition, EmbedderChoice, ModelChoice, UseCases } from './use-cases.ts';
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
 export function createUseCases(composition: Composition): UseCases {
-  const archive = createArchiveOpener(composition.archivePath);
+  const chosen: Chosen = {};
+  const archive = createArchiveOpener(composition.archivePath, chosen);
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit: composition.removeAtExit }),
     formats: formatRegistry,
@@ -24,13 +28,18 @@ export function createUseCases(composition: Composition): UseCases {
     archivePath: composition.archivePath,
   };
   const writing = { ...deps, stdout: composition.stdout, reached: composition.reached ?? (() => undefined) };
-  const chosen: { breaker?: Breaker; model?: ChosenModel } = {};
   return {
     chooseModel: async (choice) => {
       const model = await loadModel(choice, deps.runtime);
       if (!model.ok) return model;
       chosen.model = model.value.model;
       return ok(model.value.warnings);
+    },
+    chooseEmbedder: async (choice) => {
+      const embedding = await loadEmbedding(choice, deps);
+      if (!embedding.ok) return embedding;
+      chosen.embedding = embedding.value;
+      return ok(embedding.value.warnings);
     },
     compactFile: async (request, progress) => {
       const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
@@ -48,24 +57,38 @@ export function createUseCases(composition: Composition): UseCases {
         ...(isAudited ? { stem: createCachedStemmer() } : {}),
         breaker: chosen.breaker,
       };
-      return compactFile(compacting, request);
+      const done = await compactFile(compacting, request);
+      if (!done.ok || chosen.embedding === undefined) return done;
+      const { embedCompacted } = await import('../app/meaning/embed-compacted.ts');
+      return ok(await embedCompacted({ ...deps, progress, service: chosen.embedding.service }, done.value));
     },
     scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
     surveyFile: async (request, progress) =>
       (await import('../app/survey-file.ts')).surveyFile({ ...deps, progress }, request),
     restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
-    searchArchive: async (request) => (await import('../app/search-archive.ts')).searchArchive(deps, request),
+    searchArchive: async (request) => {
+      const { searchArchive } = await import('../app/search-archive.ts');
+      const { embedding } = chosen;
+      return searchArchive(embedding === undefined ? deps : { ...deps, queryVectors: embedding.queryVectors }, request);
+    },
     showArchived: async (request) => (await import('../app/show-archived.ts')).showArchived(deps, request),
     showOriginals: async (request, onLine) =>
       (await import('../app/show-archived.ts')).showOriginals(deps, request, onLine),
     listArchive: async () => (await import('../app/list-archive.ts')).listArchive(deps),
     measureArchive: async () => (await import('../app/list-archive.ts')).measureArchive(deps),
     checkArchive: async () => (await import('../app/check-archive.ts')).checkArchive(deps),
+    embedArchive: async () => {
+      if (chosen.embedding === undefined) throw new Error('no embedder was chosen');
+      const { embedArchive } = await import('../app/meaning/embed-archive.ts');
+      return embedArchive({ ...deps, service: chosen.embedding.service });
+    },
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
 }
+
+type Chosen = { breaker?: Breaker; model?: ChosenModel; embedding?: ChosenEmbedding };
 
 type ChosenModel = Pick<CompactDeps, 'model' | 'service' | 'fallback'>;
 
@@ -75,18 +98,15 @@ async function loadModel(
   runtime: Runtime,
 ): Promise<Result<{ readonly model: ChosenModel; readonly warnings: readonly string[] }, string>> {
   const { provider, redactsSecrets, redactRulesPath, limits, fallsBack, notice } = choice;
-  const { loadRedactors } = await import('../adapters/redact/load-redactor.ts');
-  const redactors = redactsSecrets ? await loadRedactors(redactRulesPath) : null;
-  if (redactors !== null && !redactors.ok) {
-    return err(redactors.error.map(({ path, place, problem }) => `${path}: ${place} ${problem}`).join('; '));
-  }
+  const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
+  if (!redactors.ok) return redactors;
   const { createRateLimiter } = await import('../app/rate-limit.ts');
   const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
   const service = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
     underWay: new Map(),
     limiter: createRateLimiter(runtime, limits),
-    createRedactor: redactors?.value.create ?? null,
+    createRedactor: redactors.value?.create ?? null,
     notice,
   };
   const fallback = fallsBack ? { fallback: createExtractiveProvider() } : {};
@@ -94,9 +114,23 @@ async function loadModel(
   const model = choice.isDryRun ? createExtractiveProvider() : await createModel(choice, runtime);
   return ok({
     model: { model, service, ...fallback },
-    warnings: redactors?.value.warnings ?? [],
+    warnings: redactors.value?.warnings ?? [],
   });
 }
+
+/** Null: secrets are not masked. */
+async function loadRedactorsFor({
+  redactsSecrets,
+  redactRulesPath,
+}: Masking): Promise<Result<LoadedRedactors | null, string>> {
+  if (!redactsSecrets) return ok(null);
+  const { loadRedactors } = await import('../adapters/redact/load-redactor.ts');
+  const redactors = await loadRedactors(redactRulesPath);
+  if (redactors.ok) return redactors;
+  return err(redactors.error.map(({ path, place, problem }) => `${path}: ${place} ${problem}`).join('; '));
+}
+
+type Masking = Pick<ModelChoice, 'redactsSecrets' | 'redactRulesPath'>;
 
 async function createModel(choice: ModelChoice, { now }: Runtime): Promise<ModelProvider> {
   const { provider, apiKey, baseUrl, maxTokensField, log } = choice;
@@ -109,8 +143,49 @@ async function createModel(choice: ModelChoice, { now }: Runtime): Promise<Model
   return createOpenAiCompatibleProvider({ ...options, flavor, maxTokensField });
 }
 
+type ChosenEmbedding = {
+  readonly service: EmbeddingService;
+  readonly queryVectors: QueryVectors;
+  readonly vectorExtension: string;
+  readonly warnings: readonly string[];
+};
+
+async function loadEmbedding(
+  choice: EmbedderChoice,
+  { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
+): Promise<Result<ChosenEmbedding, string>> {
+  const { provider, model, dimensions, apiKey, baseUrl, redactsSecrets, redactRulesPath, limits, notice } = choice;
+  const { findVectorExtension } = await import('../adapters/archive/vectors/extension.ts');
+  const extension = await findVectorExtension();
+  if (!extension.ok) return extension;
+  const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
+  if (!redactors.ok) return redactors;
+  const { createRateLimiter } = await import('../app/rate-limit.ts');
+  const { createOpenAiEmbedder } = await import('../adapters/model/openai-embedder.ts');
+  const { createQueryVectors } = await import('../app/meaning/query-vectors.ts');
+  const flavor = provider === 'ollama' ? 'ollama' : 'openai';
+  const service: EmbeddingService = {
+    embedder: createOpenAiEmbedder({ apiKey, baseUrl, flavor, model, dimensions, now: runtime.now }),
+    provider,
+    model,
+    dimensions,
+    limiter: createRateLimiter(runtime, limits),
+    createRedactor: redactors.value?.create ?? null,
+    notice,
+  };
+  return ok({
+    service,
+    queryVectors: createQueryVectors({ service, runtime, signal }),
+    vectorExtension: extension.value,
+    warnings: redactors.value?.warnings ?? [],
+  });
+}
+
 /** Opens the archive once, whoever asks at the same time; a missing one only when it is to be created. */
-function createArchiveOpener(path: string): {
+function createArchiveOpener(
+  path: string,
+  chosen: Pick<Chosen, 'embedding'>,
+): {
   readonly open: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly close: () => void;
 } {
@@ -123,7 +198,12 @@ function createArchiveOpener(path: string): {
       // Asked only now that nothing is waited for any more: somebody else may have opened it meanwhile.
       const known = opened[0];
       if (known !== undefined) return ok(known);
-      const archive = openArchive({ path, create: mode === 'create' });
+      const extension = chosen.embedding?.vectorExtension;
+      const archive = openArchive({
+        path,
+        create: mode === 'create',
+        ...(extension === undefined ? {} : { vectorExtension: extension }),
+      });
       if (!archive.ok) return err(archive.error);
       opened.push(archive.value);
       return archive;

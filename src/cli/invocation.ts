@@ -15,20 +15,24 @@ export type SettingsRequest = { readonly configFlag: string | null; readonly fla
 
 type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
 
-export type CompactInvocation = Common & {
-  readonly kind: 'compact';
-  readonly operands: readonly string[];
-  /** A list of further transcripts; '-': on standard input. */
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-  readonly policy: PolicyRequest;
-  readonly output: OutputChoice;
-  readonly isDryRun: boolean;
+type Trust = {
   /** A project's configuration may name the host that a key is sent to. */
   readonly trustsConfig: boolean;
-  /** Transcripts at a time. */
-  readonly jobs: number;
 };
+
+export type CompactInvocation = Common &
+  Trust & {
+    readonly kind: 'compact';
+    readonly operands: readonly string[];
+    /** A list of further transcripts; '-': on standard input. */
+    readonly filesFrom: string | null;
+    readonly format: string | null;
+    readonly policy: PolicyRequest;
+    readonly output: OutputChoice;
+    readonly isDryRun: boolean;
+    /** Transcripts at a time. */
+    readonly jobs: number;
+  };
 
 export type OutputChoice =
   | { readonly kind: 'default' }
@@ -83,7 +87,7 @@ export type VerifyInvocation = Common & {
 };
 
 /** `query` '-': one query a line on standard input. */
-export type SearchInvocation = Common & SearchRequest & { readonly kind: 'search' };
+export type SearchInvocation = Common & Trust & SearchRequest & { readonly kind: 'search' };
 
 export type ShowInvocation = Common & {
   readonly kind: 'show';
@@ -92,9 +96,9 @@ export type ShowInvocation = Common & {
   readonly originals: boolean;
 };
 
-export type ArchiveInvocation = Common & { readonly kind: 'archive'; readonly action: ArchiveAction };
+export type ArchiveInvocation = Common & Trust & { readonly kind: 'archive'; readonly action: ArchiveAction };
 
-export const ARCHIVE_ACTIONS = ['list', 'stats', 'check'] as const;
+export const ARCHIVE_ACTIONS = ['list', 'stats', 'check', 'embed'] as const;
 type ArchiveAction = (typeof ARCHIVE_ACTIONS)[number];
 
 export type McpInvocation = Common & {
@@ -119,6 +123,7 @@ export const SCHEMA_NAMES = [
   'archive-list',
   'archive-stats',
   'archive-check',
+  'archive-embed',
   'scan',
 ] as const;
 export type SchemaName = (typeof SCHEMA_NAMES)[number];

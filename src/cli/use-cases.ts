@@ -1,6 +1,7 @@
 import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } from '../app/archive-reports.ts';
 import type { ArchiveCheckReport } from '../app/check-archive.ts';
 import type { Failure, LookupFailure } from '../app/failure.ts';
+import type { ArchiveEmbedReport } from '../app/meaning/embed-archive.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/reports.ts';
 import type {
   CompactFileRequest,
@@ -13,6 +14,7 @@ import type {
 import type { RateLimits } from '../app/rate-limit.ts';
 import type { ScanReport, SurveyFileRequest } from '../app/survey-file.ts';
 import type { ShownOriginal } from '../app/show-archived.ts';
+import type { EmbeddingAccess } from '../config/embedding-access.ts';
 import type { ModelAccess } from '../config/model-access.ts';
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
@@ -26,6 +28,11 @@ export type UseCases = {
    * one about what makes it useless.
    */
   readonly chooseModel: (choice: ModelChoice) => Promise<Result<readonly string[], string>>;
+  /**
+   * Before anything is to be searched by meaning, or made ready for that. The error is a sentence about why that cannot be; all else goes on
+   * without it.
+   */
+  readonly chooseEmbedder: (choice: EmbedderChoice) => Promise<Result<readonly string[], string>>;
   /** Several may be at work at a time; `progress` is that of this one. */
   readonly compactFile: (request: CompactFileRequest, progress: Progress) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
@@ -43,6 +50,8 @@ export type UseCases = {
   readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
+  /** After an embedder was chosen. */
+  readonly embedArchive: () => Promise<Result<ArchiveEmbedReport, Failure>>;
   readonly listFormats: () => readonly Format[];
   readonly close: () => void;
 };
@@ -62,6 +71,9 @@ export type ModelChoice = ModelAccess & {
   /** What the vendor's library has to say, without keys. */
   readonly log?: (line: string) => void;
 };
+
+/** Who turns texts into vectors, and how that is to be asked. */
+export type EmbedderChoice = EmbeddingAccess & Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'>;
 
 export type Composition = {
   readonly archivePath: string;

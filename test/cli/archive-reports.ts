@@ -9,6 +9,7 @@ import type {
   SearchReport,
 } from '../../src/app/archive-reports.ts';
 import type { ArchiveCheckReport } from '../../src/app/check-archive.ts';
+import type { ArchiveEmbedReport } from '../../src/app/meaning/embed-archive.ts';
 
 const SHA = 'c'.repeat(64);
 
@@ -178,6 +179,21 @@ export function checkReport(changes: Partial<ArchiveCheckReport> = {}): ArchiveC
     prepared: [],
     problems: [],
     moreProblems: 0,
+    ...changes,
+  };
+}
+
+export function embedReport(changes: Partial<ArchiveEmbedReport> = {}): ArchiveEmbedReport {
+  return {
+    schema: 'compact/archive-embed@1',
+    archive: '/data/archive.db',
+    result: 'complete',
+    provider: 'ollama',
+    model: 'tiny',
+    dimensions: 768,
+    embedded: 1100,
+    missing: 0,
+    dropped: 0,
     ...changes,
   };
 }

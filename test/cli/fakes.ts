@@ -9,7 +9,7 @@ import { ok } from '../../src/core/result.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
-import { checkReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
+import { checkReport, embedReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
 
 export const CHAT_FORMAT: Format = {
@@ -99,6 +99,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
     return {
       chooseModel: (choice) =>
         keep({ name: 'choose-model', request: choice }, answers.chooseModel?.(choice) ?? Promise.resolve(ok([]))),
+      chooseEmbedder: (choice) =>
+        keep({ name: 'choose-embedder', request: choice }, answers.chooseEmbedder?.(choice) ?? Promise.resolve(ok([]))),
       compactFile: (request, progress) =>
         keep(
           { name: 'compact', request },
@@ -139,6 +141,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'stats', request: null }, answers.measureArchive?.() ?? Promise.resolve(ok(statsReport()))),
       checkArchive: () =>
         keep({ name: 'check', request: null }, answers.checkArchive?.() ?? Promise.resolve(ok(checkReport()))),
+      embedArchive: () =>
+        keep({ name: 'embed', request: null }, answers.embedArchive?.() ?? Promise.resolve(ok(embedReport()))),
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
       close: () => {
         calls.push({ name: 'close', request: null });

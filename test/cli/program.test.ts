@@ -169,7 +169,7 @@ test('verify, config and schema become data', async () => {
 });
 
 test('several words are one query, and what is asked of it becomes data', async () => {
-  const common = { manner: plain, settings: noSettings };
+  const common = { manner: plain, settings: noSettings, trustsConfig: false };
   const any = { conversation: null, role: null, since: null, until: null, source: null };
   const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
   assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
@@ -188,14 +188,18 @@ test('several words are one query, and what is asked of it becomes data', async 
   });
   assert.deepEqual(await parsed('search', '--batches', ''), { ...search, query: '', kinds: 'batches', ...common });
   assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
+  const trusting = { ...search, query: 'x', ...common, trustsConfig: true };
+  assert.deepEqual(await parsed('search', 'x', '--trust-config'), trusting);
 });
 
 test('show and archive become data', async () => {
   const common = { manner: plain, settings: noSettings };
   assert.deepEqual(await parsed('show', 'x'), { kind: 'show', name: 'x', originals: false, ...common });
   assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
-  for (const action of ['list', 'stats', 'check']) {
-    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...common });
+  for (const action of ['list', 'stats', 'check', 'embed']) {
+    const asked = { kind: 'archive', action, ...common };
+    assert.deepEqual(await parsed('archive', action), { ...asked, trustsConfig: false });
+    assert.deepEqual(await parsed('archive', action, '--trust-config'), { ...asked, trustsConfig: true });
   }
 });
 
@@ -302,7 +306,7 @@ for (const [line, message] of [
   ],
   ['show a b', /too many arguments/],
   ['archive', /missing required argument/],
-  ['archive lst', /list, stats, check: did you mean list\?$/],
+  ['archive lst', /list, stats, check, embed: did you mean list\?$/],
   ['config sho', /show, path: did you mean show\?$/],
   ['--color alway f', /always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { readQueryLines } from '../../src/cli/query-lines.ts';
+import { readQueryGroups } from '../../src/cli/query-lines.ts';
 
 async function linesOf(chunks: readonly (string | Buffer)[]): Promise<readonly string[]> {
   const lines: string[] = [];
@@ -10,7 +10,7 @@ async function linesOf(chunks: readonly (string | Buffer)[]): Promise<readonly s
     chunks.map((chunk) => Buffer.from(chunk)),
     { objectMode: false },
   );
-  for await (const line of readQueryLines(source, new AbortController().signal)) lines.push(line);
+  for await (const group of readQueryGroups(source, new AbortController().signal)) lines.push(...group);
   return lines;
 }
 
@@ -34,17 +34,24 @@ test('where the pieces are parted does not matter', async () => {
 
 test('a line is given as soon as its end is there', async () => {
   const source = new PassThrough();
-  const lines = readQueryLines(source, new AbortController().signal);
+  const lines = readQueryGroups(source, new AbortController().signal);
   source.write('one\ntw');
-  assert.deepEqual(await lines.next(), { done: false, value: 'one' });
+  assert.deepEqual(await lines.next(), { done: false, value: ['one'] });
   source.end('o');
   assert.deepEqual(
     [await lines.next(), await lines.next()],
     [
-      { done: false, value: 'two' },
+      { done: false, value: ['two'] },
       { done: true, value: undefined },
     ],
   );
+});
+
+test('lines that are there together come together, no more than 64 of them', async () => {
+  const source = Readable.from([Buffer.from('q\n'.repeat(130)), Buffer.from('last\n')], { objectMode: false });
+  const sizes: number[] = [];
+  for await (const group of readQueryGroups(source, new AbortController().signal)) sizes.push(group.length);
+  assert.deepEqual(sizes, [64, 64, 2, 1]);
 });
 
 test('of an endless line the first megabyte is kept', async () => {
@@ -54,11 +61,11 @@ test('of an endless line the first megabyte is kept', async () => {
 
 test('an interruption ends the lines, and a broken input is an error', async () => {
   const interruption = new AbortController();
-  const waiting = readQueryLines(new PassThrough(), interruption.signal).next();
+  const waiting = readQueryGroups(new PassThrough(), interruption.signal).next();
   interruption.abort();
   assert.deepEqual(await waiting, { done: true, value: undefined });
   const broken = new PassThrough();
-  const failing = readQueryLines(broken, new AbortController().signal).next();
+  const failing = readQueryGroups(broken, new AbortController().signal).next();
   broken.destroy(new Error('gone'));
   await assert.rejects(failing, { message: 'gone' });
 });

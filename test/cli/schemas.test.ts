@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import type { z } from 'zod';
 import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } from '../../src/app/archive-reports.ts';
 import type { ArchiveCheckReport } from '../../src/app/check-archive.ts';
+import type { ArchiveEmbedReport } from '../../src/app/meaning/embed-archive.ts';
 import type {
   CompactReport,
   FailedReport,
@@ -15,6 +16,7 @@ import type { ScanReport } from '../../src/app/survey-file.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { run } from '../../src/cli/run.ts';
 import { archiveCheckReportSchema } from '../../src/cli/schemas/archive-check.ts';
+import { archiveEmbedReportSchema } from '../../src/cli/schemas/archive-embed.ts';
 import { archiveListReportSchema } from '../../src/cli/schemas/archive-list.ts';
 import { archiveStatsReportSchema } from '../../src/cli/schemas/archive-stats.ts';
 import { compactReportSchema } from '../../src/cli/schemas/compact.ts';
@@ -26,6 +28,7 @@ import { showReportSchema } from '../../src/cli/schemas/show.ts';
 import { verifyReportSchema } from '../../src/cli/schemas/verify.ts';
 import {
   checkReport,
+  embedReport,
   listReport,
   searchReport,
   shownBatch,
@@ -57,8 +60,9 @@ const known: readonly [
   KnowsAll<typeof archiveListReportSchema, ArchiveListReport>,
   KnowsAll<typeof archiveStatsReportSchema, ArchiveStatsReport>,
   KnowsAll<typeof archiveCheckReportSchema, ArchiveCheckReport>,
+  KnowsAll<typeof archiveEmbedReportSchema, ArchiveEmbedReport>,
   KnowsAll<typeof scanReportSchema, ScanReport>,
-] = [true, true, true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true, true, true];
 
 test('each schema takes the report that it describes', () => {
   assert.deepEqual(compactReportSchema.parse(compactReport()), compactReport());
@@ -71,8 +75,9 @@ test('each schema takes the report that it describes', () => {
   assert.deepEqual(archiveListReportSchema.parse(listReport()), listReport());
   assert.deepEqual(archiveStatsReportSchema.parse(statsReport()), statsReport());
   assert.deepEqual(archiveCheckReportSchema.parse(checkReport()), checkReport());
+  assert.deepEqual(archiveEmbedReportSchema.parse(embedReport()), embedReport());
   assert.deepEqual(scanReportSchema.parse(scanReport()), scanReport());
-  assert.equal(known.length, 11);
+  assert.equal(known.length, 12);
 });
 
 test('the schema of a compaction takes the line of one that failed, and no half of either', () => {
@@ -107,6 +112,7 @@ for (const [command, key] of [
   ['archive-list', 'compactions'],
   ['archive-stats', 'formats'],
   ['archive-check', 'problems'],
+  ['archive-embed', 'missing'],
 ] as const) {
   test(`the schema of ${command} is printed with the name that its reports bear and what they tell`, async () => {
     const terminal = createFakeTerminal(['schema', command]);

@@ -2,12 +2,14 @@ import type { ArchiveListReport, ArchiveStatsReport } from '../../app/archive-re
 import type { Failure } from '../../app/failure.ts';
 import type { Result } from '../../core/result.ts';
 import { assertNever } from '../../core/result.ts';
+import { chooseEmbedding } from '../choose-embedding.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { ArchiveInvocation } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/no-archive.ts';
+import { safeText } from '../render/safe-text.ts';
 import type { Theme } from '../render/theme.ts';
 import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
@@ -27,6 +29,8 @@ export async function runArchive(stage: Stage, invocation: ArchiveInvocation): P
       }
       case 'check':
         return check(session, invocation);
+      case 'embed':
+        return embed(session, invocation);
       default:
         return assertNever(invocation.action);
     }
@@ -70,4 +74,35 @@ async function check({ voice, useCases, settings }: Session, { manner }: Archive
     voice.answer(renderArchiveCheck(checked.value, voice.answerTheme));
   }
   return isSound ? EXIT_CODES.done : EXIT_CODES.failed;
+}
+
+/** Exit code 1 where anything is missing still; the next run goes on there. */
+async function embed(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
+  const { voice, useCases, settings } = session;
+  const chosen = await chooseEmbedding(session, invocation);
+  if (!chosen.ok) return session.refuse(chosen.error);
+  if (!chosen.value) {
+    return session.refuse(
+      'the configuration has no [embedding] with a provider and a model, so that nobody can make vectors',
+    );
+  }
+  voice.progress.name(settings.archive.path);
+  const embedded = await useCases.embedArchive();
+  if (!embedded.ok) {
+    if (embedded.error.kind !== 'interrupted') voice.error(renderFailure(embedded.error));
+    return EXIT_CODES.failed;
+  }
+  const report = embedded.value;
+  if (invocation.manner.json) voice.answerPiece(reportJson(report));
+  else if (report.archive !== null && invocation.manner.verbosity !== 'quiet') {
+    const { renderArchiveEmbed } = await import('../render/archive-embed.ts');
+    voice.answer(renderArchiveEmbed(report));
+  }
+  if (report.archive === null) voice.report([noArchive(settings.archive.path)]);
+  if (report.result === 'complete') return EXIT_CODES.done;
+  const why = report.result === 'interrupted' ? 'it was interrupted' : safeText(report.error ?? '');
+  voice.error(
+    `${safeText(settings.archive.path)}: ${report.missing} have no vector, because ${why}. Run it again to go on from there.`,
+  );
+  return EXIT_CODES.failed;
 }

@@ -5,6 +5,7 @@ import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
 import { archiveToName } from '../archive-flag.ts';
+import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -28,6 +29,10 @@ export async function runCompact(stage: Stage, invocation: CompactInvocation): P
   return inSession(stage, { ...invocation, command: 'compact' }, async (session) => {
     const refusal = await chooseModel(session, invocation);
     if (refusal !== null) return refusal;
+    if (!invocation.isDryRun && invocation.output.kind !== 'preview') {
+      const instead = 'what is archived gets none';
+      await chooseEmbeddingIfAny(session, { trustsConfig: invocation.trustsConfig, instead });
+    }
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,
       filesFrom: invocation.filesFrom,

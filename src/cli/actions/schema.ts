@@ -32,6 +32,8 @@ async function loadSchema(name: SchemaName): Promise<z.ZodType> {
       return (await import('../schemas/archive-stats.ts')).archiveStatsReportSchema;
     case 'archive-check':
       return (await import('../schemas/archive-check.ts')).archiveCheckReportSchema;
+    case 'archive-embed':
+      return (await import('../schemas/archive-embed.ts')).archiveEmbedReportSchema;
     case 'scan':
       return (await import('../schemas/scan.ts')).scanReportSchema;
     default:

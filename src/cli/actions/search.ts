@@ -1,8 +1,9 @@
 import type { SearchReport } from '../../app/archive-reports.ts';
+import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { SearchInvocation } from '../invocation.ts';
-import { readQueryLines } from '../query-lines.ts';
+import { readQueryGroups } from '../query-lines.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/no-archive.ts';
@@ -13,9 +14,15 @@ import type { Session, Stage } from '../session.ts';
 
 export async function runSearch(stage: Stage, invocation: SearchInvocation): Promise<ExitCode> {
   const request = { ...invocation, format: null, command: 'compact search', endsWithStdout: true };
-  return inSession(stage, request, (session) =>
-    invocation.query === '-' ? answerLines(session, invocation) : answerOne(session, invocation),
-  );
+  return inSession(stage, request, async (session) => {
+    if (invocation.order === 'best') {
+      await chooseEmbeddingIfAny(session, {
+        trustsConfig: invocation.trustsConfig,
+        instead: 'search is by words alone',
+      });
+    }
+    return invocation.query === '-' ? answerLines(session, invocation) : answerOne(session, invocation);
+  });
 }
 
 async function answerOne(session: Session, invocation: SearchInvocation): Promise<ExitCode> {
@@ -43,8 +50,8 @@ async function answerLines(session: Session, invocation: SearchInvocation): Prom
   const { voice, useCases, settings, terminal } = session;
   let hasFailed = false;
   let hasToldOfNone = false;
-  for await (const query of readQueryLines(terminal.stdin.open(), terminal.signal)) {
-    const found = await useCases.searchArchive({ ...invocation, query });
+  const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
+    const found = await useCases.searchArchive({ ...invocation, query, upcoming });
     const report = found.ok ? found.value : withoutAnswer(query, renderFailure(found.error));
     voice.answerPiece(reportJson(report));
     if (!found.ok) {
@@ -53,6 +60,12 @@ async function answerLines(session: Session, invocation: SearchInvocation): Prom
     } else if (report.archive === null && !hasToldOfNone) {
       voice.report([noArchive(settings.archive.path)]);
       hasToldOfNone = true;
+    }
+  };
+  for await (const queries of readQueryGroups(terminal.stdin.open(), terminal.signal)) {
+    for (const [at, query] of queries.entries()) {
+      await answer(query, queries.slice(at + 1));
+      if (terminal.stdout.isClosed() || terminal.signal.aborted) break;
     }
     if (terminal.stdout.isClosed()) break;
   }

@@ -12,6 +12,7 @@ import {
   readManner,
   readSettings,
   SELECTION_FLAGS,
+  TRUST_FLAG,
 } from './options.ts';
 
 /** The default command, which is `run` too. */
@@ -38,10 +39,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     },
     { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
     ...MODEL_FLAGS,
-    {
-      flags: '--trust-config',
-      description: "send transcripts and keys to the host that a project's configuration names",
-    },
+    TRUST_FLAG,
     {
       flags: '--min-retention <share>',
       description: 'fail where summaries keep a smaller share of the facts (0.9 or 90%)',

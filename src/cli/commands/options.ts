@@ -37,6 +37,11 @@ export const FILES_FROM_FLAG: Flag = {
   description: 'and the transcripts named in it, one a line or NUL-terminated; - for stdin',
 };
 
+export const TRUST_FLAG: Flag = {
+  flags: '--trust-config',
+  description: "send transcripts and keys to the host that a project's configuration names",
+};
+
 /** Who summarizes. */
 export const MODEL_FLAGS: readonly Flag[] = [
   {
