@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { readQueryLines } from '../query-lines.ts';
+import { readQueryGroups } from '../query-lines.ts';
 import { safeJson } from '../render/safe-text.ts';
 import { systemCode } from '../system-failure.ts';
 import { clipField } from './bounds.ts';
@@ -47,8 +47,8 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
         onValue(value);
       };
       try {
-        const lines = readQueryLines(input, AbortSignal.any([signal, closing.signal]));
-        for await (const line of lines) if (line.trim() !== '') take(line);
+        const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]));
+        for await (const lines of groups) for (const line of lines) if (line.trim() !== '') take(line);
       } catch (error) {
         const code = systemCode(error);
         if (code === null) throw error;
