@@ -48,6 +48,7 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     if (done.value.result === 'compacted') {
       compacted += 1;
       assert.deepEqual((await bench.verify(name)).problems, []);
+      assert.deepEqual(damageIn(bench), []);
       const again = await bench.compact(name, { ...chosen, format: format.name });
       assert.equal(again.ok && again.value.reason, 'nothing-new');
       await summaryIsFound(bench, name);
@@ -58,6 +59,10 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;
+}
+
+function damageIn(bench: Workbench): readonly string[] {
+  return [...bench.archive().check()].flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
 }
 
 async function summaryIsFound(bench: Workbench, name: string): Promise<void> {

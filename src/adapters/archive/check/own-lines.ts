@@ -11,6 +11,9 @@ const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORD
 const GET_INSERTED = 'SELECT before_line, bytes FROM inserted_lines WHERE id = ?';
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
 
+const COMMA = 0x2c;
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // what JSON takes for white space
+
 export type OwnLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
 
 /** The lines that a compaction put into its output: each cycle's clip-archive is among them, and with the kept lines they are the output. */
@@ -59,9 +62,12 @@ export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
     });
 }
 
-/** What a cycle knows its clip-archive by: its line, or (of a history without a file) the text of its message. */
+/** What a cycle knows its clip-archive by: its line, the element of a list that it is, or (of a history without a file) the text of its message. */
 function* clipHashes(bytes: Uint8Array): Generator<string> {
-  yield hash('sha256', bytes.subarray(0, bytes.length - lengthOfEol(bytes)));
+  const line = bytes.subarray(0, bytes.length - lengthOfEol(bytes));
+  yield hash('sha256', line);
+  const element = bytes.subarray(0, bytes.length - lengthOfSeparator(bytes));
+  if (element.length !== line.length) yield hash('sha256', element);
   const content = readContent(bytes);
   if (content !== null) yield hash('sha256', content);
 }
@@ -69,6 +75,18 @@ function* clipHashes(bytes: Uint8Array): Generator<string> {
 function lengthOfEol(bytes: Uint8Array): number {
   if (bytes.at(-1) !== 0x0a) return 0;
   return bytes.at(-2) === 0x0d ? 2 : 1;
+}
+
+/** What parts an element of a list from the next: white space, with a comma where there is a next one. */
+function lengthOfSeparator(bytes: Uint8Array): number {
+  const end = trimSpace(bytes, bytes.length);
+  return bytes.length - (bytes[end - 1] === COMMA ? trimSpace(bytes, end - 1) : end);
+}
+
+function trimSpace(bytes: Uint8Array, from: number): number {
+  let end = from;
+  while (end > 0 && SPACE.has(bytes[end - 1] ?? 0)) end -= 1;
+  return end;
 }
 
 function readContent(bytes: Uint8Array): string | null {
