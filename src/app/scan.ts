@@ -123,6 +123,7 @@ function scanRecord(
     input.keepInvalid
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
       : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry: true });
+  if (raw.fault !== undefined) return bad(raw.fault.column, raw.fault.problem);
   const parsed =
     raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
   if (!parsed.ok) return bad(parsed.column, parsed.problem);

@@ -105,3 +105,22 @@ test('where one conversation is too short and another gains nothing, the latter 
   assert.ok(done.ok);
   assert.equal(done.value.reason, 'nothing-gained');
 });
+
+test('a list of conversations whose last bracket is missing is refused at that place, and stays as it is', async (t) => {
+  const bench = benchFor(t);
+  const original = read('conversation-list', 'minified-sharegpt.json');
+  const cut = original.subarray(0, original.lastIndexOf(']'));
+  bench.write('a.json', cut);
+  const done = await bench.compact('a.json', { compaction: { keepRecent: 1, maxSummaryTokens: 120 } });
+  const column = Array.from(cut.toString()).length + 1;
+  assert.ok(!done.ok);
+  assert.deepEqual(done.error, {
+    kind: 'bad-line',
+    file: 'a.json',
+    line: 1,
+    column,
+    problem: 'the list is cut off, its ] is missing',
+    canCarry: true,
+  });
+  assert.deepEqual(bench.read('a.json'), cut);
+});

@@ -64,7 +64,17 @@ function readKey(bytes: Uint8Array, at: number): { readonly name: string; readon
   const colon = skipSpace(bytes, end);
   if (bytes[colon] !== COLON) return null;
   const valueAt = skipSpace(bytes, colon + 1);
-  return { name: Buffer.from(bytes.subarray(at + 1, end - 1)).toString('utf8'), valueAt };
+  const name = Buffer.from(bytes.subarray(at + 1, end - 1)).toString('utf8');
+  return { name: name.includes('\\') ? unescapeKey(name) : name, valueAt };
+}
+
+/** JSON may write any character of a key as an escape. */
+function unescapeKey(name: string): string {
+  try {
+    return String(JSON.parse(`"${name}"`));
+  } catch {
+    return name; // no JSON: the value that it stands in is none either
+  }
 }
 
 /** An element without the comma and the white space that part it from the next. */

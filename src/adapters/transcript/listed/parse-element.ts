@@ -12,8 +12,9 @@ const SPACE = 0x20;
  */
 export function parseElement(bytes: Uint8Array, kind: ListShape['kind']): LineParse {
   const isMember = kind === 'members' && bytes[0] === QUOTE;
-  const parsed = parseJsonLine(isMember ? asObject(bytes) : withoutBracket(bytes));
-  return parsed.ok || !isMember ? parsed : { ...parsed, column: Math.max(1, parsed.column - 1) };
+  const parsed = parseJsonLine(isMember ? asObject(bytes) : bytes);
+  if (parsed.ok) return parsed;
+  return isMember ? { ...parsed, column: Math.max(1, parsed.column - 1) } : parseJsonLine(withoutBracket(bytes));
 }
 
 function asObject(member: Uint8Array): Uint8Array {

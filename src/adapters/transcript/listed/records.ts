@@ -1,11 +1,11 @@
 import type { Json } from '../../../ports/json.ts';
-import type { RawRecord, Records } from '../../../ports/records.ts';
+import type { RawRecord, RecordFault, Records } from '../../../ports/records.ts';
 import { parseJsonLine } from '../jsonl.ts';
 import { findList, trimElement } from './find-list.ts';
 import type { ListPlace, ListShape } from './find-list.ts';
 import { isSpace, OPEN_LIST, skipSpace, skipValue } from './json-bytes.ts';
 import { parseElement } from './parse-element.ts';
-import { countLineEnds, splitUnits } from './units.ts';
+import { countChars, countLineEnds, splitUnits } from './units.ts';
 import type { Unit, UnitKind } from './units.ts';
 
 /** How a format's conversations stand in a file, and where each has its list of messages. */
@@ -28,7 +28,8 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
   let line = 0;
   let list = 0;
   for (const unit of splitUnits(pieces, shape.unit, from)) {
-    const parts = takeApart(unit, shape);
+    const isCutOff = shape.unit === 'element' && isListCutOff(unit);
+    const parts = isCutOff ? wholeOf(unit) : takeApart(unit, shape);
     if (parts.length > 0 && parts[0]?.around !== undefined) list += 1;
     for (const { start, end, around } of parts) {
       const bytes = unit.bytes.subarray(start, end);
@@ -40,6 +41,7 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
         eolLength: around === undefined && parts.length > 1 ? 0 : eolLengthOf(bytes),
         ...((around !== undefined || parts.length > 1) && { list }),
         ...(around !== undefined && { around }),
+        ...(isCutOff && { fault: cutOffAt(unit) }),
         findPlace: () => placeIn(unit, start),
       };
     }
@@ -48,9 +50,14 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
 
 type Part = { readonly start: number; readonly end: number; readonly around?: Json };
 
-function takeApart({ bytes }: Unit, shape: ListedShape): readonly Part[] {
-  const whole: readonly Part[] = [{ start: 0, end: bytes.length }];
-  const at = beginningOf(bytes, shape.unit);
+function wholeOf({ bytes }: Unit): readonly Part[] {
+  return [{ start: 0, end: bytes.length }];
+}
+
+function takeApart(unit: Unit, shape: ListedShape): readonly Part[] {
+  const { bytes } = unit;
+  const whole = wholeOf(unit);
+  const at = beginningOf(unit, shape.unit);
   const end = at < bytes.length ? skipValue(bytes, at) : -1;
   if (end < 0 || !isRestInOrder(bytes, end, shape.unit)) return whole;
   const found = findList(bytes, at, shape);
@@ -71,9 +78,9 @@ function takeApart({ bytes }: Unit, shape: ListedShape): readonly Part[] {
 }
 
 /** Before the first element of a list stands its bracket, in the first unit. */
-function beginningOf(bytes: Uint8Array, unit: UnitKind): number {
+function beginningOf({ bytes, isFirst }: Unit, kind: UnitKind): number {
   const at = skipSpace(bytes, 0);
-  return unit === 'element' && bytes[at] === OPEN_LIST ? skipSpace(bytes, at + 1) : at;
+  return kind === 'element' && isFirst && bytes[at] === OPEN_LIST ? skipSpace(bytes, at + 1) : at;
 }
 
 /** Behind the value stands nothing but white space, and in a list a comma or its end. */
@@ -81,6 +88,17 @@ function isRestInOrder(bytes: Uint8Array, from: number, unit: UnitKind): boolean
   const rest = bytes.subarray(from).filter((byte) => !isSpace(byte));
   const [byte] = rest;
   return rest.length === 0 || (unit === 'element' && rest.length === 1 && (byte === 0x2c || byte === 0x5d));
+}
+
+/** The last value of a list that is the whole file is whole, and the list's bracket is missing behind it. */
+function isListCutOff({ bytes, isFirst, isLast }: Unit): boolean {
+  if (!isLast) return false;
+  const text = trimElement(bytes);
+  return isFirst ? !parseJsonLine(text).ok && parseElement(text, 'list').ok : parseJsonLine(text).ok;
+}
+
+function cutOffAt({ bytes }: Unit): RecordFault {
+  return { column: countChars(trimElement(bytes)) + 1, problem: 'the list is cut off, its ] is missing' };
 }
 
 /** The value with an empty list; undefined: it is no JSON. */
@@ -99,11 +117,11 @@ function readAround(
   return parsed.ok ? parsed.value : undefined;
 }
 
-function placeIn({ bytes, fileLine }: Unit, offset: number): { readonly line: number; readonly column: number } {
-  const before = bytes.subarray(0, offset);
+function placeIn(unit: Unit, offset: number): { readonly line: number; readonly column: number } {
+  const before = unit.bytes.subarray(0, offset);
   const lineStart = before.lastIndexOf(0x0a) + 1;
-  const column = Array.from(Buffer.from(before.subarray(lineStart)).toString('utf8')).length + 1;
-  return { line: fileLine + countLineEnds(before), column };
+  const column = (lineStart > 0 ? 1 : unit.fileColumn) + countChars(before.subarray(lineStart));
+  return { line: unit.fileLine + countLineEnds(before), column };
 }
 
 function eolLengthOf(bytes: Uint8Array): number {

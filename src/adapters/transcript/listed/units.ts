@@ -5,8 +5,12 @@ export type Unit = {
   readonly bytes: Uint8Array;
   /** Byte offset in the file. */
   readonly start: number;
-  /** The line in which it begins, from 1. */
+  /** The line in which it begins, and the character in it, both from 1. */
   readonly fileLine: number;
+  readonly fileColumn: number;
+  /** It begins, or ends, the file. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
 };
 
 /** Where the values stand: one a line; the elements of a list that is the whole file; the file itself. */
@@ -23,24 +27,34 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   const findEnd = END_FINDERS[kind]();
   let start = from;
   let fileLine = 1;
-  const take = (length: number): Unit => {
-    const unit = { bytes: pending.take(length), start, fileLine };
+  let fileColumn = 1;
+  const take = (length: number, isLast: boolean): Unit => {
+    const unit = { bytes: pending.take(length), start, fileLine, fileColumn, isFirst: start === from, isLast };
     start += length;
     fileLine += countLineEnds(unit.bytes);
+    const lineStart = unit.bytes.lastIndexOf(LF) + 1;
+    fileColumn = (lineStart > 0 ? 1 : fileColumn) + countChars(unit.bytes.subarray(lineStart));
     return unit;
   };
   for (const piece of pieces) {
     pending.append(piece);
-    for (let end = findEnd(pending.view()); end > 0; end = findEnd(pending.view())) yield take(end);
+    for (let end = findEnd(pending.view()); end > 0; end = findEnd(pending.view())) yield take(end, false);
   }
   const rest = pending.view().length;
-  if (rest > 0) yield take(rest);
+  if (rest > 0) yield take(rest, true);
 }
 
 /** Line ends in it. */
 export function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
+  return count;
+}
+
+/** Characters in UTF-8: the bytes that do not continue one. */
+export function countChars(bytes: Uint8Array): number {
+  let count = 0;
+  for (const byte of bytes) if ((byte & 0xc0) !== 0x80) count += 1;
   return count;
 }
 

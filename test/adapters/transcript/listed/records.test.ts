@@ -4,7 +4,13 @@ import * as fc from 'fast-check';
 import { createListRecords } from '../../../../src/adapters/transcript/listed/records.ts';
 import type { ListedShape } from '../../../../src/adapters/transcript/listed/records.ts';
 
-type Seen = { readonly text: string; readonly list?: number; readonly around?: unknown; readonly place?: string };
+type Seen = {
+  readonly text: string;
+  readonly list?: number;
+  readonly around?: unknown;
+  readonly fault?: unknown;
+  readonly place?: string;
+};
 
 const LINES: ListedShape = { unit: 'line', kind: 'list', keys: ['messages'] };
 
@@ -19,12 +25,13 @@ function split(text: string, shape: ListedShape, pieceBytes = 5): readonly Seen[
     line += 1;
     assert.deepEqual({ start: record.start, line: record.line }, { start: end, line });
     end += record.bytes.length;
-    const { list, around } = record;
+    const { list, around, fault } = record;
     const place = record.findPlace?.();
     return {
       text: Buffer.from(record.bytes).toString(),
       ...(list !== undefined && { list }),
       ...(around !== undefined && { around }),
+      ...(fault !== undefined && { fault }),
       ...(place !== undefined && { place: `${place.line}:${place.column}` }),
     };
   });
@@ -61,8 +68,8 @@ test('elements of a list that is the whole file are taken apart one by one, with
     { text: '1,', list: 1, place: '1:16' },
     { text: '2', list: 1, place: '1:18' },
     { text: ']} ,\n ', list: 1, around: null, place: '1:19' },
-    { text: '{"messages":[]}\n, ', list: 2, around: { messages: [] }, place: '2:1' },
-    { text: 'null]\n', list: 3, around: null, place: '3:1' },
+    { text: '{"messages":[]}\n, ', list: 2, around: { messages: [] }, place: '2:2' },
+    { text: 'null]\n', list: 3, around: null, place: '3:3' },
   ]);
 });
 
@@ -104,3 +111,53 @@ test('whatever the values and however the file comes in pieces, the records tile
     }),
   );
 });
+
+test('a key that is written with escapes is found', () => {
+  assert.deepEqual(texts(split('{"m\\u0065ssages":[1,2]}\n', LINES)), ['{"m\\u0065ssages":[', '1,', '2', ']}\n']);
+});
+
+test('a value with two lists of that name is one record, however the name is written', () => {
+  const line = '{"messages":[1],"m\\u0065ssages":[2]}\n';
+  assert.deepEqual(texts(split(line, LINES)), [line]);
+});
+
+const ELEMENTS: ListedShape = { ...LINES, unit: 'element' };
+
+test('an element that is a list itself is a value without messages', () => {
+  assert.deepEqual(split('[{"messages":[1]},[],[2]]', ELEMENTS).slice(3), [
+    { text: '[],', list: 2, around: [], place: '1:19' },
+    { text: '[2]]', list: 3, around: [2], place: '1:22' },
+  ]);
+});
+
+test('places in a list that is one line are counted from its beginning, in characters', () => {
+  assert.deepEqual(
+    split('[{"n":"é😀"},{"messages":[1]},\n {"n":1},null]', ELEMENTS).map(({ place }) => place),
+    ['1:1', '1:13', '1:26', '1:27', '2:2', '2:10'],
+  );
+});
+
+for (const [text, column] of [
+  ['[{"n":1},{"messages":[1]}', 17],
+  ['[{"n":1},{"messages":[1]} ,\n', 17],
+  ['[{"n":1},[]', 3],
+  ['[{"messages":[1]}', 18],
+] as const) {
+  test(`a list without its closing bracket has a fault where that is missing: ${text.trim()}`, () => {
+    const records = split(text, ELEMENTS);
+    assert.deepEqual(records.at(-1)?.fault, { column, problem: 'the list is cut off, its ] is missing' });
+    assert.deepEqual(
+      records.slice(0, -1).filter(({ fault }) => fault !== undefined),
+      [],
+    );
+  });
+}
+
+for (const text of ['[{"messages":[1]}]\n', '[]', '[[]]', '[{"n":1},[1]]', '[{"messages":[1]},{"messages":[1']) {
+  test(`no list without its closing bracket: ${text.trim()}`, () => {
+    assert.deepEqual(
+      split(text, ELEMENTS).filter(({ fault }) => fault !== undefined),
+      [],
+    );
+  });
+}
