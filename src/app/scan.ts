@@ -123,10 +123,10 @@ function scanRecord(
     input.keepInvalid
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
       : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry: true });
-  if (raw.fault !== undefined) return bad(raw.fault.column, raw.fault.problem);
   const parsed =
     raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
   if (!parsed.ok) return bad(parsed.column, parsed.problem);
+  if (raw.fault !== undefined) return bad(Array.from(new TextDecoder().decode(content)).length + 1, raw.fault);
   const { value } = parsed;
   const isAround = raw.around !== undefined;
   const decoded = isAround ? openList(session, value, raw.line) : session.decode(value, raw.line);

@@ -7,14 +7,11 @@ export type RawRecord = RawLine & {
   readonly list?: number;
   /** It holds a list: the value around that, the list emptied. null: the rest of such a value. undefined: an element, or no such value. */
   readonly around?: Json;
-  /** What is wrong with the file there, though the record by itself may be JSON. */
-  readonly fault?: RecordFault;
+  /** Why it is no part of a sound file, where its own bytes may not tell: it ends too soon, or something follows it. */
+  readonly fault?: string;
   /** The place in the file at which it begins, both from 1; undefined: it is the beginning of line `line`. */
   readonly findPlace?: () => { readonly line: number; readonly column: number };
 };
-
-/** `column`: the character of the record at which something is wrong, from 1. */
-export type RecordFault = { readonly column: number; readonly problem: string };
 
 /** How a file that is no JSON Lines is taken apart into records, which tile it. */
 export type Records = {

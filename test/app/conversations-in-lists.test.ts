@@ -96,6 +96,37 @@ test('what is wrong in a document is told by its line and column in the file', a
   assert.deepEqual([done.error.line, done.error.column], [4, 12]);
 });
 
+test('a list that was cut off between two conversations is an error where it ends, and the file stays', async (t) => {
+  const bench = benchFor(t);
+  const text = read('conversation-list', 'indented.json').toString().trimEnd();
+  const torn = text.slice(0, -1).trimEnd();
+  bench.write('a.json', Buffer.from(torn));
+  const done = await bench.compact('a.json', { compaction: { keepRecent: 0 } });
+  assert.ok(!done.ok && done.error.kind === 'bad-line');
+  const lines = torn.split('\n');
+  const { line, column, problem } = done.error;
+  assert.deepEqual(
+    { line, column, problem },
+    { line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1, problem: 'not valid JSON (the list does not end)' },
+  );
+  assert.equal(bench.read('a.json').toString(), torn);
+});
+
+test('a list among the messages is carried along like anything else that is none', async (t) => {
+  const bench = benchFor(t);
+  const said = Array.from({ length: 12 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `The ${at}. reading of the river gauge was ${at * 31} centimeters. `.repeat(20),
+  }));
+  const messages = [...said.slice(0, 11), ['by hand', 1], ...said.slice(11)];
+  bench.write('a.json', Buffer.from(JSON.stringify([['no conversation'], { messages }, [[]]])));
+  const done = await bench.compact('a.json', { compaction: { keepRecent: 2, maxSummaryTokens: 120 } });
+  assert.ok(done.ok && done.value.result === 'compacted');
+  const after: readonly unknown[] = JSON.parse(bench.read('a.json').toString());
+  assert.deepEqual([after[0], after[2]], [['no conversation'], [[]]]);
+  assert.deepEqual((await bench.verify('a.json')).problems, []);
+});
+
 test('where one conversation is too short and another gains nothing, the latter is told', async (t) => {
   const bench = benchFor(t);
   const talk = (count: number): string =>
@@ -104,23 +135,4 @@ test('where one conversation is too short and another gains nothing, the latter 
   const done = await bench.compact('a.jsonl', { compaction: { keepRecent: 2 } });
   assert.ok(done.ok);
   assert.equal(done.value.reason, 'nothing-gained');
-});
-
-test('a list of conversations whose last bracket is missing is refused at that place, and stays as it is', async (t) => {
-  const bench = benchFor(t);
-  const original = read('conversation-list', 'minified-sharegpt.json');
-  const cut = original.subarray(0, original.lastIndexOf(']'));
-  bench.write('a.json', cut);
-  const done = await bench.compact('a.json', { compaction: { keepRecent: 1, maxSummaryTokens: 120 } });
-  const column = Array.from(cut.toString()).length + 1;
-  assert.ok(!done.ok);
-  assert.deepEqual(done.error, {
-    kind: 'bad-line',
-    file: 'a.json',
-    line: 1,
-    column,
-    problem: 'the list is cut off, its ] is missing',
-    canCarry: true,
-  });
-  assert.deepEqual(bench.read('a.json'), cut);
 });

@@ -77,11 +77,11 @@ function unescapeKey(name: string): string {
   }
 }
 
-/** An element without the comma and the white space that part it from the next. */
+/** An element without the comma and the white space that part it from the next; a comma alone parts nothing, and stays. */
 export function trimElement(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
-  if (bytes[end - 1] !== COMMA) return bytes.subarray(0, end);
+  if (bytes[end - 1] !== COMMA || skipSpace(bytes, 0) === end - 1) return bytes.subarray(0, end);
   end -= 1;
   while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
   return bytes.subarray(0, end);

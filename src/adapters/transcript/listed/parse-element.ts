@@ -11,10 +11,14 @@ const SPACE = 0x20;
  * before it.
  */
 export function parseElement(bytes: Uint8Array, kind: ListShape['kind']): LineParse {
-  const isMember = kind === 'members' && bytes[0] === QUOTE;
-  const parsed = parseJsonLine(isMember ? asObject(bytes) : bytes);
-  if (parsed.ok) return parsed;
-  return isMember ? { ...parsed, column: Math.max(1, parsed.column - 1) } : parseJsonLine(withoutBracket(bytes));
+  if (kind === 'members' && bytes[0] === QUOTE) {
+    const member = parseJsonLine(asObject(bytes));
+    return member.ok ? member : { ...member, column: Math.max(1, member.column - 1) };
+  }
+  const element = parseJsonLine(bytes);
+  if (element.ok || bytes[skipSpace(bytes, 0)] !== OPEN_LIST) return element;
+  const stretch = parseJsonLine(withoutBracket(bytes));
+  return stretch.ok ? element : stretch;
 }
 
 function asObject(member: Uint8Array): Uint8Array {
@@ -23,9 +27,7 @@ function asObject(member: Uint8Array): Uint8Array {
 
 /** A blank in its place: columns stay what they are. */
 function withoutBracket(bytes: Uint8Array): Uint8Array {
-  const at = skipSpace(bytes, 0);
-  if (bytes[at] !== OPEN_LIST) return bytes;
   const copy = Uint8Array.from(bytes);
-  copy[at] = SPACE;
+  copy[skipSpace(bytes, 0)] = SPACE;
   return copy;
 }

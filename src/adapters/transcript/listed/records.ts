@@ -1,11 +1,11 @@
 import type { Json } from '../../../ports/json.ts';
-import type { RawRecord, RecordFault, Records } from '../../../ports/records.ts';
+import type { RawRecord, Records } from '../../../ports/records.ts';
 import { parseJsonLine } from '../jsonl.ts';
 import { findList, trimElement } from './find-list.ts';
 import type { ListPlace, ListShape } from './find-list.ts';
 import { isSpace, OPEN_LIST, skipSpace, skipValue } from './json-bytes.ts';
 import { parseElement } from './parse-element.ts';
-import { countChars, countLineEnds, splitUnits } from './units.ts';
+import { placeBehind, splitUnits } from './units.ts';
 import type { Unit, UnitKind } from './units.ts';
 
 /** How a format's conversations stand in a file, and where each has its list of messages. */
@@ -14,7 +14,7 @@ export type ListedShape = ListShape & { readonly unit: UnitKind };
 /**
  * Conversations that are values with a list of messages in them. Of such a value all up to the first element is one record, each element with
  * the comma and white space behind it is one, and all behind the last element is one: bytes that stay are never written anew. A value
- * without a list, or with an empty one, is one record; what is no JSON is a record that cannot be parsed.
+ * without a list, or with an empty one, is one record; what is no JSON is a record that cannot be parsed, or has a fault.
  */
 export function createListRecords(shape: ListedShape): Records {
   return {
@@ -27,9 +27,10 @@ export function createListRecords(shape: ListedShape): Records {
 function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: ListedShape): Generator<RawRecord> {
   let line = 0;
   let list = 0;
+  let isInList = false;
   for (const unit of splitUnits(pieces, shape.unit, from)) {
-    const isCutOff = shape.unit === 'element' && isListCutOff(unit);
-    const parts = isCutOff ? wholeOf(unit) : takeApart(unit, shape);
+    if (unit.isFirst) isInList = shape.unit === 'element' && unit.bytes[skipSpace(unit.bytes, 0)] === OPEN_LIST;
+    const { parts, fault } = takeApart(unit, { shape, isInList });
     if (parts.length > 0 && parts[0]?.around !== undefined) list += 1;
     for (const { start, end, around } of parts) {
       const bytes = unit.bytes.subarray(start, end);
@@ -41,64 +42,60 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
         eolLength: around === undefined && parts.length > 1 ? 0 : eolLengthOf(bytes),
         ...((around !== undefined || parts.length > 1) && { list }),
         ...(around !== undefined && { around }),
-        ...(isCutOff && { fault: cutOffAt(unit) }),
-        findPlace: () => placeIn(unit, start),
+        ...(fault !== null && { fault }),
+        findPlace: () => {
+          const { fileLine, column } = placeBehind(unit, start);
+          return { line: fileLine, column };
+        },
       };
     }
   }
 }
 
 type Part = { readonly start: number; readonly end: number; readonly around?: Json };
+type Parts = { readonly parts: readonly Part[]; readonly fault: string | null };
 
-function wholeOf({ bytes }: Unit): readonly Part[] {
-  return [{ start: 0, end: bytes.length }];
-}
-
-function takeApart(unit: Unit, shape: ListedShape): readonly Part[] {
+function takeApart(
+  unit: Unit,
+  { shape, isInList }: { readonly shape: ListedShape; readonly isInList: boolean },
+): Parts {
   const { bytes } = unit;
-  const whole = wholeOf(unit);
-  const at = beginningOf(unit, shape.unit);
+  const inOrder = (...parts: readonly Part[]): Parts => ({ parts, fault: null });
+  const whole: Part = { start: 0, end: bytes.length };
+  // Before the first element of a list stands its bracket.
+  const at = skipSpace(bytes, isInList && unit.isFirst ? skipSpace(bytes, 0) + 1 : 0);
   const end = at < bytes.length ? skipValue(bytes, at) : -1;
-  if (end < 0 || !isRestInOrder(bytes, end, shape.unit)) return whole;
+  if (end < 0) return inOrder(whole);
+  const fault = findFaultBehind(unit, end, isInList);
+  if (fault !== null) return { parts: [whole], fault };
   const found = findList(bytes, at, shape);
   const around = readAround(bytes, { start: at, end }, found);
-  if (around === undefined) return whole;
+  if (around === undefined) return inOrder(whole);
   const elements = found?.elements ?? [];
   const first = elements[0];
   const last = elements.at(-1);
-  if (first === undefined || last === undefined) return [{ start: 0, end: bytes.length, around }];
-  return [
+  if (first === undefined || last === undefined) return inOrder({ ...whole, around });
+  return inOrder(
     { start: 0, end: first.start, around },
     ...elements.map((element, index): Part => ({
       start: element.start,
       end: elements[index + 1]?.start ?? element.end,
     })),
     { start: last.end, end: bytes.length, around: null },
-  ];
+  );
 }
 
-/** Before the first element of a list stands its bracket, in the first unit. */
-function beginningOf({ bytes, isFirst }: Unit, kind: UnitKind): number {
-  const at = skipSpace(bytes, 0);
-  return kind === 'element' && isFirst && bytes[at] === OPEN_LIST ? skipSpace(bytes, at + 1) : at;
-}
+const COMMA = 0x2c;
+const CLOSE_LIST = 0x5d;
 
-/** Behind the value stands nothing but white space, and in a list a comma or its end. */
-function isRestInOrder(bytes: Uint8Array, from: number, unit: UnitKind): boolean {
-  const rest = bytes.subarray(from).filter((byte) => !isSpace(byte));
+/** Behind a value stands nothing but white space, and in a list a comma, or its end where the file ends; null: so it is. */
+function findFaultBehind({ bytes, isLast }: Unit, end: number, isInList: boolean): string | null {
+  const rest = bytes.subarray(end).filter((byte) => !isSpace(byte));
   const [byte] = rest;
-  return rest.length === 0 || (unit === 'element' && rest.length === 1 && (byte === 0x2c || byte === 0x5d));
-}
-
-/** The last value of a list that is the whole file is whole, and the list's bracket is missing behind it. */
-function isListCutOff({ bytes, isFirst, isLast }: Unit): boolean {
-  if (!isLast) return false;
-  const text = trimElement(bytes);
-  return isFirst ? !parseJsonLine(text).ok && parseElement(text, 'list').ok : parseJsonLine(text).ok;
-}
-
-function cutOffAt({ bytes }: Unit): RecordFault {
-  return { column: countChars(trimElement(bytes)) + 1, problem: 'the list is cut off, its ] is missing' };
+  const isComma = rest.length === 1 && byte === COMMA;
+  if (isInList && isLast && (rest.length === 0 || isComma)) return 'not valid JSON (the list does not end)';
+  const isInOrder = isInList ? rest.length === 1 && byte === (isLast ? CLOSE_LIST : COMMA) : rest.length === 0;
+  return isInOrder ? null : 'not valid JSON (something follows the value)';
 }
 
 /** The value with an empty list; undefined: it is no JSON. */
@@ -115,13 +112,6 @@ function readAround(
       : Buffer.concat([bytes.subarray(value.start, first.start), bytes.subarray(last.end, value.end)]);
   const parsed = parseJsonLine(text);
   return parsed.ok ? parsed.value : undefined;
-}
-
-function placeIn(unit: Unit, offset: number): { readonly line: number; readonly column: number } {
-  const before = unit.bytes.subarray(0, offset);
-  const lineStart = before.lastIndexOf(0x0a) + 1;
-  const column = (lineStart > 0 ? 1 : unit.fileColumn) + countChars(before.subarray(lineStart));
-  return { line: unit.fileLine + countLineEnds(before), column };
 }
 
 function eolLengthOf(bytes: Uint8Array): number {

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { isSpace } from './json-bytes.ts';
 
 /** A stretch of a file with one value in it; units tile the file. */
@@ -5,10 +6,10 @@ export type Unit = {
   readonly bytes: Uint8Array;
   /** Byte offset in the file. */
   readonly start: number;
-  /** The line in which it begins, and the character in it, both from 1. */
+  /** Where in the file it begins, both from 1, the column in characters. */
   readonly fileLine: number;
-  readonly fileColumn: number;
-  /** It begins, or ends, the file. */
+  readonly column: number;
+  /** Nothing of the file stands before it; nothing stands behind it. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
 };
@@ -26,14 +27,11 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   const pending = createPending();
   const findEnd = END_FINDERS[kind]();
   let start = from;
-  let fileLine = 1;
-  let fileColumn = 1;
+  let place = { fileLine: 1, column: 1 };
   const take = (length: number, isLast: boolean): Unit => {
-    const unit = { bytes: pending.take(length), start, fileLine, fileColumn, isFirst: start === from, isLast };
+    const unit = { bytes: pending.take(length), start, ...place, isFirst: start === from, isLast };
     start += length;
-    fileLine += countLineEnds(unit.bytes);
-    const lineStart = unit.bytes.lastIndexOf(LF) + 1;
-    fileColumn = (lineStart > 0 ? 1 : fileColumn) + countChars(unit.bytes.subarray(lineStart));
+    place = placeBehind(unit, length);
     return unit;
   };
   for (const piece of pieces) {
@@ -44,16 +42,23 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   if (rest > 0) yield take(rest, true);
 }
 
-/** Line ends in it. */
-export function countLineEnds(bytes: Uint8Array): number {
-  let count = 0;
-  for (let at = bytes.indexOf(LF); at >= 0; at = bytes.indexOf(LF, at + 1)) count += 1;
-  return count;
+/** The place in the file of what stands behind so many bytes of a unit. */
+export function placeBehind(
+  { bytes, fileLine, column }: Pick<Unit, 'bytes' | 'fileLine' | 'column'>,
+  length: number,
+): Pick<Unit, 'fileLine' | 'column'> {
+  const before = bytes.subarray(0, length);
+  const lastEnd = before.lastIndexOf(LF);
+  if (lastEnd < 0) return { fileLine, column: column + countCharacters(before) };
+  let ends = 1;
+  for (let at = before.indexOf(LF); at < lastEnd; at = before.indexOf(LF, at + 1)) ends += 1;
+  return { fileLine: fileLine + ends, column: 1 + countCharacters(before.subarray(lastEnd + 1)) };
 }
 
-/** Characters in UTF-8: the bytes that do not continue one. */
-export function countChars(bytes: Uint8Array): number {
+function countCharacters(bytes: Uint8Array): number {
+  if (isAscii(bytes)) return bytes.length;
   let count = 0;
+  // All but the bytes that go on with a character.
   for (const byte of bytes) if ((byte & 0xc0) !== 0x80) count += 1;
   return count;
 }
