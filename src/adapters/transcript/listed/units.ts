@@ -59,7 +59,7 @@ function countCharacters(bytes: Uint8Array): number {
   if (isAscii(bytes)) return bytes.length;
   let count = 0;
   // All but the bytes that go on with a character.
-  for (const byte of bytes) if ((byte & 0xc0) !== 0x80) count += 1;
+  for (let at = 0; at < bytes.length; at += 1) if (((bytes[at] ?? 0) & 0xc0) !== 0x80) count += 1;
   return count;
 }
 
