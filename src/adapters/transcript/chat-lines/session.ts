@@ -7,6 +7,7 @@ import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { createSurvey } from './dialect.ts';
 import { idAt, stringAt } from '../json.ts';
+import { leadingSummaryLine } from '../leading-summary.ts';
 import { toDecoded } from './message.ts';
 import { createPairing } from './pairing.ts';
 import { classify, isPersonsRole } from './record.ts';
@@ -75,8 +76,7 @@ export function createSession(): CodecSession {
   return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => renderSummary(input, survey) };
 }
 
-/** The summary is the first thing said after leading instructions; nothing is ever out of context, since the file is the context. */
+/** Nothing is ever out of context, since the file is the context. */
 function readContext(entries: readonly Entry[]): ContextView {
-  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
-  return { priorLine: first?.kind === 'summary' ? first.line : null, isStale: () => false };
+  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

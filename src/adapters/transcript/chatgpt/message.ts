@@ -5,7 +5,7 @@ import type { Json } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
-import { readSeconds } from '../listed/time.ts';
+import { readSeconds } from '../time.ts';
 import { isSettings, readText } from './content.ts';
 import { readNode } from './node.ts';
 import type { Node } from './node.ts';

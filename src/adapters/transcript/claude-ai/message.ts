@@ -4,7 +4,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
-import { readIsoTime } from '../listed/time.ts';
+import { readIsoTime } from '../time.ts';
 import { readParts } from './content.ts';
 
 /** An element of `chat_messages`. What no person and no model says is carried along. */

@@ -1,5 +1,6 @@
 import type { CodecSession } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine } from '../leading-summary.ts';
 import { findBranches } from './branches.ts';
 import { decodeMessage } from './message.ts';
 import { renderSummary } from './render.ts';
@@ -13,10 +14,9 @@ export function createSession(): CodecSession {
       return conversation === undefined ? {} : { conversation };
     },
     readContext: (entries) => {
-      const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
       const branches = findBranches(entries);
       return {
-        priorLine: first?.kind === 'summary' ? first.line : null,
+        priorLine: leadingSummaryLine(entries),
         isStale: ({ line }) => branches.has(line),
       };
     },

@@ -5,6 +5,7 @@ import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { readIsoTime } from '../time.ts';
 import { isTypedPrompt } from './prompt.ts';
 
 /** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
@@ -57,7 +58,7 @@ function decodeMessage({ record, message, content, line }: MessageSource): Decod
     content: content.text,
     ...(content.calls.length > 0 && { tool_calls: content.calls }),
     ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
-    created_at: readTime(record['timestamp']),
+    created_at: readIsoTime(record['timestamp']),
     parts: content.parts,
   };
   return {
@@ -83,7 +84,7 @@ function decodeAttachment(record: JsonRecord): Decoded {
     conversation_id: meta.conversation ?? '',
     role: 'user',
     content: content.text,
-    created_at: readTime(record['timestamp']),
+    created_at: readIsoTime(record['timestamp']),
     parts: content.parts,
   };
   if (content.text === '') return meta;
@@ -144,13 +145,4 @@ function readBoundary(metadata: Json | undefined): ProducerBoundary {
 
 function keptRange(from: Json | undefined, to: Json | undefined): ProducerBoundary {
   return typeof from === 'string' && typeof to === 'string' ? { keptFrom: from, keptTo: to } : {};
-}
-
-const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Only the ISO form that the producer writes: anything else would be read in the reader's own time zone. */
-function readTime(value: Json | undefined): Date | null {
-  if (typeof value !== 'string' || !ISO_TIME.test(value)) return null;
-  const time = new Date(value);
-  return Number.isNaN(time.getTime()) ? null : time;
 }

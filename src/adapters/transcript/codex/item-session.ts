@@ -6,7 +6,7 @@ import { findCompanions } from './companions.ts';
 import { isOldHeader } from './detect.ts';
 import { createAnswerTracker, decodeItem } from './item.ts';
 import { renderItem } from './render.ts';
-import { readTime } from './time.ts';
+import { readIsoTime } from '../time.ts';
 
 /** Remembers where the header and the summary stand, and which answer is being given. */
 export function createItemSession(): CodecSession {
@@ -21,7 +21,7 @@ export function createItemSession(): CodecSession {
       if (line !== seen.headerLine) return { kind: 'meta' };
       return { kind: 'header', ...(conversation !== undefined && { conversation }) };
     }
-    return decodeItem(value, { line, at: readTime(value['timestamp']) });
+    return decodeItem(value, { line, at: readIsoTime(value['timestamp']) });
   };
   const noteNew = (decoded: Decoded, line: number): void => {
     if (!seen.hasBegun && isClip(decoded)) seen.summaryLine = line;

@@ -7,7 +7,7 @@ import { textsOf } from './content.ts';
 import { readEvent } from './event.ts';
 import { decodeItem } from './item.ts';
 import type { ItemPlace } from './item.ts';
-import { readTime } from './time.ts';
+import { readIsoTime } from '../time.ts';
 
 /** What a record of a rollout is, whatever stands before it. An unknown type is carried; a known one without its payload is a problem. */
 export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
@@ -17,7 +17,7 @@ export function decodeRecord(value: Json, line: number): Decoded | RecordProblem
   const decode = DECODERS.get(type);
   if (decode === undefined) return { kind: 'meta' };
   if (!isRecord(payload)) return { problem: `a ${type} record without a payload` };
-  return decode(payload, { line, at: readTime(value['timestamp']) });
+  return decode(payload, { line, at: readIsoTime(value['timestamp']) });
 }
 
 type Decoder = (payload: JsonRecord, place: ItemPlace) => Decoded | RecordProblem;

@@ -9,6 +9,7 @@ import type { Pairing } from '../chat-lines/pairing.ts';
 import { classify } from '../chat-lines/record.ts';
 import type { Said } from '../chat-lines/record.ts';
 import { idAt, isRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine } from '../leading-summary.ts';
 import { toChatRecord } from './element.ts';
 import { renderSummary } from './render.ts';
 
@@ -69,8 +70,7 @@ function createListState(): ListState {
   return { hasBegun: false, pairing: createPairing() };
 }
 
-/** The summary is the first thing said after leading instructions; all that stands in the list is in the context. */
+/** All that stands in the list is in the context. */
 function readContext(entries: readonly Entry[]): ContextView {
-  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
-  return { priorLine: first?.kind === 'summary' ? first.line : null, isStale: () => false };
+  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

@@ -1,6 +1,6 @@
-import type { Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine } from '../leading-summary.ts';
 import { createListRecords } from '../listed/records.ts';
 import { readMessage } from './message.ts';
 import { renderSummary } from './render.ts';
@@ -42,14 +42,8 @@ function createSession(): CodecSession {
       const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
       return conversation === undefined ? {} : { conversation };
     },
-    readContext: (entries) => ({ priorLine: firstSummaryLine(entries), isStale: () => false }),
+    readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
     legalCuts: () => () => null,
     renderSummary: (input) => [renderSummary(input)],
   };
-}
-
-/** Our summary stands first; the words of one that stand elsewhere are somebody's. */
-function firstSummaryLine(entries: readonly Entry[]): number | null {
-  const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
-  return first?.kind === 'summary' ? first.line : null;
 }

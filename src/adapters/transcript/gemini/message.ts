@@ -7,7 +7,7 @@ import type { JsonRecord } from '../json.ts';
 import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { messageKey } from './message-key.ts';
-import { readTime } from './time.ts';
+import { readIsoTime } from '../time.ts';
 
 /** One message of a session, of a line or of a list of messages. */
 export type MessageReading = {
@@ -85,7 +85,7 @@ function messageOf(
     content: parts.map(partText).join('\n'),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
     ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
-    created_at: readTime(record['timestamp']),
+    created_at: readIsoTime(record['timestamp']),
     parts,
   };
 }

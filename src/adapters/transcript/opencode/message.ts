@@ -4,7 +4,7 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
-import { readMilliseconds } from '../listed/time.ts';
+import { readMilliseconds } from '../time.ts';
 import { findCompaction, hasTyped, readParts } from './parts.ts';
 
 /** An element `{info, parts}` of the list of messages. */

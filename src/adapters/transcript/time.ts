@@ -1,8 +1,8 @@
-import type { Json } from '../../../ports/json.ts';
+import type { Json } from '../../ports/json.ts';
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/;
 
-/** An ISO time with its offset; null for anything else, which would be read in the reader's own time zone. */
+/** An ISO time with its offset, as most producers write it; null for anything else, which would be read in the reader's own time zone. */
 export function readIsoTime(value: Json | undefined): Date | null {
   return typeof value === 'string' && ISO_TIME.test(value) ? validDate(new Date(value)) : null;
 }
