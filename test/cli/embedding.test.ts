@@ -6,6 +6,7 @@ import { chatLine, chatTranscript } from '../support/chat.ts';
 import { startEmbeddingServer } from '../support/embedding-server.ts';
 import type { EmbeddingsAsked, EmbeddingsReply, EmbeddingServer } from '../support/embedding-server.ts';
 import { folderWith } from '../support/folders.ts';
+import { callTool, callTools } from '../support/mcp.ts';
 import { runHere, startProcess, endOf } from '../support/program.ts';
 import type { Ended } from '../support/program.ts';
 import { waitsMs } from '../support/quick-waits.ts';
@@ -64,6 +65,24 @@ test('what a compaction archives is found by its meaning from then on, in one re
     ['toy', 64, stats.vectors.total],
   );
   assert.equal((await run('archive', 'check')).code, 0);
+});
+
+test('an agent compacts with vectors, and finds by meaning', async (t) => {
+  const { server, folder, args } = await scene(t);
+  const [compacted, found] = await callTools(
+    [...args, '--allow-compact', folder],
+    ['compact_context', { path: 'talk.jsonl', in_place: true }],
+    ['memory_read', { query: 'nothing yet', order: 'newest' }],
+  );
+  assert.equal(compacted?.structuredContent?.['result'], 'compacted');
+  assert.equal(found?.isError, undefined);
+  const before = server.asked.length;
+  const again = await callTool(args, 'memory_read', { query: 'painted vessel', kind: 'messages' });
+  assert.equal(Object(again.structuredContent).hits[0]?.id, 'boat');
+  assert.deepEqual(
+    server.asked.slice(before).map(({ input }) => input),
+    [['painted vessel']],
+  );
 });
 
 test('queries that come together are sent together', async (t) => {

@@ -1,3 +1,4 @@
+import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { McpInvocation } from '../invocation.ts';
@@ -37,7 +38,16 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
       version: readPackageVersion(),
       instructions: writeInstructions(folders, invocation.allowsCompacting),
       tools: [
-        createMemoryRead(openUseCases, settings.archive.path),
+        createMemoryRead({
+          openUseCases,
+          chooseEmbedding: (useCases) =>
+            chooseEmbeddingIfAny(
+              { ...session, useCases },
+              { trustsConfig: invocation.trustsConfig, instead: 'search is by words alone' },
+            ),
+          asksService: settings.embedding.provider !== null,
+          archivePath: settings.archive.path,
+        }),
         createMemoryExpand(openUseCases),
         createCompactContext({ session, invocation, folders }),
       ],

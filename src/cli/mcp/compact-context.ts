@@ -4,6 +4,7 @@ import { toModel, toPolicy } from '../../config/to-policy.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { archiveToName } from '../archive-flag.ts';
+import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
 import type { McpInvocation } from '../invocation.ts';
 import { priceOf } from '../price.ts';
@@ -57,7 +58,7 @@ export function createCompactContext(deps: CompactContextDeps): Tool {
       readOnlyHint: false,
       destructiveHint: true,
       idempotentHint: true,
-      openWorldHint: deps.session.settings.summarization.provider !== 'extractive',
+      openWorldHint: asksService(deps.session),
     },
     isOffered: deps.invocation.allowsCompacting,
     call: async (args, signal) => {
@@ -72,6 +73,10 @@ export function createCompactContext(deps: CompactContextDeps): Tool {
       }
     },
   });
+}
+
+function asksService({ settings: { summarization, embedding } }: Session): boolean {
+  return summarization.provider !== 'extractive' || embedding.provider !== null;
 }
 
 const NOT_ALLOWED =
@@ -110,6 +115,10 @@ async function compact({ session, invocation, useCases, args }: Work, { path, ou
     { ...invocation, isDryRun: args.dry_run },
   );
   if (code !== null) return err(refusals.map(safeText).join(' '));
+  if (!args.dry_run) {
+    const instead = 'what is archived gets none';
+    await chooseEmbeddingIfAny({ ...session, useCases }, { trustsConfig: invocation.trustsConfig, instead });
+  }
   const { settings } = session;
   const policy = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
   const request: CompactFileRequest = {

@@ -45,20 +45,30 @@ const input = z.strictObject({
 
 type Args = z.output<typeof input>;
 
+export type MemoryReadDeps = {
+  readonly openUseCases: (signal: AbortSignal) => UseCases;
+  /** Has these use cases search by meaning too, where the settings say who gives vectors. */
+  readonly chooseEmbedding: (useCases: UseCases) => Promise<void>;
+  readonly asksService: boolean;
+  readonly archivePath: string;
+};
+
 /** Looks through the archive as `compact search` does. */
-export function createMemoryRead(openUseCases: (signal: AbortSignal) => UseCases, archivePath: string): Tool {
+export function createMemoryRead(deps: MemoryReadDeps): Tool {
+  const { openUseCases, chooseEmbedding, archivePath } = deps;
   return defineTool({
     name: 'memory_read',
     title: 'Search past conversations',
     description: DESCRIPTION,
     input,
-    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
+    hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: deps.asksService },
     isOffered: true,
     call: async (args, signal) => {
       const request = toRequest(args);
       if (!request.ok) return request;
       const useCases = openUseCases(signal);
       try {
+        if (args.order === 'best') await chooseEmbedding(useCases);
         const found = await useCases.searchArchive(request.value);
         return found.ok ? ok(toAnswer(found.value, { args, archivePath })) : err(renderFailure(found.error));
       } finally {
