@@ -1,5 +1,5 @@
 import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/reports.ts';
-import { renderCompactReport, sumTokens } from '../render/compact.ts';
+import { renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { clipField } from './bounds.ts';
 import type { ToolAnswer } from './tool.ts';
@@ -32,6 +32,7 @@ export function answerCompacted(report: CompactReport, rendering: CompactRenderi
       output,
       ...figures,
       archive,
+      restore: renderRestoring(report, rendering),
       ...asked,
       ...(usage === undefined || usage.inputTokens === 0 ? {} : { usage }),
       notes,

@@ -143,13 +143,19 @@ function ledgerText({ ledger }: CompactReport): string {
 }
 
 function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {
-  if (report.result !== 'compacted') return [];
+  const command = renderRestoring(report, rendering);
+  return command === null ? [] : [reportRow('restore', command)];
+}
+
+/** The command that gives the original back; null: nothing was compacted. */
+export function renderRestoring(report: CompactReport, rendering: CompactRendering): string | null {
+  if (report.result !== 'compacted') return null;
   const { isInPlace } = rendering;
   const command = restoreCommand(rendering);
-  if (report.output === '-') return [reportRow('restore', `${command} FILE (where you keep the output)`)];
+  if (report.output === '-') return `${command} FILE (where you keep the output)`;
   const file = isInPlace || report.output === null ? report.file : report.output;
   const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
-  return [reportRow('restore', `${command} ${shellWord(file)}${target}`)];
+  return `${command} ${shellWord(file)}${target}`;
 }
 
 function restoreCommand({ archiveFlag, program }: CompactRendering): string {

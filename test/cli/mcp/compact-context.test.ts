@@ -42,6 +42,7 @@ test('a transcript is compacted into a new file, and the figures are given', asy
     summaries: 1,
     cycles: 1,
     archive: join(root, 'archive.db'),
+    restore: `compact restore --archive ${join(root, 'archive.db')} ${logs}/talk.compact.jsonl -o ${logs}/talk.restored.jsonl`,
     notes: [],
   });
   assert.equal(tokens.saved, tokens.before - tokens.after);
