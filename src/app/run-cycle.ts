@@ -22,7 +22,7 @@ import type { Usage } from './usage.ts';
  * could be summarized in the same words, and the line's hash is what leads back to the archive.
  */
 function archiveLine(originKey: string): string {
-  return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds the lines that left; \`compact search WORDS\` (memory_read) finds them, \`compact show LABEL\` (memory_expand) shows them]`;
+  return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`;
 }
 
 export type CycleInput = {

@@ -12,7 +12,7 @@ test('the last line of a clip-archive says how to look further, with a key that 
     return JSON.parse(clip).content.split('\n').at(-1);
   };
   const form =
-    /^\[Archive: ([0-9a-f]{12}) holds the lines that left; `compact search WORDS` \(memory_read\) finds them, `compact show LABEL` \(memory_expand\) shows them\]$/;
+    /^\[Archive: ([0-9a-f]{12}) holds what left; `compact search WORDS` \(memory_read\) finds it, `compact show LABEL` \(memory_expand\) shows it\]$/;
   const one = form.exec(await lastLine('one.jsonl', 30));
   const other = form.exec(await lastLine('other.jsonl', 31));
   assert.ok(one !== null && other !== null);
