@@ -3,7 +3,7 @@ import type { Archive } from '../ports/archive.ts';
 import type { ArchivedBatch, BatchQuery, Scored } from '../ports/archive-lookup.ts';
 
 /** So many are compared with a query by what they mean. */
-const MAX_NEAREST = 50;
+const MAX_NEAREST = 20;
 
 /** Batches that have the words of a query, or with a vector of it those that are about the same; what speaks for both is added up. */
 export function findBatches(

@@ -124,6 +124,14 @@ test('what has no vector is listed page by page, messages first, and what has no
   assert.deepEqual([archive.vectors.count(), archive.vectors.countMissing(ALL)], [{ done: 2, total: 6 }, 4]);
 });
 
+test('a batch that was replaced as soon as it was made needs no vector', (t) => {
+  const archive = tempArchive(t, extension);
+  const newBatches = [batchDraft(), batchDraft({ depth: 1, sources: [{ kind: 'new', position: 0 }] })];
+  const cycle = cycleDraft({ newBatches, live: [{ kind: 'new', position: 1 }] });
+  applied(archive, compactionDraft(1, { cycles: [cycle] }), [lineDraft(1)]);
+  assert.deepEqual(missingIds(archive), ['batch 2']);
+});
+
 test('of one source only what its compactions archived is listed, and nothing of one that is not applied', (t) => {
   const archive = tempArchive(t, extension);
   filled(archive, 2);

@@ -8,9 +8,11 @@ const OF_SOURCE = "c.status = 'applied' AND (:source IS NULL OR c.source_sha256 
 const MESSAGES = `
 FROM lines AS l JOIN blocks AS k ON k.id = l.block_id JOIN compactions AS c ON c.id = k.compaction_id
 WHERE l.role IS NOT NULL AND ${OF_SOURCE} AND (:isRemade OR NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = l.id))`;
+/** What was replaced in the cycle that made it was never shown, and is never found. */
 const BATCHES = `
 FROM batches AS b JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id
-WHERE ${OF_SOURCE} AND (:isRemade OR NOT EXISTS (SELECT 1 FROM batch_vectors AS v WHERE v.batch_id = b.id))`;
+WHERE ${OF_SOURCE} AND EXISTS (SELECT 1 FROM live_batches AS f WHERE f.batch_id = b.id)
+AND (:isRemade OR NOT EXISTS (SELECT 1 FROM batch_vectors AS v WHERE v.batch_id = b.id))`;
 
 const LIST_MESSAGES = `SELECT l.id, l.line, c.format ${MESSAGES} AND l.id > :after ORDER BY l.id LIMIT :limit`;
 const LIST_BATCHES = `SELECT b.id, b.content ${BATCHES} AND b.id > :after ORDER BY b.id LIMIT :limit`;
