@@ -28,7 +28,7 @@ export type RankedLine = { readonly lineId: number; readonly score: number };
 /** So many are looked at closely. */
 const MAX_CANDIDATES = 200;
 /** So many more, that have none of the words but mean about the same. */
-const MAX_NEAREST = 50;
+const MAX_NEAREST = 30;
 /** Places that are looked up at a time: some are no messages, or are not let through. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
