@@ -61,10 +61,17 @@ function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string | nu
 /** Copies of one conversation in a file, or several of one id, are told apart by their order. */
 function createIdGiver(): (id: string) => string {
   const counts = new Map<string, number>();
+  const given = new Set<string>();
   return (id) => {
-    const count = (counts.get(id) ?? 0) + 1;
+    let count = counts.get(id) ?? 0;
+    let name: string;
+    do {
+      count += 1;
+      name = count === 1 ? id : `${id}#${count}`;
+    } while (given.has(name));
     counts.set(id, count);
-    return count === 1 ? id : `${id}#${count}`;
+    given.add(name);
+    return name;
   };
 }
 

@@ -28,7 +28,7 @@ export async function findKnownFiles(places: readonly Place[], surroundings: Sur
     failures.push(...folders.failures);
     for (const { path, project } of folders.found) {
       const walk = await walkFolder(path, (file) => accepts(place, file));
-      files.push(...walk.paths.map((one) => ({ path: one, project })));
+      for (const one of walk.paths) files.push({ path: one, project });
       failures.push(...walk.failures.filter(isThere));
     }
   }

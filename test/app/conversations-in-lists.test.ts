@@ -136,3 +136,19 @@ test('where one conversation is too short and another gains nothing, the latter 
   assert.ok(done.ok);
   assert.equal(done.value.reason, 'nothing-gained');
 });
+
+test('conversations of one id get ids of their own, also beside one that has such an id by itself', async (t) => {
+  const bench = benchFor(t);
+  const messages = Array.from({ length: 12 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `Cask ${at} was rolled into the cellar and chalked with its year. `.repeat(20),
+  }));
+  const line = (id: string): string => `${JSON.stringify({ id, messages })}\n`;
+  bench.write('a.jsonl', Buffer.from(['a', 'a', 'a#2', 'a'].map(line).join('')));
+  const done = await bench.compact('a.jsonl', { compaction: { keepRecent: 2, maxSummaryTokens: 120 } });
+  assert.ok(done.ok);
+  assert.deepEqual(
+    done.value.conversations.map(({ id }) => id),
+    ['a', 'a#2', 'a#2#2', 'a#3'],
+  );
+});

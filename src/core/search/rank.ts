@@ -53,7 +53,7 @@ export function rankCandidates<T extends Candidate>(
 ): readonly Ranked<T>[] {
   const byWords = scoreByWords(candidates, options.words);
   // Where nothing has any of the words, there is no scale but the other one.
-  const best = Math.max(0, ...byWords.values()) || 1;
+  const best = byWords.values().reduce((most, score) => Math.max(most, score), 0) || 1;
   const own = ({ lineId }: T): number => (byWords.get(lineId) ?? 0) + options.alsoFor(lineId) * best;
   const sessionScore = scoreSessions(candidates, own);
   return candidates

@@ -58,7 +58,7 @@ export function createLog(): Log {
   const rewind = (to: string): void => {
     const items = [...live.values()];
     const at = items.findIndex(({ id }) => id === to);
-    takenBack.push(...items.slice(Math.max(0, at)));
+    for (const item of items.slice(Math.max(0, at))) takenBack.push(item);
     live = new Map(items.slice(0, Math.max(0, at)).map((item) => [item.id, item]));
   };
   const replace = (messages: readonly LogMessage[]): readonly number[] => {
@@ -71,7 +71,7 @@ export function createLog(): Log {
       live.set(message.id, { ...message, lines: item?.lines ?? [], isRenamed });
       if (item !== null) unused.delete(item);
     }
-    cleared.push(...unused);
+    for (const item of unused) cleared.push(item);
     return messages.flatMap((_, position) => ((found[position] ?? null) === null ? [position] : []));
   };
   const add = (record: LogRecord, line: number): readonly number[] => {
