@@ -14,6 +14,7 @@ import {
 } from './lookup-rows.ts';
 import { readHash, readInteger, readOptionalText, readText } from './rows.ts';
 import type { Row } from './rows.ts';
+import { createStatements } from './statements.ts';
 
 const SELECT_BATCHES = `SELECT ${BATCH_COLUMNS}, ${IS_LIVE} AS is_live FROM batches AS b ${BATCH_JOINS} WHERE c.status = 'applied'`;
 const BATCH_BY_ID = `${SELECT_BATCHES} AND b.id = :id LIMIT :limit`;
@@ -46,15 +47,10 @@ type Catalog = Pick<
   'findBatches' | 'findLines' | 'nearLabels' | 'loadSources' | 'loadReplacements' | 'listCompactions'
 >;
 
-/** Finds by name, and lists. Statements are made when they are first needed: a run needs few of them. */
+/** Finds by name, and lists. */
 export function createCatalog(db: Database.Database, path: string): Catalog {
-  const statements = new Map<string, Database.Statement<[object], Row>>();
-  const list = (sql: string, values: object = {}): readonly Row[] =>
-    guard(path, () => {
-      const statement = statements.get(sql) ?? db.prepare<[object], Row>(sql);
-      statements.set(sql, statement);
-      return statement.all(values);
-    });
+  const prepare = createStatements(db);
+  const list = (sql: string, values: object = {}): readonly Row[] => guard(path, () => prepare(sql).all(values));
   const listBatches = (sql: string, values: object): readonly ArchivedBatch[] =>
     list(sql, values).map((row) => guard(path, () => toArchivedBatch(row)));
 

@@ -10,6 +10,7 @@ import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime } from './rows.ts';
 import type { Row } from './rows.ts';
 import { isUnknownWord, matchWord } from './sought.ts';
+import { createStatements } from './statements.ts';
 
 /** In order of ids: those of the first are lower than those of the second. */
 const INDEXES = ['earlier_message_search', 'message_search'] as const;
@@ -46,14 +47,8 @@ SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id < :id AND l.id >= :id - 40 
 const LIST_AFTER = `
 SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id > :id AND l.id <= :id + 40 AND ${IN_CYCLE} ORDER BY l.id LIMIT 2`;
 
-/** Statements are prepared when they are first asked for: most runs need none. */
 export function createMessageIndex(db: Database.Database, path: string): MessageIndex {
-  const statements = new Map<string, Database.Statement<[object], Row>>();
-  const prepare = (sql: string): Database.Statement<[object], Row> => {
-    const known = statements.get(sql) ?? db.prepare<[object], Row>(sql);
-    statements.set(sql, known);
-    return known;
-  };
+  const prepare = createStatements(db);
   const numbers = new Map<string, Database.Statement<[object], number>>();
   const listNumbers = (sql: string, values: object): readonly number[] => {
     const known = numbers.get(sql) ?? db.prepare<[object], number>(sql).pluck();

@@ -6,6 +6,7 @@ import { BATCH_COLUMNS, BATCH_JOINS, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from
 import { readInteger } from './rows.ts';
 import type { Row } from './rows.ts';
 import { matchAny } from './sought.ts';
+import { createStatements } from './statements.ts';
 
 /** FTS5 ranks by bm25, where less is better. In the order of ids it need not rank at all, and stops as soon as there are enough. */
 const ORDERS = {
@@ -20,14 +21,8 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live, ${score} AS score FROM batch_search AS s 
 WHERE batch_search MATCH :match AND ${isOfOneConversation ? IS_LIVE_IN : IS_LIVE} AND ${BATCH_PASSES} ORDER BY ${by}`;
 }
 
-/** Statements are prepared when they are first asked for: most runs need none, and few need more than one. */
 export function createBatchSearch(db: Database.Database, path: string): ArchiveLookup['searchBatches'] {
-  const statements = new Map<string, Database.Statement<[object], Row>>();
-  const prepare = (sql: string): Database.Statement<[object], Row> => {
-    const known = statements.get(sql) ?? db.prepare<[object], Row>(sql);
-    statements.set(sql, known);
-    return known;
-  };
+  const prepare = createStatements(db);
   return ({ terms, filter, order, limit }) => {
     if (terms.length === 0 || limit < 1) return [];
     const values = { match: matchAny(terms), ...filterValues(filter) };
