@@ -33,7 +33,7 @@ export type EntryFacts = {
   readonly kind: EntryKind;
   /** The id that the record itself gives its conversation. */
   readonly conversation?: string;
-  /** The record's own id, in formats whose records form a chain of parents. */
+  /** The record's own id, in formats whose records name each other: by their parents, or a summary what it answers. */
   readonly recordId?: string;
   /** Undefined: not a part of the chain. Null: a root. */
   readonly parentId?: string | null;
@@ -72,13 +72,13 @@ export type EntryFacts = {
 /** A decoded line: its facts, and its message where it has one (kinds message, instruction, summary). */
 export type Decoded = EntryFacts & { readonly message?: ConversationMessage };
 
-/** One line as the first pass keeps it: where it stands and what the plan needs; never its text. */
+/** One line, or record of a document, as the first pass keeps it: where it stands and what the plan needs; never its text. */
 export type Entry = EntryFacts & {
-  /** 1-based. */
+  /** 1-based, among all lines; where conversations stand in lists, among all records. */
   readonly line: number;
   /** Byte offset in the file, a BOM counted. */
   readonly start: number;
-  /** Which of the file's lists it stands in, from 1, where each conversation is one: the line's number among all records is `line`. */
+  /** Which of the file's lists it stands in, from 1, where each conversation is one. */
   readonly list?: number;
   /** Bytes, line ending included. */
   readonly length: number;

@@ -1,7 +1,10 @@
 import type { RawLine } from './files.ts';
 import type { Json, LineParse } from './json.ts';
 
-/** A part of a file that is kept or archived as one: a line, or what stands for one where conversations are values with lists in them. */
+/**
+ * A part of a file that is kept or archived as one: a line, or what stands for one where conversations are values with lists in them. `line`
+ * is its number among all of them.
+ */
 export type RawRecord = RawLine & {
   /** Which of the file's lists it belongs to, from 1; undefined: none. */
   readonly list?: number;

@@ -1,7 +1,7 @@
 import type { Codec } from '../../../ports/codec.ts';
 import { detectClaudeCode } from './detect.ts';
 import { createSession } from './session.ts';
-import { readWorkingFolder } from '../working-folder.ts';
+import { findWorkingFolder } from '../working-folder.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {
@@ -17,6 +17,6 @@ export const claudeCode: Codec = {
     isChain: true,
   },
   detect: detectClaudeCode,
-  readProject: readWorkingFolder,
+  readProject: findWorkingFolder(),
   open: createSession,
 };

@@ -2,7 +2,7 @@ import type { Codec } from '../../../ports/codec.ts';
 import { createItemSession } from './item-session.ts';
 import { detectCodex, detectItems } from './detect.ts';
 import { createSession } from './session.ts';
-import { readWorkingFolder } from './working-folder.ts';
+import { findWorkingFolder } from '../working-folder.ts';
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {
@@ -20,7 +20,7 @@ export const codex: Codec = {
     summaryStandsFirst: true,
   },
   detect: detectCodex,
-  readProject: readWorkingFolder,
+  readProject: findWorkingFolder('payload'),
   open: createSession,
 };
 

@@ -1,6 +1,6 @@
 import type { Codec } from '../../../ports/codec.ts';
 import { detectCopilot } from './detect.ts';
-import { readProject } from './project.ts';
+import { findWorkingFolder } from '../working-folder.ts';
 import { createSession } from './session.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
@@ -15,6 +15,6 @@ export const copilot: Codec = {
     isChain: true,
   },
   detect: detectCopilot,
-  readProject,
+  readProject: findWorkingFolder('data', 'context'),
   open: createSession,
 };

@@ -1,5 +1,5 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { readWorkingFolder } from '../working-folder.ts';
+import { findWorkingFolder } from '../working-folder.ts';
 import { detectPi } from './detect.ts';
 import { createSession } from './session.ts';
 
@@ -18,6 +18,6 @@ export const pi: Codec = {
     isChain: true,
   },
   detect: detectPi,
-  readProject: readWorkingFolder,
+  readProject: findWorkingFolder(),
   open: createSession,
 };
