@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fieldsOf, listOf, parseFields, readRecords, textOf } from './json.ts';
 import type { Fields } from './json.ts';
-import { ANSWER } from './mock-model.ts';
+import { judgeRun } from './judge-run.ts';
 import type { Asked } from './mock-model.ts';
 import { runOffline } from './offline.ts';
-import { countOrphans, lastWords } from './resumed.ts';
 import type { Resumed } from './resumed.ts';
 
 const PROMPT = 'a prompt that nobody has typed before';
@@ -34,22 +33,14 @@ export async function checkCodex(compactedFile: string, producersFolder: string)
       timeoutMs: TIMEOUT_MS,
     });
     const after = readFileSync(file);
-    const sent = findRequest(run.asked);
-    const summary = readSummary(records);
-    const resumed = run.code === 0 && run.stdout.includes(ANSWER) && sent.length > 0 && after.includes(ANSWER);
-    const detail = [
-      ...(resumed ? [] : [`exit code ${run.code}`, lastWords(run.stdout, run.stderr)]),
-      ...(run.isIsolated ? [] : ['not in a network namespace of its own']),
-    ].join('; ');
-    return {
-      resumed,
-      summaryFound: summary !== undefined && sent.some((item) => textsOf(item).includes(summary)),
-      messages: sent.length,
-      orphans: countOrphans(callIds(sent, /_call$/), callIds(sent, /_output$/)),
-      rewritten: !after.subarray(0, before.length).equals(before),
-      version,
-      ...(detail !== '' && { detail }),
+    const items = findRequest(run.asked);
+    const sent = {
+      count: items.length,
+      texts: items.flatMap(textsOf),
+      calls: callIds(items, /_call$/),
+      results: callIds(items, /_output$/),
     };
+    return judgeRun({ run, before, after, summary: readSummary(records), sent, version });
   } finally {
     rmSync(home, { recursive: true, force: true });
   }

@@ -1,12 +1,11 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fieldsOf, listOf, parseFields, readRecords, textOf } from './json.ts';
+import { fieldsOf, parseFields, readRecords, textOf } from './json.ts';
 import type { Fields } from './json.ts';
-import { ANSWER } from './mock-model.ts';
-import type { Asked } from './mock-model.ts';
+import { judgeRun } from './judge-run.ts';
+import { readMessagesRequest } from './messages-request.ts';
 import { runOffline } from './offline.ts';
-import { countOrphans, lastWords } from './resumed.ts';
 import type { Resumed } from './resumed.ts';
 
 const PROMPT = 'a prompt that nobody has typed before';
@@ -38,24 +37,8 @@ export async function checkCopilot(compactedFile: string, producersFolder: strin
       timeoutMs: TIMEOUT_MS,
     });
     const after = readFileSync(file);
-    const sent = findRequest(run.asked);
-    const blocks = sent.flatMap(blocksOf);
-    const summary = readSummary(records);
-    const isAnswered = run.code === 0 && run.stdout.includes(ANSWER) && sent.length > 0;
-    const resumed = isAnswered && after.subarray(before.length).includes(ANSWER);
-    const detail = [
-      ...(resumed ? [] : [`exit code ${run.code}`, lastWords(run.stdout, run.stderr)]),
-      ...(run.isIsolated ? [] : ['not in a network namespace of its own']),
-    ].join('; ');
-    return {
-      resumed,
-      summaryFound: summary !== undefined && blocks.some((block) => textOf(block['text'])?.includes(summary) === true),
-      messages: sent.length,
-      orphans: countOrphans(idsOf(blocks, 'tool_use', 'id'), idsOf(blocks, 'tool_result', 'tool_use_id')),
-      rewritten: !after.subarray(0, before.length).equals(before),
-      version,
-      ...(detail !== '' && { detail }),
-    };
+    const sent = readMessagesRequest(run.asked, PROMPT);
+    return judgeRun({ run, before, after, summary: readSummary(records), sent, version });
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -70,20 +53,6 @@ const ENVIRONMENT = {
   COPILOT_PROVIDER_BASE_URL: 'MODEL_URL',
   COPILOT_PROVIDER_TYPE: 'anthropic',
 };
-
-/** The messages of the request that has the new prompt. */
-function findRequest(asked: readonly Asked[]): readonly Fields[] {
-  const request = asked.find(({ path, body }) => path.endsWith('/v1/messages') && body.includes(PROMPT));
-  return listOf(parseFields(request?.body ?? '')?.['messages']);
-}
-
-function blocksOf({ content }: Fields): readonly Fields[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content);
-}
-
-function idsOf(blocks: readonly Fields[], type: string, key: string): readonly string[] {
-  return blocks.filter((block) => block['type'] === type).flatMap((block) => textOf(block[key]) ?? []);
-}
 
 /** The text of the latest summary in the file. */
 function readSummary(records: readonly Fields[]): string | undefined {

@@ -3,20 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isClipArchiveText } from '../../src/core/split.ts';
-
-/** What became of a compacted session in Gemini CLI. */
-export type GeminiCheck = {
-  readonly resumed: boolean;
-  /** The clip-archive is in what would be sent to the model. */
-  readonly summaryFound: boolean;
-  /** Turns of the history that would be sent; the first begins with the surroundings. */
-  readonly messages: number;
-  /** Calls that no result follows in the next turn, and results that no call stands before. */
-  readonly orphans: number;
-  /** Resuming changed bytes that were there, instead of appending. */
-  readonly rewritten: boolean;
-  readonly version: string;
-};
+import type { Resumed } from './resumed.ts';
 
 type Part = {
   readonly text?: string;
@@ -25,10 +12,10 @@ type Part = {
 };
 type Turn = { readonly id: string; readonly content: { readonly role?: string; readonly parts?: readonly Part[] } };
 type Conversation = { readonly sessionId: string; readonly messages: readonly { readonly id: string }[] };
-type Resumed = { readonly conversation: Conversation; readonly filePath: string };
+type ResumedChat = { readonly conversation: Conversation; readonly filePath: string };
 
 type Chat = {
-  readonly initialize: (resumed: Resumed, kind: 'main') => Promise<void>;
+  readonly initialize: (resumed: ResumedChat, kind: 'main') => Promise<void>;
   readonly getHistoryTurns: (curated: boolean) => readonly Turn[];
 };
 
@@ -41,7 +28,7 @@ type GeminiCore = {
     instruction: string,
     tools: readonly object[],
     history: readonly Turn[],
-    resumed: Resumed,
+    resumed: ResumedChat,
   ) => Chat;
 };
 
@@ -49,7 +36,7 @@ type GeminiCore = {
  * Resumes a copy of a compacted session with the Gemini CLI that is installed in a folder (`gemini/node_modules/@google/gemini-cli-core`), as the
  * program does: its record is loaded, turned into the history, and put into a new chat, which notes that history in the file.
  */
-export async function checkGemini(compactedFile: string, producersFolder: string): Promise<GeminiCheck> {
+export async function checkGemini(compactedFile: string, producersFolder: string): Promise<Resumed> {
   const root = join(producersFolder, 'gemini/node_modules/@google/gemini-cli-core');
   const { version }: { readonly version: string } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const core = await loadCore(join(root, 'dist/src'));
@@ -87,7 +74,7 @@ async function loadCore(dist: string): Promise<GeminiCore> {
   return Object.assign({}, ...modules);
 }
 
-async function resume(core: GeminiCore, resumed: Resumed, folder: string): Promise<readonly Turn[]> {
+async function resume(core: GeminiCore, resumed: ResumedChat, folder: string): Promise<readonly Turn[]> {
   const surroundings = {
     id: core.deriveStableId(['environment-context']),
     content: { role: 'user', parts: [{ text: '<session_context>\na folder\n</session_context>' }] },

@@ -3,21 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-
-/** What the real pi makes of a compacted session file. */
-export type PiCheck = {
-  /** It opens the file as a session and has messages to send. */
-  readonly resumed: boolean;
-  /** The first of them is a clip-archive, as pi passes it to its model. */
-  readonly summaryFound: boolean;
-  /** How many it would send. */
-  readonly messages: number;
-  /** Results among them whose call is not before them. A call without a result may be the session's own. */
-  readonly orphans: number;
-  /** pi changed the file when it opened it: it does so with versions 1 and 2, and with files that it cannot read. */
-  readonly rewritten: boolean;
-  readonly version: string;
-};
+import type { Resumed } from './resumed.ts';
 
 const PACKAGE = 'pi/node_modules/@mariozechner/pi-coding-agent';
 
@@ -38,7 +24,7 @@ type Library = {
 };
 
 /** Opens a copy of the file with the pi that is installed under `producersFolder`; no model is asked. */
-export async function checkPi(compactedFile: string, producersFolder: string): Promise<PiCheck> {
+export async function checkPi(compactedFile: string, producersFolder: string): Promise<Resumed> {
   const root = resolve(producersFolder, PACKAGE);
   const { version, main } = packageFile.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   const library: Library = await import(pathToFileURL(join(root, main)).href);

@@ -33,6 +33,7 @@ export const PRODUCERS: readonly Producer[] = [
     folder: 'copilot',
     packageName: '@github/copilot',
     version: '1.0.64',
+    notResumed: ['blank-lines-and-no-header.jsonl'], // it refuses that one before, too
     check: checkCopilot,
   },
   { format: 'gemini', folder: 'gemini', packageName: '@google/gemini-cli-core', version: '0.61.0', check: checkGemini },
