@@ -12,11 +12,10 @@ export function createLineageCheck(archive: Archive): LineageCheck {
   const found = new Set<number>();
   return {
     add: ({ cycles }) => {
-      for (const cycle of cycles) {
-        if (cycle.parentCycleId !== null) children.set(cycle.parentCycleId, cycle);
-        // Copies of one file may have written the same line more than once: each of them is that cycle.
-        for (const same of archive.findCycles(cycle.clipSha256)) found.add(same.id);
-      }
+      for (const cycle of cycles) if (cycle.parentCycleId !== null) children.set(cycle.parentCycleId, cycle);
+      // Copies of one file, or of one conversation in it, have written the same line: each of them is that cycle.
+      const clips = new Set(cycles.map(({ clipSha256 }) => clipSha256));
+      for (const clip of clips) for (const { id } of archive.findCycles(clip)) found.add(id);
     },
     orphans: () => [...children].flatMap(([parentId, child]) => (found.has(parentId) ? [] : [child])),
   };

@@ -52,8 +52,11 @@ export function summariesOf({ scan, ownBytes }: Stage): readonly Entry[] {
  * written the same line (copies of one file): the one whose whole output is there is meant, else the newest, whose output was changed since.
  */
 export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): StoredCompaction | null {
-  const cycles = summariesOf(stage).flatMap((entry) => archive.findCycles(entry.sha256 ?? ''));
-  const ids = [...new Set(cycles.map((cycle) => cycle.compactionId))].sort((a, b) => b - a);
+  // In lists one conversation may stand many times: each of its summaries leads to all of their cycles.
+  const clips = new Set(summariesOf(stage).map(({ sha256 }) => sha256 ?? ''));
+  const found = new Set<number>();
+  for (const clip of clips) for (const { compactionId } of archive.findCycles(clip)) found.add(compactionId);
+  const ids = [...found].sort((a, b) => b - a);
   const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
   return candidates.find((compaction) => isIntact(deps, compaction, stage)) ?? candidates[0] ?? null;
 }

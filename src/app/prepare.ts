@@ -6,7 +6,7 @@ import type { TranscriptPolicy } from '../core/policy.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { Entry } from '../core/transcript.ts';
-import type { Archive } from '../ports/archive.ts';
+import type { Archive, StoredCycle } from '../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../ports/codec.ts';
 import type { SourceFile } from '../ports/files.ts';
 import { splitConversations } from './conversations.ts';
@@ -109,6 +109,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
   const archive = wasCompacted ? await input.archive() : ok(null);
   if (!archive.ok) return archive;
+  const findCycle = createCycleFinder(archive.value);
   const conversations = split.conversations.map((conversation) =>
     prepareConversation(conversation, {
       deps,
@@ -116,6 +117,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
       codec,
       session,
       archive: archive.value,
+      findCycle,
       readMessage: readers.readMessage,
     }),
   );
@@ -151,6 +153,7 @@ function prepareConversation(
     readonly codec: Codec;
     readonly session: CodecSession;
     readonly archive: Archive | null;
+    readonly findCycle: CycleFinder;
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
 ): PreparedConversation {
@@ -172,7 +175,7 @@ function prepareConversation(
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
   const { sha256 } = plain.prior;
-  const cycle = sha256 === undefined ? undefined : archive?.findCycles(sha256)[0];
+  const cycle = sha256 === undefined ? undefined : context.findCycle(sha256);
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, plain.staleMessageCount);
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
@@ -186,6 +189,17 @@ function prepareConversation(
     prior: { kind: 'lineage', cycle, text },
     carried,
     compressedBefore: cycle.messagesCompressed,
+  };
+}
+
+type CycleFinder = (clipSha256: string) => StoredCycle | undefined;
+
+/** The newest cycle that wrote a clip-archive. Each is looked up once: in lists one conversation may stand many times, and so do its cycles. */
+function createCycleFinder(archive: Archive | null): CycleFinder {
+  const known = new Map<string, StoredCycle | undefined>();
+  return (clipSha256) => {
+    if (!known.has(clipSha256)) known.set(clipSha256, archive?.findCycles(clipSha256)[0]);
+    return known.get(clipSha256);
   };
 }
 

@@ -59,7 +59,7 @@ async function isExpendable(
   const clips = await findClips(deps, { path, name: path, format: null });
   if (!clips.ok) return false;
   const ids = new Set(
-    clips.value.sha256.flatMap((sha256) => archive.findCycles(sha256).map((one) => one.compactionId)),
+    [...new Set(clips.value.sha256)].flatMap((sha256) => archive.findCycles(sha256).map((one) => one.compactionId)),
   );
   for (const { output, source, sourcePath } of [...ids].flatMap((id) => archive.loadCompaction(id) ?? [])) {
     if (!(await holdsOnly(deps, path, output))) continue;

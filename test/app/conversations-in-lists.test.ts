@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { benchFor } from '../support/workbench.ts';
+import type { Archive } from '../../src/ports/archive.ts';
+import { benchFor, createWorkbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 
@@ -151,4 +152,33 @@ test('conversations of one id get ids of their own, also beside one that has suc
     done.value.conversations.map(({ id }) => id),
     ['a', 'a#2', 'a#2#2', 'a#3'],
   );
+});
+
+test('one conversation that stands many times in a file is looked up in the archive once, however often it stands', async (t) => {
+  const lookups = async (copies: number): Promise<readonly number[]> => {
+    const counted: string[] = [];
+    const plain = benchFor(t);
+    const stored = plain.archive();
+    const archive: Archive = {
+      ...stored,
+      findCycles: (clipSha256) => {
+        counted.push(clipSha256);
+        return stored.findCycles(clipSha256);
+      },
+    };
+    const bench = createWorkbench({ openArchive: async () => ({ ok: true, value: archive }) }, plain.folder);
+    const [line = ''] = read('conversation-lines', 'the-same-twice.jsonl').toString().split('\n');
+    const original = `${line}\n`.repeat(copies);
+    bench.write('a.jsonl', original);
+    const counts: number[] = [];
+    for (const keepRecent of [3, 1]) {
+      const done = await bench.compact('a.jsonl', { compaction: { keepRecent, maxSummaryTokens: 120 } });
+      assert.ok(done.ok && done.value.result === 'compacted');
+      assert.deepEqual((await bench.verify('a.jsonl')).problems, []);
+      assert.equal((await bench.restore('a.jsonl')).toString(), original);
+      counts.push(counted.splice(0).length);
+    }
+    return counts;
+  };
+  assert.deepEqual(await lookups(9), await lookups(2));
 });
