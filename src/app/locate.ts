@@ -67,6 +67,14 @@ function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }
   return total >= output.sizeBytes && sha256 === output.sha256;
 }
 
+/**
+ * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
+ * had from it. `compaction` is the one that wrote the stage.
+ */
+export function isWrittenAnew(deps: AppDeps, compaction: StoredCompaction, stage: Stage): boolean {
+  return stage.codec.records !== undefined && !isIntact(deps, compaction, stage);
+}
+
 export function notFound(stage: Stage, file: string, archivePath: string): Result<never, Failure> {
   return summariesOf(stage).length === 0
     ? err({ kind: 'not-compacted', file })

@@ -190,4 +190,6 @@ export type VerifyReport = {
   readonly original: { readonly sha256: string; readonly bytes: number };
   readonly archive: string;
   readonly problems: readonly VerifyProblem[];
+  /** The original has a summary in it: it was written anew, by something else, after an earlier compaction. */
+  readonly isStillCompacted?: boolean;
 };

@@ -10,7 +10,7 @@ import { holdFile } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { createLineageCheck } from './lineage-check.ts';
-import { locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
+import { isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { RestoreReport } from './reports.ts';
 import type { RestoreFileRequest } from './requests.ts';
@@ -55,6 +55,7 @@ async function undo(
   for (;;) {
     const compaction = locateCompaction(deps, archive, stage);
     if (compaction === null) break;
+    if (done.length > 0 && isWrittenAnew(deps, compaction, stage)) return ok(stillCompacted(done));
     lineage.add(compaction);
     const output = stage.lines;
     const { source } = compaction;
@@ -80,6 +81,13 @@ async function undo(
   if (undone === undefined) return notFound(stage, name, archive.path);
   const isStillCompacted = request.all && summariesOf(stage).length > 0;
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
+}
+
+/** Something else wrote the file anew after an earlier compaction: this is as far back as it goes. */
+function stillCompacted(done: readonly Undone[]): Undone {
+  const undone = done.at(-1);
+  if (undone === undefined) throw new Error('nothing was undone');
+  return { ...undone, isStillCompacted: true };
 }
 
 async function write(

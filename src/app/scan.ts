@@ -119,10 +119,12 @@ function scanRecord(
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
   const content = trimRecord(codec, raw.bytes);
   if (isBlank(content)) return ok({ ...place, kind: 'blank' });
+  // Without the whole of a document nothing of it can be read.
+  const canCarry = codec.format.isDocument !== true || raw.list !== undefined;
   const bad = (column: number, problem: string): Result<Entry, Failure> =>
-    input.keepInvalid
+    input.keepInvalid && canCarry
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
-      : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry: true });
+      : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry });
   const parsed =
     raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
   if (!parsed.ok) return bad(parsed.column, parsed.problem);

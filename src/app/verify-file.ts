@@ -5,7 +5,7 @@ import { carriedFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { createLineageCheck } from './lineage-check.ts';
-import { locateCompaction, notFound, readStage } from './locate.ts';
+import { isWrittenAnew, locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import type { VerifyProblem, VerifyReport } from './reports.ts';
 import type { VerifyFileRequest } from './requests.ts';
@@ -36,10 +36,16 @@ async function verifyStages(
   let problems: readonly VerifyProblem[] = [];
   let stage: Stage | null = first;
   const lineage = createLineageCheck(archive);
+  let isStillCompacted = false;
   while (stage !== null && problems.length === 0) {
     const compaction = locateCompaction(deps, archive, stage);
     if (compaction === null) {
       problems = lineage.orphans().map(describeOrphan);
+      break;
+    }
+    // What it was before the last compaction is proven by now; what stands there was not written by this program.
+    if (stage !== first && isWrittenAnew(deps, compaction, stage)) {
+      isStillCompacted = true;
       break;
     }
     lineage.add(compaction);
@@ -66,6 +72,7 @@ async function verifyStages(
     original: { sha256: original.sha256, bytes: original.sizeBytes },
     archive: archive.path,
     problems,
+    ...(isStillCompacted && { isStillCompacted }),
   });
 }
 

@@ -53,7 +53,8 @@ export async function gatherInputs(
     voice.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
   }
   const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
-  const isSeveral = files.length + failures.length > 1 || found.hasFolder || filesFrom !== null;
+  const count = files.length + failures.length + (readsStdin ? 1 : 0);
+  const isSeveral = count > 1 || found.hasFolder || filesFrom !== null;
   if (!readsStdin) return { inputs: files, isSeveral, failures };
 
   const { spoolStdin } = await import('./stdin.ts');
@@ -64,8 +65,7 @@ export async function gatherInputs(
   }
   session.atEnd(spooled.value.remove);
   const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
-  const inputs = [...files, stdin];
-  return { inputs, isSeveral: inputs.length > 1 || found.hasFolder, failures };
+  return { inputs: [...files, stdin], isSeveral, failures };
 }
 
 /** A list that cannot be read is a wrong command line: nothing is begun. One without names is nothing to do. */

@@ -41,7 +41,9 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
   for (const chosen of settings) {
     const done = await bench.compact(name, { ...chosen, format: format.name });
     if (!done.ok) {
-      assert.equal(done.error.kind, 'no-messages');
+      // Of a document that is damaged nothing can be carried along.
+      const expectedKinds = format.isDocument === true ? ['no-messages', 'bad-line'] : ['no-messages'];
+      assert.ok(expectedKinds.includes(done.error.kind), done.error.kind);
       assert.deepEqual(bench.read(name), expected);
       return compacted;
     }

@@ -82,4 +82,22 @@ test('a second compaction of a document that was written anew since shows both s
   const again = reportOf(await bench.compact('s.json', chosen));
   assert.equal(again.conversations[0]?.cycles, 2);
   assert.deepEqual((await bench.restore('s.json', false)).toString('utf8'), grown);
+  // Before the first compaction it was another file: this is how far back it goes.
+  assert.deepEqual((await bench.restore('s.json', true)).toString('utf8'), grown);
+  const { result, cycles, isStillCompacted, original } = await bench.verify('s.json');
+  assert.deepEqual(
+    { result, cycles, isStillCompacted, bytes: original.bytes },
+    { result: 'verified', cycles: 1, isStillCompacted: true, bytes: Buffer.byteLength(grown) },
+  );
+});
+
+test('a document that was changed after its last compaction does not pass for one that was written anew', async (t) => {
+  const bench = benchFor(t);
+  bench.write('s.json', readFileSync(join(FIXTURES, 'opencode/session.json')));
+  const chosen = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
+  reportOf(await bench.compact('s.json', chosen));
+  const text = bench.read('s.json').toString('utf8');
+  const at = text.lastIndexOf('"text"');
+  bench.write('s.json', `${text.slice(0, at)} ${text.slice(at)}`);
+  assert.equal((await bench.verify('s.json')).result, 'failed');
 });

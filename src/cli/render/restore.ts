@@ -15,7 +15,7 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
 }
 
 const STILL_COMPACTED =
-  'it is compacted still: a compaction before these is not in this archive. Name the archive that was used then with --archive.';
+  'it is compacted still: a compaction before these is not in this archive (name the one that was used then with --archive), or the file was written anew since.';
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   if (output === file) return `: ${theme.good('restored in place')}, `;

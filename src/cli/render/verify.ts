@@ -19,6 +19,7 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
   const lines = `${countOf(kept, 'line')} kept, ${formatCount(archived)} archived`;
   const since = appended === 0 ? '' : `, ${formatCount(appended)} appended since`;
   const batches = `${countOf(report.batches, 'batch', 'batches')} of ${countOf(report.cycles, 'compaction')}`;
-  const original = `the original of ${formatBytes(report.original.bytes)} can be restored`;
+  const before = report.isStillCompacted === true ? ', which was compacted before and written anew since,' : '';
+  const original = `the original of ${formatBytes(report.original.bytes)}${before} can be restored`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
 }

@@ -30,4 +30,8 @@ export const verifyReportSchema = z.strictObject({
   original: z.strictObject({ sha256, bytes: count }),
   archive: z.string(),
   problems: z.array(problem),
+  isStillCompacted: z
+    .boolean()
+    .optional()
+    .describe('the original has a summary in it: it was written anew after an earlier compaction'),
 }) satisfies z.ZodType<VerifyReport>;

@@ -38,6 +38,6 @@ test('what came out compacted all the same says so, and what to try', () => {
   const lines = renderRestoreReport(reportOf({ isStillCompacted: true }), PLAIN_THEME);
   assert.match(
     lines.at(-1) ?? '',
-    /^ {2}note {6}it is compacted still: .* Name the archive that was used then with --archive\.$/,
+    /^ {2}note {6}it is compacted still: .*name the one that was used then with --archive.*written anew/,
   );
 });

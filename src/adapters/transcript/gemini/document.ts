@@ -12,6 +12,7 @@ export const geminiDocument: Codec = {
     title: 'Gemini CLI session, older',
     summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
     checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
+    places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats', file: '*.json' }],
     isChain: false,
     isDocument: true,
     lastStays: true,
