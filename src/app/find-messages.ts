@@ -28,7 +28,8 @@ export type RankedLine = { readonly lineId: number; readonly score: number };
 /** So many are looked at closely. */
 const MAX_CANDIDATES = 200;
 /** So many more, that have none of the words but mean about the same. */
-const MAX_NEAREST = 30;
+const NEAREST = 30;
+const MAX_NEAREST = 300;
 /** Places that are looked up at a time: some are no messages, or are not let through. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
@@ -49,7 +50,7 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
   const messageCount = messages.countMessages();
   const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
   const byWords = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
-  const nearest = meaning?.nearest(Math.max(MAX_NEAREST, limit)) ?? [];
+  const nearest = meaning?.nearest(Math.min(MAX_NEAREST, Math.max(NEAREST, limit))) ?? [];
   const loaded = addCandidates(byWords, inOrder(nearest, messages.loadCandidates(nearest, filter)));
   if (loaded.length === 0) return [];
   const around = idsAround(loaded);

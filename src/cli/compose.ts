@@ -60,7 +60,7 @@ export function createUseCases(composition: Composition): UseCases {
       const done = await compactFile(compacting, request);
       if (!done.ok || chosen.embedding === undefined) return done;
       const { embedCompacted } = await import('../app/meaning/embed-compacted.ts');
-      return ok(await embedCompacted({ ...deps, progress, service: chosen.embedding.service }, done.value));
+      return ok(await embedCompacted({ ...deps, ...chosen.embedding, progress }, done.value));
     },
     scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
     surveyFile: async (request, progress) =>
@@ -147,6 +147,7 @@ type ChosenEmbedding = {
   readonly service: EmbeddingService;
   readonly queryVectors: QueryVectors;
   readonly vectorExtension: string;
+  readonly run: { hasFailed: boolean };
   readonly warnings: readonly string[];
 };
 
@@ -177,6 +178,7 @@ async function loadEmbedding(
     service,
     queryVectors: createQueryVectors({ service, runtime, signal }),
     vectorExtension: extension.value,
+    run: { hasFailed: false },
     warnings: redactors.value?.warnings ?? [],
   });
 }

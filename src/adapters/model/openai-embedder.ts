@@ -17,6 +17,9 @@ export type OpenAiEmbedderOptions = Omit<ServiceOptions, 'log'> & {
   readonly dimensions: number | null;
 };
 
+/** As many as the index of vectors can hold. */
+const MAX_DIMENSIONS = 8192;
+
 type Form = { readonly namesDimensions: boolean };
 
 /** Embeddings by any server that speaks OpenAI's API; `baseUrl` is what stands before `/embeddings`. No vendor's library is loaded for one request. */
@@ -54,6 +57,13 @@ async function ask({ base, key, service }: ReachableService, asked: Asked): Prom
   });
   const answer = await readEmbeddings(response, texts.length);
   const given = answer.vectors[0]?.length ?? 0;
+  if (given > MAX_DIMENSIONS) {
+    throw serviceError(service, `sent vectors of ${given} numbers, and no more than ${MAX_DIMENSIONS} can be kept`, {
+      code: 'api_error',
+      retryable: false,
+      advice: 'name another model, or say dimensions',
+    });
+  }
   if (dimensions === null || given === dimensions) return answer;
   throw serviceError(service, `sent vectors of ${given} numbers where dimensions says ${dimensions}`, {
     code: 'api_error',

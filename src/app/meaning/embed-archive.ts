@@ -26,6 +26,9 @@ export type ArchiveEmbedReport = {
   readonly error?: string;
 };
 
+/** Nobody waits for it. */
+const LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
+
 type EmbedArchiveDeps = AppDeps & { readonly service: EmbeddingService };
 
 /** Gives a vector to everything archived that has none; where all are another model's, to everything. */
@@ -43,7 +46,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       const reason = 'it or its folder is read-only, so nothing can be stored in it';
       return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
     }
-    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256: null, mayReplace: true });
+    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256: null, mayReplace: true, limits: LIMITS });
     const { done, total, dropped, end } = outcome;
     return ok({
       ...base,

@@ -7,7 +7,14 @@ import type { EmbeddingService } from './embedding-service.ts';
 import { embedMissing } from './embed-missing.ts';
 import type { EmbedOutcome } from './embed-missing.ts';
 
-type EmbedCompactedDeps = AppDeps & { readonly service: EmbeddingService };
+type EmbedCompactedDeps = AppDeps & {
+  readonly service: EmbeddingService;
+  /** Of a run over several transcripts: a service that has failed is left alone for the rest of it. */
+  readonly run: { hasFailed: boolean };
+};
+
+/** The transcript is done, and others are waiting. */
+const LIMITS = { timeoutMs: 60_000, maxRetries: 2 } as const;
 
 const FINISH = '`compact archive embed` finishes them';
 
@@ -23,7 +30,9 @@ async function embedAndTell(deps: EmbedCompactedDeps, sourceSha256: string): Pro
     const opened = await deps.openArchive('existing');
     if (!opened.ok || opened.value === null) return `embeddings: none, the archive cannot be opened; ${FINISH}`;
     const archive = opened.value;
-    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256, mayReplace: false });
+    if (deps.run.hasFailed) return `embeddings: none, the service has failed before in this run; ${FINISH}`;
+    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256, mayReplace: false, limits: LIMITS });
+    deps.run.hasFailed ||= outcome.end.kind === 'failed';
     const known = archive.vectors.findModel();
     return describe(outcome, known === null ? '' : describeVectors(known));
   } catch (error) {

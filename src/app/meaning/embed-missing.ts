@@ -9,6 +9,7 @@ import { isInterrupted } from '../interruption.ts';
 import { isOfService } from './embedding-service.ts';
 import type { EmbeddingService } from './embedding-service.ts';
 import { embedTexts } from './embed-texts.ts';
+import type { EmbedOptions } from './embed-texts.ts';
 import { readMissingTexts } from './missing-texts.ts';
 import type { MissingText } from './missing-texts.ts';
 
@@ -26,6 +27,7 @@ export type EmbedScope = {
   readonly sourceSha256: string | null;
   /** Vectors of another model are dropped for the new ones; false: nothing is done where there are such. */
   readonly mayReplace: boolean;
+  readonly limits: EmbedOptions;
 };
 
 /** `done` of `total` that had no vector have one now. */
@@ -39,13 +41,12 @@ export type EmbedOutcome = {
     | { readonly kind: 'failed'; readonly message: string };
 };
 
-const LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
 const START: VectorCursor = { lineId: 0, batchId: 0 };
 
 /** Gives vectors to what has none, a request's worth at a time: whatever stops it, what came until then is kept. */
 export async function embedMissing(
   deps: EmbedMissingDeps,
-  { sourceSha256, mayReplace }: EmbedScope,
+  { sourceSha256, mayReplace, limits }: EmbedScope,
 ): Promise<EmbedOutcome> {
   const { service, progress, archive } = deps;
   const { vectors } = archive;
@@ -66,7 +67,7 @@ export async function embedMissing(
     if (await isInterrupted(deps)) return ended({ kind: 'interrupted' });
     const missing = readMissingTexts({ ...deps, redactor }, state.scope, state.after);
     if (missing.length === 0) return ended({ kind: 'complete' });
-    const embedded = await embedOnce(deps, missing);
+    const embedded = await embedOnce(deps, missing, limits);
     if (!embedded.ok) {
       return ended(deps.signal.aborted ? { kind: 'interrupted' } : { kind: 'failed', message: embedded.error.message });
     }
@@ -89,9 +90,10 @@ export async function embedMissing(
 async function embedOnce(
   deps: EmbedMissingDeps,
   missing: readonly MissingText[],
+  limits: EmbedOptions,
 ): Promise<Result<readonly VectorDraft[], ModelError>> {
   const texts = [...new Set(missing.flatMap(({ text }) => (text === '' ? [] : [text])))];
-  const embedded = texts.length === 0 ? ok([]) : await embedTexts({ ...deps, ...deps.service }, texts, LIMITS);
+  const embedded = texts.length === 0 ? ok([]) : await embedTexts({ ...deps, ...deps.service }, texts, limits);
   if (!embedded.ok) return embedded;
   const vectorOf = new Map(texts.map((text, at) => [text, embedded.value[at] ?? null]));
   return ok(

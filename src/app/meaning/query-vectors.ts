@@ -70,6 +70,7 @@ export function createQueryVectors({ service, runtime, signal }: QueryDeps): Que
       if (nowMs < state.pausedUntilMs) return null;
       const others = upcoming.filter((one) => one !== query && sendable(one) !== '');
       const problem = await embed([...new Set([query, ...others])].slice(0, MAX_AT_ONCE));
+      if (signal.aborted) return null;
       if (problem !== null) {
         state.pausedUntilMs = nowMs + PAUSE_MS;
         return doWithout(problem);

@@ -71,6 +71,21 @@ test('the messages whose vectors point most nearly the same way are the nearest'
   );
 });
 
+test('no more can be asked for than there are, and any number may be asked for', (t) => {
+  const archive = tempArchive(t, extension);
+  keepAll(archive, filled(archive, 40));
+  assert.equal(archive.vectors.nearestMessages(direction(17), { filter: ANY, limit: 5000 }).length, 40);
+});
+
+test('vectors of the longest kind are kept and compared', (t) => {
+  const archive = tempArchive(t, extension);
+  const ids = filled(archive, 3);
+  const vector = (id: number): Float32Array => Float32Array.from({ length: 8192 }, (_, at) => Math.sin(at * id));
+  const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: vector(id) }));
+  archive.vectors.keep({ ...MODEL, dimensions: 8192 }, drafts, { mayReplace: false });
+  assert.deepEqual(archive.vectors.nearestMessages(vector(2), { filter: ANY, limit: 1 }), [2]);
+});
+
 test('a filter is heeded before the nearest are chosen, not after', (t) => {
   const archive = tempArchive(t, extension);
   keepAll(archive, filled(archive, 400));

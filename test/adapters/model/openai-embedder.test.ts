@@ -111,6 +111,13 @@ test('vectors of other dimensions than were asked for are an error that says wha
   );
 });
 
+test('vectors that are longer than can be kept are an error', async (t) => {
+  const long = Array.from({ length: 8193 }, () => 1);
+  const { server, embed } = await scene(t, [{ body: embeddingsBody([long, long]) }]);
+  const told = 'sent vectors of 8193 numbers, and no more than 8192 can be kept: name another model, or say dimensions';
+  assert.equal((await failureOf(embed())).message, `${server.host} ${told}`);
+});
+
 const SHAPE = 'sent an answer of an unknown shape';
 const FAULTS: readonly (readonly [string, EmbeddingsReply, RegExp, boolean])[] = [
   [

@@ -18,8 +18,12 @@ async function compacted(bench: Workbench, name: string, count: number): Promise
   return reportOf(await bench.compact(name));
 }
 
-const after = (bench: Workbench, service: FakeService, report: CompactReport): Promise<CompactReport> =>
-  embedCompacted({ ...bench.deps, runtime: runtimeOf(bench), service }, report);
+const after = (
+  bench: Workbench,
+  service: FakeService,
+  report: CompactReport,
+  run = { hasFailed: false },
+): Promise<CompactReport> => embedCompacted({ ...bench.deps, runtime: runtimeOf(bench), service, run }, report);
 
 test('what a compaction has archived gets vectors, and nothing else does; a good end is no news', async (t) => {
   const bench = meaningBench(t);
@@ -59,6 +63,19 @@ test('what could not be embedded is a note in the report and no failure, and `ar
       dropped: 0,
     },
   });
+});
+
+test('a service that has failed is not waited for by the other transcripts of the run', async (t) => {
+  const bench = meaningBench(t);
+  const run = { hasFailed: false };
+  const broken = fakeService({}, () => Promise.reject(new ModelError('timeout', 'late', { retryable: true })));
+  await after(bench, broken, await compacted(bench, 'one.jsonl', 30), run);
+  assert.equal(broken.sent.length, 3);
+  const { notes } = await after(bench, broken, await compacted(bench, 'second.jsonl', 30), run);
+  assert.deepEqual(
+    [notes.slice(-1), broken.sent.length],
+    [['embeddings: none, the service has failed before in this run; `compact archive embed` finishes them'], 3],
+  );
 });
 
 test("where another model's vectors are there a compaction leaves them, and says what makes them anew", async (t) => {

@@ -11,7 +11,8 @@ import { toyVector } from '../../support/embedding-server.ts';
 import type { Workbench } from '../../support/workbench.ts';
 import { reportOf } from '../../support/workbench.ts';
 
-const EVERYTHING: EmbedScope = { sourceSha256: null, mayReplace: true };
+const limits = { timeoutMs: 1000, maxRetries: 4 };
+const EVERYTHING: EmbedScope = { sourceSha256: null, mayReplace: true, limits };
 
 async function benchWith(t: TestContext, messageCount: number, first = ''): Promise<Workbench> {
   const bench = meaningBench(t);

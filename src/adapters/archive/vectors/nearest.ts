@@ -10,6 +10,8 @@ import { cosine, signBits, vectorBytes } from './vector-bytes.ts';
 
 /** The signs alone tell roughly which are near: of so many, for each that is asked for, the numbers themselves are looked at. */
 const LOOKED_AT = 4;
+/** The extension gives no more. */
+const MAX_LOOKED_AT = 4096;
 const FIND_NEAREST = 'SELECT line_id FROM message_vector_search WHERE signs MATCH vec_bit(:signs) AND k = :count';
 const FIND_NEAREST_OF = `${FIND_NEAREST} AND line_id IN (
   SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE ${LINE_PASSES})`;
@@ -40,7 +42,7 @@ export function createNearest(db: Database.Database): Nearest {
   return {
     similarities,
     nearestMessages: (vector, { filter, limit }) => {
-      const asked = { signs: signBits(vector), count: LOOKED_AT * limit };
+      const asked = { signs: signBits(vector), count: Math.min(MAX_LOOKED_AT, LOOKED_AT * limit) };
       const rows = isAny(filter)
         ? prepare(FIND_NEAREST).all(asked)
         : prepare(FIND_NEAREST_OF).all({ ...filterValues(filter), ...asked });
