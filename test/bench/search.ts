@@ -1,21 +1,56 @@
 import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
 import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
 import { searchArchive } from '../../src/app/search-archive.ts';
+import type { SearchDeps } from '../../src/app/search-archive.ts';
+import type { Archive } from '../../src/ports/archive.ts';
 import { createWriter } from './prose.ts';
+import { createVectors, fillVectors } from './vectors.ts';
 
 const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
 const QUERIES = 200;
 const SLOWEST_SHARE = 0.05;
 
+export type SearchMeasured = {
+  readonly wordsMs: number;
+  /** With vectors; what they take in the archive, for each that is in it. */
+  readonly meaningMs: number;
+  readonly vectorBytes: number;
+};
+
 /** The time within which 19 of 20 searches of an archive answer, excerpts included: single words, a few, whole sentences, paths. */
-export async function searchP95Ms(archivePath: string): Promise<number> {
-  const opened = openArchive({ path: archivePath, create: false });
-  if (!opened.ok) throw new Error(JSON.stringify(opened.error));
-  const archive = opened.value;
+export async function measureSearches(archivePath: string): Promise<SearchMeasured> {
+  const extension = await findVectorExtension();
+  if (!extension.ok) throw new Error(extension.error);
+  const inArchive = async <T>(work: (archive: Archive) => T | Promise<T>): Promise<T> => {
+    const opened = openArchive({ path: archivePath, create: false, vectorExtension: extension.value });
+    if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+    try {
+      return await work(opened.value);
+    } finally {
+      opened.value.close(); // the log of what was written is taken in
+    }
+  };
+  const bytesOf = (): Promise<number> => inArchive((archive) => archive.measure().fileBytes);
+  const wordsMs = await inArchive((archive) => searchP95Ms(archive, {}));
+  const before = await bytesOf();
+  const count = await inArchive((archive) => {
+    fillVectors(archive);
+    return archive.vectors.count().done;
+  });
+  const vectorBytes = ((await bytesOf()) - before) / count;
+  const next = createVectors(9);
+  const queryVectors = { find: () => Promise.resolve(next()) };
+  const meaningMs = await inArchive((archive) => searchP95Ms(archive, { queryVectors }));
+  return { wordsMs, meaningMs, vectorBytes };
+}
+
+async function searchP95Ms(archive: Archive, meaning: Pick<SearchDeps, 'queryVectors'>): Promise<number> {
   const deps = {
     openArchive: () => Promise.resolve({ ok: true, value: archive } as const),
-    archivePath,
+    archivePath: archive.path,
     formats: formatRegistry,
+    ...meaning,
   };
   const writer = createWriter(9);
   const asked = [writer.word, () => `${writer.word()} ${writer.word()} ${writer.word()}`, writer.sentence, writer.path];
@@ -27,6 +62,5 @@ export async function searchP95Ms(archivePath: string): Promise<number> {
     times.push(performance.now() - before);
     if (!found.ok) throw new Error(JSON.stringify(found.error));
   }
-  archive.close();
   return times.sort((a, b) => a - b)[Math.floor(QUERIES * (1 - SLOWEST_SHARE))] ?? Number.NaN;
 }
