@@ -94,6 +94,28 @@ test('a filter is heeded before the nearest are chosen, not after', (t) => {
   assert.deepEqual([near.length, near.filter((id) => id % 2 === 1)], [20, []]);
 });
 
+test('more may be asked for than the extension finds at a time', (t) => {
+  const archive = tempArchive(t, extension);
+  keepAll(archive, filled(archive, 3));
+  const near = archive.vectors.nearestMessages(direction(1), { filter: ANY, limit: 5000 });
+  assert.deepEqual([...near], [1, 2, 3]);
+});
+
+test('vectors longer than the extension indexes are kept whole and found', (t) => {
+  const archive = tempArchive(t, extension);
+  const [first = 0, second = 0] = filled(archive, 2);
+  const long = (place: number): Float32Array =>
+    Float32Array.from({ length: 9001 }, (_, at) => (at < 9000 ? Math.sin(at) : place));
+  const drafts = [
+    { kind: 'message', id: first, vector: long(-90) },
+    { kind: 'message', id: second, vector: long(90) },
+    { kind: 'batch', id: 1, vector: long(90) },
+  ] satisfies readonly VectorDraft[];
+  archive.vectors.keep({ ...MODEL, dimensions: 9001 }, drafts, { mayReplace: false });
+  assert.deepEqual(archive.vectors.nearestMessages(long(90), { filter: ANY, limit: 2 }), [second, first]);
+  assert.ok((archive.vectors.nearestBatches(long(90), { filter: ANY, limit: 1 })[0]?.score ?? 0) > 0.99);
+});
+
 test('how much alike messages are is told for those that have a vector', (t) => {
   const archive = tempArchive(t, extension);
   const [first = 0, second = 0, third = 0] = filled(archive, 3);

@@ -7,10 +7,13 @@ export function vectorBytes(vector: Float32Array): Uint8Array {
   return new Uint8Array(Int8Array.from(vector, (number) => Math.round(number * scale)).buffer);
 }
 
-/** A bit a number: whether it is above 0. Those of the last byte that stand for nothing are 0. */
+/** The extension's index takes no more; that many signs tell well enough what is roughly near. */
+const MAX_SIGNS = 8192;
+
+/** A bit for each of the first numbers: whether it is above 0. Those of the last byte that stand for nothing are 0. */
 export function signBits(vector: Float32Array): Uint8Array {
   const bits = new Uint8Array(signBitCount(vector.length) / 8);
-  vector.forEach((number, at) => {
+  vector.subarray(0, MAX_SIGNS).forEach((number, at) => {
     if (number > 0) bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
   });
   return bits;
@@ -18,7 +21,7 @@ export function signBits(vector: Float32Array): Uint8Array {
 
 /** Whole bytes. */
 export function signBitCount(dimensions: number): number {
-  return Math.ceil(dimensions / 8) * 8;
+  return Math.ceil(Math.min(dimensions, MAX_SIGNS) / 8) * 8;
 }
 
 /** The cosine of the angle between a vector and a stored one; 0 where there is none. */
