@@ -2,6 +2,7 @@ import { McpServer, parseJSONRPCMessage, ProtocolErrorCode } from '@modelcontext
 import type { CallToolResult, JSONRPCMessage, Tool as ListedTool, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
+import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
 import type { Tool } from './tool.ts';
 import { createWire, fieldsOf, isRequestId } from './wire.ts';
 import type { Wire, WireOptions } from './wire.ts';
@@ -115,5 +116,5 @@ async function callTool(tool: Tool, { args, signal, options }: Call): Promise<Ca
 }
 
 function failed(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }], isError: true };
+  return { content: [{ type: 'text', text: takeChars(text, MAX_ANSWER_CHARS) }], isError: true };
 }

@@ -69,3 +69,12 @@ test('an exception of a tool is a bug that is told, and the server goes on', asy
   });
   assert.deepEqual(answers.find(({ id }) => id === 2)?.result, {});
 });
+
+test('what is wrong with a call is told no longer than an answer may be', async () => {
+  const error = `${'x'.repeat(100_000)}: not in the archive`;
+  const { input, served, written } = serveCalled(toolThat(() => Promise.resolve({ ok: false, error })));
+  input.end();
+  await served;
+  const answer = written.map((line) => JSON.parse(line)).find(({ id }) => id === 1);
+  assert.deepEqual(answer?.result, { content: [{ type: 'text', text: 'x'.repeat(20_000) }], isError: true });
+});
