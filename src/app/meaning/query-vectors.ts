@@ -77,8 +77,9 @@ export function createQueryVectors({ service, runtime, signal }: QueryDeps): Que
       }
       const vector = known.get(query);
       if (vector?.length === model.dimensions) return vector;
+      const length = vector?.length ?? 0;
       return doWithout(
-        `${service.model} gives ${vector?.length ?? 0} numbers now, and those in the archive have ${model.dimensions}`,
+        `${service.model} gives ${length} numbers now, and those in the archive have ${model.dimensions}: with dimensions = ${length} in [embedding] \`compact archive embed\` makes them anew`,
       );
     },
   };

@@ -78,6 +78,6 @@ test('vectors of another length than those in the archive are compared with noth
   const { find } = scene(service);
   assert.equal(await find('boat', [], { ...TOY, dimensions: 65 }), null);
   assert.deepEqual(service.notices, [
-    'toy gives 64 numbers now, and those in the archive have 65; search is by words alone',
+    'toy gives 64 numbers now, and those in the archive have 65: with dimensions = 64 in [embedding] `compact archive embed` makes them anew; search is by words alone',
   ]);
 });
