@@ -15,10 +15,9 @@ AND ${OF_SOURCE}`;
 export const BATCH_PASSES = `
 (:sinceMs IS NULL OR b.end_ms >= :sinceMs) AND (:untilMs IS NULL OR b.start_ms < :untilMs) AND ${OF_SOURCE}`;
 
-/** The compactions that anything can be of: from the first to the last. */
+/** The compactions of the source: from the first to the last. */
 export const FIND_COMPACTIONS = `
-SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c JOIN cycles AS y ON y.compaction_id = c.id
-WHERE (:conversation IS NULL OR y.conversation_id = :conversation) AND ${OF_SOURCE}`;
+SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c WHERE ${OF_SOURCE}`;
 
 export type FilterValues = {
   readonly conversation: string | Uint8Array | null;

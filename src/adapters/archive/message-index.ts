@@ -5,7 +5,8 @@ import type { FoundMessage } from '../../ports/archive-lookup.ts';
 import type { MessageIndex, SearchFilter, StoredCandidate } from '../../ports/message-index.ts';
 import { toTraits } from './columns.ts';
 import { DamageError, guard } from './failure.ts';
-import { filterValues, FIND_COMPACTIONS, LINE_PASSES } from './filter.ts';
+import { filterValues, LINE_PASSES } from './filter.ts';
+import { findLineRange } from './line-range.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime } from './rows.ts';
 import type { Row } from './rows.ts';
@@ -28,13 +29,6 @@ const listHitsAmong = (index: string): string =>
 const listNewest = (index: string): string => `
 SELECT ${LINE_COLUMNS} FROM ${index} AS s CROSS JOIN lines AS l ON l.id = s.rowid ${LINE_JOINS}
 WHERE ${index} MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY s.rowid DESC`;
-
-/** The lines of a compaction have ids in a row: an index need not be looked through for those of all the others. */
-const FIND_LINE_RANGE = `
-WITH span AS (${FIND_COMPACTIONS})
-SELECT
-  (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE compaction_id >= (SELECT oldest FROM span))) AS first,
-  (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE compaction_id <= (SELECT newest FROM span))) AS last`;
 
 const LOAD_CANDIDATES = `
 SELECT l.id, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
@@ -64,13 +58,6 @@ export function createMessageIndex(db: Database.Database, path: string): Message
   /** Nothing is added to the earlier one. */
   const indexes = (): readonly string[] => (listNumbers(IS_EMPTY, {})[0] === 1 ? INDEXES.slice(1) : INDEXES);
 
-  const findRange = (filter: SearchFilter): { readonly first: number; readonly last: number } => {
-    const { conversation, source, sourceEnd } = filterValues(filter);
-    if (conversation === null && source === null) return { first: 0, last: Number.MAX_SAFE_INTEGER };
-    const row = prepare(FIND_LINE_RANGE).get({ conversation, source, sourceEnd }) ?? {};
-    return { first: readOptionalInteger(row, 'first') ?? 1, last: readOptionalInteger(row, 'last') ?? 0 };
-  };
-
   const listNear = (id: number, cycle: number | null): readonly NearMessage[] => {
     const before = prepare(LIST_BEFORE).all({ id, cycle });
     const after = prepare(LIST_AFTER).all({ id, cycle });
@@ -79,7 +66,7 @@ export function createMessageIndex(db: Database.Database, path: string): Message
 
   function* newestRows(words: readonly SoughtWord[], filter: SearchFilter): Generator<Row> {
     const match = words.map(matchWord).join(' OR ');
-    const values = { ...filterValues(filter), ...findRange(filter), match };
+    const values = { ...filterValues(filter), ...findLineRange(prepare, filter), match };
     for (const index of indexes().toReversed()) {
       try {
         yield* prepare(listNewest(index)).iterate(values);
@@ -106,7 +93,7 @@ export function createMessageIndex(db: Database.Database, path: string): Message
       ),
     listHits: (word, filter) =>
       guard(path, () => {
-        const values = { match: matchWord(word), ...findRange(filter) };
+        const values = { match: matchWord(word), ...findLineRange(prepare, filter) };
         const [first = [], ...others] = indexes().map((index) => listNumbers(listHits(index), values));
         return others.every(({ length }) => length === 0) ? first : [...first, ...others.flat()];
       }),

@@ -4,8 +4,9 @@ import type { SearchFilter } from '../../../ports/message-index.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
 import { BATCH_PASSES, filterValues, LINE_PASSES } from '../filter.ts';
 import { BATCH_COLUMNS, BATCH_JOINS, IS_LIVE, IS_LIVE_IN, LINE_JOINS, toArchivedBatch } from '../lookup-rows.ts';
+import { findLineRange } from '../line-range.ts';
 import { readBytes, readInteger } from '../rows.ts';
-import type { Row } from '../rows.ts';
+import { createStatements } from '../statements.ts';
 import { cosine, signBits, vectorBytes } from './vector-bytes.ts';
 
 /** The signs alone tell roughly which are near: of so many, for each that is asked for, the numbers themselves are looked at. */
@@ -14,7 +15,7 @@ const LOOKED_AT = 4;
 const MAX_LOOKED_AT = 4096;
 const FIND_NEAREST = 'SELECT line_id FROM message_vector_search WHERE signs MATCH vec_bit(:signs) AND k = :count';
 const FIND_NEAREST_OF = `${FIND_NEAREST} AND line_id IN (
-  SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE ${LINE_PASSES})`;
+  SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE l.id BETWEEN :first AND :last AND ${LINE_PASSES})`;
 const LOAD_VECTORS = `
 SELECT v.line_id, v.vector FROM json_each(:ids) AS m CROSS JOIN message_vectors AS v ON v.line_id = m.value WHERE v.vector IS NOT NULL`;
 const RANK_BATCHES = `
@@ -27,12 +28,7 @@ type Nearest = Pick<VectorStore, 'nearestMessages' | 'similarities' | 'nearestBa
 
 /** Needs the extension, and that there are vectors. */
 export function createNearest(db: Database.Database): Nearest {
-  const statements = new Map<string, Database.Statement<[object], Row>>();
-  const prepare = (sql: string): Database.Statement<[object], Row> => {
-    const known = statements.get(sql) ?? db.prepare<[object], Row>(sql);
-    statements.set(sql, known);
-    return known;
-  };
+  const prepare = createStatements(db);
   const similarities: Nearest['similarities'] = (vector, lineIds) =>
     new Map(
       prepare(LOAD_VECTORS)
@@ -45,7 +41,7 @@ export function createNearest(db: Database.Database): Nearest {
       const asked = { signs: signBits(vector), count: Math.min(MAX_LOOKED_AT, LOOKED_AT * limit) };
       const rows = isAny(filter)
         ? prepare(FIND_NEAREST).all(asked)
-        : prepare(FIND_NEAREST_OF).all({ ...filterValues(filter), ...asked });
+        : prepare(FIND_NEAREST_OF).all({ ...filterValues(filter), ...findLineRange(prepare, filter), ...asked });
       const roughly = rows.map((row) => readInteger(row, 'line_id'));
       return [...similarities(vector, roughly)]
         .toSorted((a, b) => b[1] - a[1] || a[0] - b[0])

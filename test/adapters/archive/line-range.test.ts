@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { findLineRange } from '../../../src/adapters/archive/line-range.ts';
+import { createStatements } from '../../../src/adapters/archive/statements.ts';
+import type { SearchFilter } from '../../../src/ports/message-index.ts';
+import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, messageDraft, openAt, sha256 } from './drafts.ts';
+import { tempFolder } from './drafts.ts';
+
+const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
+
+test('of a file with many conversations only the lines of the one that is asked for are looked through', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  const archive = openAt(path);
+  const names = ['harbor', 'quay', 'pier'];
+  const cycles = names.map((conversationId) =>
+    cycleDraft({ conversationId, clipSha256: sha256(conversationId), newBatches: [batchDraft({ content: 'Boats' })] }),
+  );
+  const lines = names.flatMap((_, cycle) =>
+    [1, 2, 3, 4].map((at) => lineDraft(4 * cycle + at, { cycle, message: messageDraft({ id: `m${cycle}-${at}` }) })),
+  );
+  applied(archive, compactionDraft(lines.length, { cycles }), lines);
+  archive.close();
+  const db = new Database(path, { readonly: true });
+  t.after(() => db.close());
+  const rangeOf = (filter: Partial<SearchFilter>) => findLineRange(createStatements(db), { ...ANY, ...filter });
+  assert.deepEqual(
+    ['quay', 'pier', 'nowhere'].map((conversationId) => rangeOf({ conversationId })),
+    [
+      { first: 5, last: 8 },
+      { first: 9, last: 12 },
+      { first: 1, last: 0 },
+    ],
+  );
+  assert.deepEqual(rangeOf({}), { first: 0, last: Number.MAX_SAFE_INTEGER });
+  assert.deepEqual(rangeOf({ conversationId: 'quay', source: 'nowhere.jsonl' }), { first: 5, last: 0 });
+});
