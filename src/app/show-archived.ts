@@ -38,24 +38,31 @@ export async function showOriginals(
 ): Promise<Result<number, LookupFailure>> {
   return withFound(deps, name, (archive, found) => {
     let count = 0;
-    for (const line of readFound(archive, found)) {
+    for (const { bytes, find } of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
-      if (!onLine({ bytes: line.bytes, report: () => reportMessage(deps.formats, line, line.bytes) })) break;
+      if (!onLine({ bytes, report: () => reportMessage(deps.formats, find(), bytes) })) break;
     }
     return count;
   });
 }
 
-function* readFound(
-  archive: Archive,
-  found: FoundArchived,
-): IterableIterator<ArchivedLine & { readonly bytes: Uint8Array }> {
-  if (found.kind === 'batch') yield* archive.readOriginals(found.batch.id);
-  else if (found.kind === 'line') yield { ...found.line, bytes: archive.readLine(found.line.lineId) };
+/** What is known of a line is only looked up where somebody asks: a page may begin behind a million others. */
+type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine };
+
+function* readFound(archive: Archive, found: FoundArchived): IterableIterator<FoundOriginal> {
+  if (found.kind === 'line') yield { bytes: archive.readLine(found.line.lineId), find: () => found.line };
+  else if (found.kind === 'batch')
+    for (const line of archive.readOriginals(found.batch.id)) yield { bytes: line.bytes, find: () => line };
   else
     for (const { id, bytes } of archive.readLines(found.compaction.compactionId))
-      for (const line of archive.findLines({ kind: 'id', id }, 1)) yield { ...line, bytes };
+      yield { bytes, find: () => findLine(archive, id) };
+}
+
+function findLine(archive: Archive, id: number): ArchivedLine {
+  const [line] = archive.findLines({ kind: 'id', id }, 1);
+  if (line === undefined) throw new Error(`archived line ${id} is read and cannot be found`);
+  return line;
 }
 
 async function withFound<T>(

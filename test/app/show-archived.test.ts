@@ -5,6 +5,7 @@ import type { BatchShown, ShowReport } from '../../src/app/archive-reports.ts';
 import type { LookupFailure } from '../../src/app/failure.ts';
 import { listArchive, measureArchive } from '../../src/app/list-archive.ts';
 import { showArchived, showOriginals } from '../../src/app/show-archived.ts';
+import type { Archive } from '../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
@@ -189,6 +190,36 @@ test('who has read enough gets no further lines', async (t) => {
     return count < 3;
   });
   assert.deepEqual([shown, count], [{ ok: true, value: 3 }, 3]);
+});
+
+test('lines behind a key that are passed over are not looked up', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', chatTranscript(30));
+  reportOf(await bench.compact('talk.jsonl'));
+  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  const lookedUp: number[] = [];
+  const archive: Archive = {
+    ...bench.archive(),
+    findLines: (name, limit) => {
+      if (name.kind === 'id') lookedUp.push(name.id);
+      return bench.archive().findLines(name, limit);
+    },
+  };
+  const openArchive = () => Promise.resolve({ ok: true, value: archive } as const);
+  const indices: (number | null)[] = [];
+  let count = 0;
+  await showOriginals({ ...bench.deps, openArchive }, { name: key }, ({ report }) => {
+    count += 1;
+    if (count > 20) indices.push(report().index);
+    return count < 22;
+  });
+  assert.deepEqual(
+    [indices, lookedUp],
+    [
+      [21, 22],
+      [21, 22],
+    ],
+  );
 });
 
 test('a name that nothing bears is refused with the labels that begin as it does, if there are any', async (t) => {
