@@ -1,5 +1,6 @@
 import type { Entry } from '../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, CutProblem } from '../ports/codec.ts';
+import { createContextReader } from './latest-context.ts';
 
 /** One conversation of a scanned transcript. */
 export type Conversation = {
@@ -32,13 +33,13 @@ export function splitConversations(input: SplitInput): {
   const groups = isChain ? new Map([['', entries]]) : groupByConversation(entries);
   const isOne = groups.size <= 1 && codec.records === undefined;
   const nameOnce = createIdGiver();
+  const readContext = createContextReader(session);
   const conversations = [...groups.values()].map((own): Conversation => {
     const all = isOne ? entries : own;
     return {
       id: nameOnce(conversationId(input, all)),
       entries: all,
-      context: session.readContext(all),
-      cutProblem: session.legalCuts(all),
+      ...readContext(all),
     };
   });
   const loose = isOne
