@@ -8,6 +8,7 @@ import { describeNonFile } from './kind-of-file.ts';
 import { readLines } from './line-reader.ts';
 import type { LineSource } from './line-reader.ts';
 import { MAGIC_BYTES, tellPacking } from './packing.ts';
+import { createRangeReader } from './range-reader.ts';
 
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 
@@ -143,10 +144,7 @@ function createReader(fd: number, path: string, sizeBytes: number): LineSource &
       const problem = `line ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB`;
       throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
     },
-    read: (start, length) => {
-      const bytes = Buffer.allocUnsafe(Math.min(length, Math.max(0, sizeBytes - start)));
-      return bytes.subarray(0, fill(bytes, start));
-    },
+    read: createRangeReader(fill, sizeBytes),
   };
 }
 
