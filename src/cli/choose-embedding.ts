@@ -3,6 +3,9 @@ import { ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
+import type { EmbedderChoice } from './use-cases.ts';
+
+type EmbeddingAsked = Pick<EmbedderChoice, 'outage'> & { readonly trustsConfig: boolean };
 
 /**
  * Has the use cases make vectors as the settings name it; false: the settings name nobody. The error is a sentence about why they cannot, and
@@ -10,7 +13,7 @@ import type { Session } from './session.ts';
  */
 export async function chooseEmbedding(
   { settings, config, terminal, voice, useCases }: Session,
-  { trustsConfig }: { readonly trustsConfig: boolean },
+  { trustsConfig, outage }: EmbeddingAsked,
 ): Promise<Result<boolean, string>> {
   const { environment } = terminal.surroundings;
   const access = resolveEmbeddingAccess({ settings, config, environment, trustsConfig, isDryRun: false });
@@ -24,6 +27,7 @@ export async function chooseEmbedding(
       inputTokensPerMinute: embedding.input_tokens_per_minute,
       outputTokensPerMinute: null,
     },
+    ...(outage === undefined ? {} : { outage }),
     redactRulesPath: privacy.redact_rules,
     notice: (sentence) => voice.report([safeText(`embeddings: ${sentence}`)]),
   });
@@ -35,7 +39,7 @@ export async function chooseEmbedding(
 /** As `chooseEmbedding`, for what is done without vectors where there can be none: `instead` says what becomes of it. */
 export async function chooseEmbeddingIfAny(
   session: Session,
-  asked: { readonly trustsConfig: boolean; readonly instead: string },
+  asked: EmbeddingAsked & { readonly instead: string },
 ): Promise<void> {
   const chosen = await chooseEmbedding(session, asked);
   if (!chosen.ok) session.voice.report([safeText(`embeddings: ${chosen.error}; ${asked.instead}`)]);

@@ -176,7 +176,7 @@ async function loadEmbedding(
   };
   return ok({
     service,
-    queryVectors: createQueryVectors({ service, runtime, signal }),
+    queryVectors: createQueryVectors({ service, runtime, signal, outage: choice.outage }),
     vectorExtension: extension.value,
     run: { hasFailed: false },
     warnings: redactors.value?.warnings ?? [],

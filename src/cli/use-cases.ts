@@ -2,6 +2,7 @@ import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } 
 import type { ArchiveCheckReport } from '../app/check-archive.ts';
 import type { Failure, LookupFailure } from '../app/failure.ts';
 import type { ArchiveEmbedReport } from '../app/meaning/embed-archive.ts';
+import type { Outage } from '../app/meaning/outage.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/reports.ts';
 import type {
   CompactFileRequest,
@@ -73,7 +74,11 @@ export type ModelChoice = ModelAccess & {
 };
 
 /** Who turns texts into vectors, and how that is to be asked. */
-export type EmbedderChoice = EmbeddingAccess & Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'>;
+export type EmbedderChoice = EmbeddingAccess &
+  Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'> & {
+    /** Of the searches of all use cases that are given it. */
+    readonly outage?: Outage | undefined;
+  };
 
 export type Composition = {
   readonly archivePath: string;

@@ -6,6 +6,8 @@ import { describeVectors, isOfService } from './embedding-service.ts';
 import type { EmbeddingService } from './embedding-service.ts';
 import { embedTexts } from './embed-texts.ts';
 import { sendable } from './missing-texts.ts';
+import { createOutage } from './outage.ts';
+import type { Outage } from './outage.ts';
 
 /** The vectors of what is looked for. */
 export type QueryVectors = {
@@ -20,20 +22,19 @@ type QueryDeps = {
   readonly service: EmbeddingService;
   readonly runtime: Pick<Runtime, 'now' | 'sleep' | 'random'>;
   readonly signal: AbortSignal;
+  /** Shared by all who search for one user; undefined: these queries have one of their own. */
+  readonly outage?: Outage | undefined;
 };
 
 /** Somebody waits for the answer: one try, and no long one. */
 const LIMITS = { timeoutMs: 15_000, maxRetries: 0 } as const;
-/** After a failure the next queries do not wait for another one. */
-const PAUSE_MS = 60_000;
 const MAX_AT_ONCE = 64;
 const WORDS_ALONE = 'search is by words alone';
 
 /** Asks once for a query and those that follow; each reason for doing without is told once. */
-export function createQueryVectors({ service, runtime, signal }: QueryDeps): QueryVectors {
+export function createQueryVectors({ service, runtime, signal, outage = createOutage() }: QueryDeps): QueryVectors {
   const known = new Map<string, Float32Array>();
   const told = new Set<string>();
-  const state = { pausedUntilMs: 0 };
   const redactor = service.createRedactor?.() ?? null;
   const doWithout = (why: string): null => {
     if (!told.has(why)) service.notice(`${why}; ${WORDS_ALONE}`);
@@ -67,12 +68,13 @@ export function createQueryVectors({ service, runtime, signal }: QueryDeps): Que
       const cached = known.get(query);
       if (cached?.length === model.dimensions) return cached;
       const nowMs = runtime.now().getTime();
-      if (nowMs < state.pausedUntilMs) return null;
+      if (outage.isOn(nowMs)) return null;
       const others = upcoming.filter((one) => one !== query && sendable(one) !== '');
       const problem = await embed([...new Set([query, ...others])].slice(0, MAX_AT_ONCE));
       if (signal.aborted) return null;
       if (problem !== null) {
-        state.pausedUntilMs = nowMs + PAUSE_MS;
+        // Who calls a search off says nothing about the service.
+        if (!signal.aborted) outage.begin(nowMs);
         return doWithout(problem);
       }
       const vector = known.get(query);

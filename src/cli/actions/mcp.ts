@@ -1,3 +1,4 @@
+import { createOutage } from '../../app/meaning/outage.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -27,6 +28,7 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
     if (terminal.stdin.isTerminal) voice.report([AT_A_TERMINAL]);
     // The protocol's library takes a while to load, and no other command needs it.
     const { serve } = await import('../mcp/serve.ts');
+    const outage = createOutage();
     await serve({
       input: terminal.stdin.open(),
       write: (line) => {
@@ -43,7 +45,7 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
           chooseEmbedding: (useCases) =>
             chooseEmbeddingIfAny(
               { ...session, useCases },
-              { trustsConfig: invocation.trustsConfig, instead: 'search is by words alone' },
+              { trustsConfig: invocation.trustsConfig, instead: 'search is by words alone', outage },
             ),
           asksService: settings.embedding.provider !== null,
           archivePath: settings.archive.path,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createOutage } from '../../../src/app/meaning/outage.ts';
 import { createQueryVectors } from '../../../src/app/meaning/query-vectors.ts';
 import type { QueryVectors } from '../../../src/app/meaning/query-vectors.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
@@ -80,4 +81,18 @@ test('vectors of another length than those in the archive are compared with noth
   assert.deepEqual(service.notices, [
     'toy gives 64 numbers now, and those in the archive have 65: with dimensions = 64 in [embedding] `compact archive embed` makes them anew; search is by words alone',
   ]);
+});
+
+test('a failure pauses all who share it, and one that was called off pauses nobody', async () => {
+  const outage = createOutage();
+  const broken = fakeService({}, () => Promise.reject(new ModelError('timeout', 'host is late', { retryable: true })));
+  const runtime = { now: () => new Date(0), sleep: () => Promise.resolve(), random: () => 0 };
+  const find = (signal: AbortSignal) =>
+    createQueryVectors({ service: broken, runtime, signal, outage }).find({ findModel: () => TOY }, { query: 'boat' });
+  const calm = new AbortController().signal;
+  await find(AbortSignal.abort());
+  assert.equal(broken.sent.length, 0);
+  await find(calm);
+  await find(calm);
+  assert.equal(broken.sent.length, 1);
 });
