@@ -93,7 +93,7 @@ for (const { what, sql, problems } of [
   },
   {
     what: 'a clip-archive',
-    sql: "UPDATE inserted_lines SET bytes = CAST(replace(bytes, 'Summary', 'Sumnary') AS BLOB) WHERE compaction_id = 5",
+    sql: "UPDATE inserted_lines SET bytes = CAST(printf('%' || raw_size || 's', 'x') AS BLOB), raw_size = NULL WHERE compaction_id = 5",
     problems: ['wrong-hash: compaction 5: the clip-archive of its conversation differs from its hash [fork.jsonl]'],
   },
   {

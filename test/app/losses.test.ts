@@ -55,7 +55,11 @@ function damage(bench: Workbench, sql: string): void {
 
 for (const [what, sql] of [
   ['lines', 'UPDATE blocks SET data = zeroblob(length(data))'],
-  ['own line', "UPDATE inserted_lines SET bytes = CAST(replace(CAST(bytes AS TEXT), 'parser', 'PARSER') AS BLOB)"],
+  ['own line', "UPDATE inserted_lines SET bytes = CAST('PARSER' AS BLOB), raw_size = NULL"],
+  [
+    'packed own line',
+    "UPDATE inserted_lines SET bytes = CAST(substr(bytes, 1, length(bytes) - 4) || X'00000000' AS BLOB)",
+  ],
 ] as const) {
   test(`the only copy is not replaced by what a damaged archive (${what}) cannot give back`, async (t) => {
     const bench = benchFor(t);

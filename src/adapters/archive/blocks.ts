@@ -60,7 +60,8 @@ export function unpackBlock(
   throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be unpacked`);
 }
 
-function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
+/** null: they are no zstd, or give more than that. */
+export function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
     return new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);

@@ -3,6 +3,7 @@ import type { Archive, InsertedLine, KeptRun, StoredCompaction } from '../../por
 import { hashColumn } from './columns.ts';
 import { DamageError, guard } from './failure.ts';
 import { createCycleReader } from './load-cycle.ts';
+import { readOwnLine } from './own-line.ts';
 import { readBytes, readHash, readInteger, readOptionalText, readText, readTime, toHex } from './rows.ts';
 import type { Row } from './rows.ts';
 
@@ -10,7 +11,8 @@ const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
 const FIND_SAME = `
 SELECT * FROM compactions WHERE source_sha256 = ? AND settings_sha256 = ? AND status = 'applied' ORDER BY id DESC LIMIT 1`;
 const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
-const LIST_INSERTED = 'SELECT before_line, bytes FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
+const LIST_INSERTED =
+  'SELECT before_line, bytes, raw_size FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
 const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = ? ORDER BY position';
 
@@ -69,7 +71,7 @@ function readHead(row: Row): Pick<StoredCompaction, 'sourcePath' | 'outputPath' 
 }
 
 function toInserted(row: Row): InsertedLine {
-  return { beforeLine: readInteger(row, 'before_line'), bytes: readBytes(row, 'bytes') };
+  return { beforeLine: readInteger(row, 'before_line'), bytes: readOwnLine(row) };
 }
 
 const HASH_HEX_LENGTH = 64;

@@ -190,6 +190,9 @@ CREATE TABLE vector_model (
 -- A signed byte a number, the largest of them 127; null: there is no text.
 CREATE TABLE message_vectors (line_id INTEGER PRIMARY KEY REFERENCES lines, vector BLOB) STRICT;
 CREATE TABLE batch_vectors (batch_id INTEGER PRIMARY KEY REFERENCES batches, vector BLOB) STRICT;
+
+-- Of a line that is packed (zstd) the bytes that it had; null: it is not.
+ALTER TABLE inserted_lines ADD COLUMN raw_size INTEGER CHECK (raw_size > 0);
 `;
 
 /**

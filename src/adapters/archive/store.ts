@@ -3,6 +3,7 @@ import type { Archive, CompactionDraft, LineDraft } from '../../ports/archive.ts
 import { hashColumn, textColumn, timeColumn } from './columns.ts';
 import { coverSource } from './coverage.ts';
 import { guard } from './failure.ts';
+import { packOwnLine } from './own-line.ts';
 import { createCycleWriter } from './store-cycle.ts';
 import type { CycleIds } from './store-cycle.ts';
 import { createLineWriter } from './store-lines.ts';
@@ -12,7 +13,8 @@ INSERT INTO compactions (status, format, source_path, output_path, source_sha256
   source_has_bom, output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id)
 VALUES ('prepared', :format, :sourcePath, :outputPath, :sourceSha256, :sourceSizeBytes, :sourceLineCount,
   :sourceHasBom, :outputSha256, :outputSizeBytes, :settingsSha256, :settings, :createdAtMs, :processId)`;
-const INSERT_INSERTED = 'INSERT INTO inserted_lines (compaction_id, position, before_line, bytes) VALUES (?, ?, ?, ?)';
+const INSERT_INSERTED =
+  'INSERT INTO inserted_lines (compaction_id, position, before_line, bytes, raw_size) VALUES (?, ?, ?, ?, ?)';
 const INSERT_KEPT = `
 INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_bytes, line_sha256) VALUES (?, ?, ?, ?, ?, ?)`;
 const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (?, ?, ?)';
@@ -30,7 +32,8 @@ export function createStore(db: Database.Database, path: string): Archive['store
     draft.inserted.forEach(({ beforeLine, bytes }, position) => {
       if (beforeLine < 1 || beforeLine > draft.source.lineCount + 1)
         throw new Error(`no place before source line ${beforeLine}`);
-      insertInserted.run(compactionId, position, beforeLine, bytes);
+      const packed = packOwnLine(bytes);
+      insertInserted.run(compactionId, position, beforeLine, packed.bytes, packed.rawSizeBytes);
     });
     draft.kept.forEach(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => {
       insertKept.run(

@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { readBytes, readHash, readInteger, readText } from '../rows.ts';
+import { readOwnLine } from '../own-line.ts';
+import { readHash, readInteger, readText } from '../rows.ts';
 import type { Row } from '../rows.ts';
 import { attempt, finding } from './finding.ts';
 import type { Finding } from './finding.ts';
@@ -8,7 +9,7 @@ import type { Head } from './head.ts';
 import type { LineFacts } from './lines.ts';
 
 const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
-const GET_INSERTED = 'SELECT before_line, bytes FROM inserted_lines WHERE id = ?';
+const GET_INSERTED = 'SELECT before_line, bytes, raw_size FROM inserted_lines WHERE id = ?';
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
 
 const COMMA = 0x2c;
@@ -30,7 +31,7 @@ export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
       for (const lineId of listInserted.all(id)) {
         const row = getInserted.get(lineId);
         if (row === undefined) continue; // the size tells
-        const bytes = readBytes(row, 'bytes');
+        const bytes = readOwnLine(row);
         const beforeLine = readInteger(row, 'before_line');
         if (beforeLine < 1 || beforeLine > source.lineCount + 1)
           yield finding(
