@@ -180,15 +180,16 @@ function chunkPositions(
 
 function clipMessage(
   runtime: Runtime,
-  { text, draft }: FinishedCycle,
+  finished: FinishedCycle,
   older: readonly ConversationMessage[],
 ): ConversationMessage {
-  const { conversationId } = draft;
+  const { conversationId } = finished.draft;
+  const content = finished.text();
   return {
-    id: uuidFromHash(runtime.sha256(`${conversationId}\n${text}`)),
+    id: uuidFromHash(runtime.sha256(`${conversationId}\n${content}`)),
     conversation_id: conversationId,
     role: 'system',
-    content: text,
+    content,
     created_at: older.at(-1)?.created_at ?? null,
   };
 }

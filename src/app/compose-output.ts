@@ -94,7 +94,7 @@ function renderOwnLines(
   const lastKept = inFile.findLast((message) => message.isAside !== true && isKept(message));
   const json = (entry: Entry | undefined): Json | null => (entry === undefined ? null : transcript.readJson(entry));
   const rendered = session.renderSummary({
-    text: result.text,
+    text: result.text(),
     conversationId: prepared.id,
     firstKept: json(firstKept),
     firstDropped: json(firstDropped),

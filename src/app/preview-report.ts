@@ -34,7 +34,7 @@ export function previewReport(
     }),
     ledger: countLedger(outcomes),
     archive: null,
-    preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text })),
+    preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
     usage: reportUsage(results, request),
     ...(retention === undefined ? {} : { retention }),
   };

@@ -42,8 +42,8 @@ export type CycleInput = {
 };
 
 export type FinishedCycle = {
-  /** The clip-archive. */
-  readonly text: string;
+  /** The clip-archive. Put together when it is asked for: it says again what its batches say, and a file may have thousands of conversations. */
+  readonly text: () => string;
   readonly draft: Omit<CycleDraft, 'clipSha256'>;
   readonly live: readonly LiveBatch[];
   /** For each message that goes, the position of its batch in `draft.newBatches`. */
@@ -81,7 +81,7 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   const cycle = cyclesOf(prior) + 1;
   const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
   return ok({
-    text: buildClipArchive(live, config, messagesCompressed, cycle, extras),
+    text: () => buildClipArchive(live, config, messagesCompressed, cycle, extras),
     draft: {
       conversationId: input.conversationId,
       cycle,

@@ -199,7 +199,7 @@ function reportConversations(
     position += 1;
     return reportConversation(prepared, isKept, {
       cycles: attempt.result.draft.cycle,
-      clipTokens: estimateTokensByBytes(attempt.result.text),
+      clipTokens: estimateTokensByBytes(attempt.result.text()),
       batches: (cycle?.live ?? []).map(reportBatch),
     });
   });

@@ -58,7 +58,7 @@ export function storeHistory({ archive, runtime }: CompactorOptions, input: Stor
     settings: written.settings,
     createdAt: runtime.now(),
     processId: runtime.processId,
-    cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text) }],
+    cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text()) }],
     inserted: [{ beforeLine: firstKept + 1, bytes: clipLine }],
     carried: [],
     kept: kept.length === 0 ? [] : [run],

@@ -101,7 +101,7 @@ function reportOf(transcript: Prepared, result: CompactedConversation): Conversa
   const kept = keptSaid({ view, plan: result.plan }, transcript.codec.format.isChain);
   return reportConversation(result.prepared, (line) => kept.has(line), {
     cycles: result.draft.cycle,
-    clipTokens: estimateTokensByBytes(result.text),
+    clipTokens: estimateTokensByBytes(result.text()),
     batches: result.live.map((batch) => labelBatch(batch, '')),
   });
 }
