@@ -14,6 +14,11 @@ export function readRecords(source: SourceFile, { records }: Parts): IterableIte
   return records.split(readPieces(source, { from: bomLength, to: sizeBytes }), bomLength);
 }
 
+/** What a message calls a part of a file. */
+export function unitOf({ records }: Parts): 'line' | 'record' {
+  return records === undefined ? 'line' : 'record';
+}
+
 /** A record without its LF or CRLF, or what else parts it from the next. */
 export function trimRecord({ records }: Parts, bytes: Uint8Array): Uint8Array {
   return records === undefined ? trimEol(bytes) : records.trim(bytes);

@@ -12,6 +12,7 @@ import { hashPrefix } from './hash-prefix.ts';
 import { createLineageCheck } from './lineage-check.ts';
 import { isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
 import type { Stage } from './locate.ts';
+import { unitOf } from './records.ts';
 import type { RestoreReport } from './reports.ts';
 import type { RestoreFileRequest } from './requests.ts';
 import { provenLines, restoredLines } from './restored-lines.ts';
@@ -59,15 +60,20 @@ async function undo(
     lineage.add(compaction);
     const output = stage.lines;
     const { source } = compaction;
+    const { codec } = stage;
     const lines = (): Iterable<Uint8Array> =>
-      provenLines(deps.runtime, restoredLines({ compaction, archive, runtime: deps.runtime, output }), source);
+      provenLines(
+        deps.runtime,
+        restoredLines({ compaction, archive, runtime: deps.runtime, output, unit: unitOf(codec) }),
+        source,
+      );
     done.push({ lines, source, cycles: done.length + 1 });
     if (!request.all) break;
     const before = await readStage(deps, {
       lines,
       hasBom: source.hasBom,
       ownBytes: source.sizeBytes,
-      codec: stage.codec,
+      codec,
       name,
     });
     if (!before.ok) return before;

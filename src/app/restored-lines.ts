@@ -27,6 +27,8 @@ type RestoreInput = {
   readonly runtime: Runtime;
   /** The compacted file, with whatever was appended since. */
   readonly output: LineStream;
+  /** record: what is compared is no line of the file, and its number leads nowhere. */
+  readonly unit: 'line' | 'record';
   /** Told of every line that comes from the archive. */
   readonly onArchived?: (line: StoredLine) => void;
 };
@@ -36,8 +38,8 @@ type RestoreInput = {
  * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
  */
 export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
-  const { compaction, archive, runtime, output, onArchived } = input;
-  const reader = createOutputReader(output(), { runtime, sizeBytes: compaction.output.sizeBytes });
+  const { compaction, archive, runtime, output, unit, onArchived } = input;
+  const reader = createOutputReader(output(), { runtime, unit, sizeBytes: compaction.output.sizeBytes });
   const archived = archive.readLines(compaction.id);
   const ownBefore = groupByLine(compaction);
   const keptHash = createHashFinder(compaction);
@@ -54,7 +56,7 @@ export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
       onArchived?.(pending.value);
       pending = archived.next();
     } else {
-      throw new RestoreError('hole', `line ${line} of the original is neither kept nor archived`, null);
+      throw new RestoreError('hole', `${unit} ${line} of the original is neither kept nor archived`, null);
     }
     endsOpen = bytes.at(-1) !== LF;
     yield bytes;
@@ -85,8 +87,10 @@ type OutputReader = {
 
 function createOutputReader(
   lines: Iterable<Uint8Array>,
-  { runtime, sizeBytes }: { readonly runtime: Runtime; readonly sizeBytes: number },
+  { runtime, unit, sizeBytes }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number },
 ): OutputReader {
+  const changed = (message: string, line: number): RestoreError =>
+    new RestoreError('changed-line', message, unit === 'line' ? line : null);
   const iterator = lines[Symbol.iterator]();
   let line = 0;
   let left = sizeBytes;
@@ -99,10 +103,10 @@ function createOutputReader(
     rest: next,
     expect: (sha256) => {
       const bytes = next();
-      if (bytes === null) throw new RestoreError('changed-line', `line ${line} is missing: the file was cut off`, line);
+      if (bytes === null) throw changed(`${unit} ${line} is missing: the file was cut off`, line);
       const isSame = runtime.sha256(bytes.subarray(0, left)) === sha256;
       left -= Math.min(left, bytes.length);
-      if (!isSame) throw new RestoreError('changed-line', `line ${line} was changed since the compaction`, line);
+      if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`, line);
       return bytes;
     },
   };

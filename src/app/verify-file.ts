@@ -7,6 +7,7 @@ import type { Failure } from './failure.ts';
 import { createLineageCheck } from './lineage-check.ts';
 import { isWrittenAnew, locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
+import { unitOf } from './records.ts';
 import type { VerifyProblem, VerifyReport } from './reports.ts';
 import type { VerifyFileRequest } from './requests.ts';
 import { provenLines, RestoreError, restoredLines } from './restored-lines.ts';
@@ -105,7 +106,7 @@ async function stageBefore(
   const count = ({ fate, batchId }: StoredLine): void => {
     if (fate === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
   };
-  const restore = { compaction, archive, runtime, output: stage.lines };
+  const restore = { compaction, archive, runtime, output: stage.lines, unit: unitOf(stage.codec) };
   // Read, proven and counted at one go: unpacking the archive is most of the work.
   const checkedLines = (): Iterable<Uint8Array> =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
