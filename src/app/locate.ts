@@ -67,6 +67,11 @@ function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }
   return total >= output.sizeBytes && sha256 === output.sha256;
 }
 
+/** The codec that read what stood before a compaction: of what it left, the same may be told to be of another format. */
+export function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, stage: Stage): Codec {
+  return formats.find(format) ?? stage.codec;
+}
+
 /**
  * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
  * had from it. `compaction` is the one that wrote the stage.

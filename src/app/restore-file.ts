@@ -10,7 +10,7 @@ import { holdFile } from './hold-target.ts';
 import { isInterrupted } from './interruption.ts';
 import { hashPrefix } from './hash-prefix.ts';
 import { createLineageCheck } from './lineage-check.ts';
-import { isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
+import { codecBefore, isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from './locate.ts';
 import type { Stage } from './locate.ts';
 import { unitOf } from './records.ts';
 import type { RestoreReport } from './reports.ts';
@@ -73,7 +73,7 @@ async function undo(
       lines,
       hasBom: source.hasBom,
       ownBytes: source.sizeBytes,
-      codec,
+      codec: codecBefore(deps, compaction, stage),
       name,
     });
     if (!before.ok) return before;

@@ -5,7 +5,7 @@ import { carriedFailure } from './archive-failure.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { createLineageCheck } from './lineage-check.ts';
-import { isWrittenAnew, locateCompaction, notFound, readStage } from './locate.ts';
+import { codecBefore, isWrittenAnew, locateCompaction, notFound, readStage } from './locate.ts';
 import type { Stage } from './locate.ts';
 import { unitOf } from './records.ts';
 import type { VerifyProblem, VerifyReport } from './reports.ts';
@@ -112,7 +112,13 @@ async function stageBefore(
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
   const failed = (problem: VerifyProblem): StageBefore => ({ stage: null, problems: [problem], linesOf });
   try {
-    const before = await readStage(deps, { lines: checkedLines, hasBom, ownBytes, codec: stage.codec, name });
+    const before = await readStage(deps, {
+      lines: checkedLines,
+      hasBom,
+      ownBytes,
+      codec: codecBefore(deps, compaction, stage),
+      name,
+    });
     if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
     return { stage: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
   } catch (error) {

@@ -182,3 +182,18 @@ test('one conversation that stands many times in a file is looked up in the arch
   };
   assert.deepEqual(await lookups(9), await lookups(2));
 });
+
+test('what is left of lines may be one JSON value: what they were before is read as lines still', async (t) => {
+  const bench = benchFor(t);
+  const [, long = ''] = read('conversation-lines', 'short-and-long.jsonl').toString().split('\n');
+  const original = Buffer.from(`{"id":"torn\n${long}\n`);
+  bench.write('a.jsonl', original);
+  const done = await bench.compact('a.jsonl', {
+    keepInvalid: true,
+    compaction: { keepRecent: 4, maxSummaryTokens: 120 },
+  });
+  assert.ok(done.ok && done.value.result === 'compacted');
+  assert.equal(bench.read('a.jsonl').toString().split('\n').length, 2);
+  assert.deepEqual((await bench.verify('a.jsonl')).problems, []);
+  assert.deepEqual(await bench.restore('a.jsonl'), original);
+});
