@@ -67,7 +67,9 @@ function mostClipTokens(
   const batchTokens = policy.compaction.maxSummaryTokens;
   const survivors = codec.format.isChain ? [...plan.survivors] : [];
   const wordForWord = survivors.reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
-  return expectClipTokens(prepared, plan.chunks.length, { policy, batchTokens }) + wordForWord;
+  const sourceTokens = plan.chunks.flat().reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
+  const fresh = { count: plan.chunks.length, sourceTokens };
+  return expectClipTokens(prepared, fresh, { policy, batchTokens }) + wordForWord;
 }
 
 /** Of a service, each request is made as it would leave; the offline provider's are only counted. */

@@ -8,6 +8,8 @@ import type { TranscriptPolicy } from '../core/policy.ts';
 import { estimateTokensByBytes } from '../core/tokens.ts';
 import type { Prepared, PreparedConversation } from './prepare.ts';
 
+/** Tokens of the head of a batch, with its times. */
+const BATCH_FRAME_TOKENS = 20;
 /** Tokens of a clip-archive beside its batches: head, section heads, last line. */
 const CLIP_FRAME_TOKENS = 80;
 
@@ -37,23 +39,31 @@ export function planPrepared(
       targetTokens,
       clipTokens: (going) => {
         const chunks = maxChunkTokens === undefined ? going.messages / chunkSize : going.tokens / maxChunkTokens;
-        return expectClipTokens(prepared, Math.ceil(chunks), { policy, batchTokens });
+        const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
+        return expectClipTokens(prepared, fresh, { policy, batchTokens });
       },
     },
   });
 }
 
-/** The batches that are shown, each as large as expected; a foreign summary has the size it has. */
+/** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
 export function expectClipTokens(
   { prior }: PreparedConversation,
-  freshCount: number,
+  fresh: { readonly count: number; readonly sourceTokens: number },
   { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
 ): number {
   const { clipFirst, clipLast } = policy.compaction;
-  const inherited = prior.kind === 'lineage' ? prior.cycle.live.length : 0;
-  const shown = Math.min(inherited + freshCount, clipFirst + clipLast);
+  const inherited = prior.kind === 'lineage' ? prior.cycle.live : [];
+  const freshTokens = Math.min(batchTokens, Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count)));
+  const sizes = [
+    ...inherited.map(({ content }) => estimateTokensByBytes(content)),
+    ...Array.from({ length: fresh.count }, () => freshTokens),
+  ];
+  const isShown = (at: number): boolean => at < clipFirst || at >= sizes.length - clipLast;
+  const shown = sizes.filter((_, at) => isShown(at));
   const foreign = prior.kind === 'foreign' ? estimateTokensByBytes(prior.text) : 0;
-  return CLIP_FRAME_TOKENS + shown * batchTokens + foreign;
+  const texts = shown.reduce((sum, size) => sum + size, foreign);
+  return CLIP_FRAME_TOKENS + shown.length * BATCH_FRAME_TOKENS + texts;
 }
 
 /** The outcome of every line, given what is done with each conversation (null: nothing). */
