@@ -19,6 +19,8 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   const mayBeLines = !isOneLine && !looksLikeDocument(text);
   if (mayBeLines && text.startsWith('{')) return null;
   const beginning = parseBeginning(text);
+  // One line may be followed by others some day: it is a document only where no format of lines knows it.
+  if (isOneLine && detectFormat([beginning]).kind === 'found') return null;
   const found = surest(
     FORMATS.flatMap((codec) => (codec.format.isDocument === true ? [{ codec, ...codec.detect([beginning]) }] : [])),
   );

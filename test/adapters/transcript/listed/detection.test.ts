@@ -36,3 +36,9 @@ test('an export with something behind its end is told, and lines of lists are no
   assert.equal(told('[{"title":"a","mapping":{}}]\nmore'), 'chatgpt');
   assert.equal(told('[1,2]\n[3,4]\n'), 'no document');
 });
+
+test('one line that a format of lines knows is lines: others may follow it some day', () => {
+  const line = '{"messages": [{"role": "user", "content": "x"}]}';
+  assert.equal(detectDocument(Buffer.from(`${line}\n`), true), null);
+  assert.equal(detectDocument(Buffer.from(line.replace('[', '[\n')), true)?.kind, 'found');
+});
