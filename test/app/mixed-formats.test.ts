@@ -52,3 +52,11 @@ test('with the format named, records of another are carried like any that are no
   assert.ok(done.ok && done.value.result === 'compacted');
   assert.deepEqual((await bench.verify('a.jsonl')).problems, []);
 });
+
+test('a record of a type that is not known is carried, also if it has a role and content', async (t) => {
+  const bench = benchFor(t);
+  const strange = '{"type":"x.notice","role":"user","content":"a word of a newer version"}\n';
+  bench.write('a.jsonl', Buffer.from(`${fixture('gemini', 'session.jsonl')}${strange}`));
+  const done = await bench.compact('a.jsonl', { compaction: { keepRecent: 4, maxSummaryTokens: 40 } });
+  assert.ok(done.ok && done.value.result === 'compacted');
+});

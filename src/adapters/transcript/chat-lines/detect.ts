@@ -21,7 +21,13 @@ export function detectChatLines(sample: readonly Json[]): Detection {
     return { confidence: 0, reason: hasRole ? 'no record has a role and content' : 'no record has a role' };
   }
   const reason = `${chat} ${chat === 1 ? 'record' : 'records'} with a role and content`;
-  return { confidence: chat >= sample.length / 2 ? 0.9 : 0.5, reason };
+  // Messages with another type than that may be records of a program that is not known.
+  const surest = records.some(hasOtherType) ? 0.6 : 0.9;
+  return { confidence: chat >= sample.length / 2 ? surest : 0.5, reason };
+}
+
+function hasOtherType({ type }: JsonRecord): boolean {
+  return typeof type === 'string' && type !== 'message';
 }
 
 function isChat(record: JsonRecord): boolean {
