@@ -6,7 +6,8 @@ import type { Archive, StoredCompaction } from '../ports/archive.ts';
 import type { Codec, CodecSession } from '../ports/codec.ts';
 import type { AppDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
-import { asScanSource, hashLines } from './restored-lines.ts';
+import { unitOf } from './records.ts';
+import { asScanSource, hashLines, provenLines, RestoreError, restoredLines } from './restored-lines.ts';
 import type { LineStream } from './restored-lines.ts';
 import { scanTranscript } from './scan.ts';
 import type { Scan } from './scan.ts';
@@ -76,8 +77,25 @@ export function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: S
  * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
  * had from it. `compaction` is the one that wrote the stage.
  */
-export function isWrittenAnew(deps: AppDeps, compaction: StoredCompaction, stage: Stage): boolean {
-  return stage.codec.records !== undefined && !isIntact(deps, compaction, stage);
+export function isWrittenAnew(
+  deps: AppDeps,
+  {
+    archive,
+    compaction,
+    stage,
+  }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly stage: Stage },
+): boolean {
+  if (stage.codec.records === undefined || isIntact(deps, compaction, stage)) return false;
+  const { runtime } = deps;
+  const unit = unitOf(stage.codec);
+  try {
+    const lines = restoredLines({ compaction, archive, runtime, output: stage.lines, unit });
+    for (const line of provenLines(runtime, lines, compaction.source)) void line;
+    return false; // lines that were appended to it do not matter
+  } catch (error) {
+    if (error instanceof RestoreError) return true;
+    throw error;
+  }
 }
 
 export function notFound(stage: Stage, file: string, archivePath: string): Result<never, Failure> {

@@ -56,7 +56,7 @@ async function undo(
   for (;;) {
     const compaction = locateCompaction(deps, archive, stage);
     if (compaction === null) break;
-    if (done.length > 0 && isWrittenAnew(deps, compaction, stage)) return ok(stillCompacted(done));
+    if (done.length > 0 && isWrittenAnew(deps, { archive, compaction, stage })) return ok(stillCompacted(done));
     lineage.add(compaction);
     const output = stage.lines;
     const { source } = compaction;

@@ -45,7 +45,7 @@ async function verifyStages(
       break;
     }
     // What it was before the last compaction is proven by now; what stands there was not written by this program.
-    if (stage !== first && isWrittenAnew(deps, compaction, stage)) {
+    if (stage !== first && isWrittenAnew(deps, { archive, compaction, stage })) {
       isStillCompacted = true;
       break;
     }
