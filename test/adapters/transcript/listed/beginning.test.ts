@@ -33,3 +33,9 @@ test('of a value with a fault in it, a part before the fault is read', () => {
 test('what is no JSON is nothing', () => {
   assert.deepEqual([parseBeginning(''), parseBeginning('"a" 1'), parseBeginning('x')], [null, null, null]);
 });
+
+test('ever more brackets take no more room than there are', () => {
+  const depth = 200_000;
+  const read = parseBeginning('['.repeat(depth));
+  assert.ok(read === null || Array.isArray(read));
+});
