@@ -28,7 +28,7 @@ function decode(event: Event | Fields): Decoded {
 }
 
 test('a start behind other events is no header: Copilot takes up no such file', () => {
-  const { entries } = readEntries(chain([user('a'), ...[{ type: 'session.start', data: { sessionId: 'late' } }]]));
+  const { entries } = readEntries(chain([user('a'), { type: 'session.start', data: { sessionId: 'late' } }]));
   assert.deepEqual(
     entries.map(({ kind }) => kind),
     ['message', 'meta'],
