@@ -52,7 +52,7 @@ export function planLines(
     earliestCut = Math.min(earliestCut, cutLine);
     setMessages(view, plan, { conversation, isChain: options.isChain, set });
     setRest(view, cutLine, { conversation, set, isKept });
-    const header = view.entries.find(({ kind }) => kind === 'header')?.line ?? 0;
+    const header = leadingHeader(view, isKept);
     const last = view.entries.findLast(({ kind }) => kind !== 'header');
     // Nothing may follow a comma: where the last element of a list goes, ours takes its place.
     if (last?.list !== undefined && !isKept(last.line)) return last.line + 1;
@@ -122,6 +122,13 @@ function setRest(
     }
   }
   for (const [line, message] of attached) if (!isKept(message)) set(line, marked);
+}
+
+/** The line of the header; 0: there is none, or something that is said stays before it: a summary behind it would stand for that too. */
+function leadingHeader({ entries }: ConversationView, isKept: (line: number) => boolean): number {
+  const isSaid = ({ kind, line }: Entry): boolean => (kind === 'message' || kind === 'instruction') && isKept(line);
+  const first = entries.find((entry) => entry.kind === 'header' || isSaid(entry));
+  return first?.kind === 'header' ? first.line : 0;
 }
 
 function firstKeptAfter(

@@ -155,6 +155,14 @@ test('a header stays, and the summary stands after it though nothing else is kep
   assert.deepEqual(fates([...said(4, 1), headerAt(5)], 0), { kinds: 'su su su su ke', insertBefore: 6 });
 });
 
+test('where something that is said stays before a late header, the summary does not hide it', () => {
+  const entries = [instruction(1), ...said(4, 2), headerAt(6), ...said(2, 7)];
+  assert.deepEqual(fatesWith(entries, { summaryStandsFirst: true }), {
+    kinds: 'ke su su su su ke ke ke',
+    insertBefore: 1,
+  });
+});
+
 test('where the producer forgets what stands before a summary, it stands before leading instructions', () => {
   const entries = [headerAt(1), meta(2), instruction(3), ...said(6, 4)];
   assert.deepEqual(fatesWith(entries, { summaryStandsFirst: true }), {

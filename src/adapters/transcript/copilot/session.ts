@@ -8,8 +8,7 @@ import { decodeEvent } from './event.ts';
 import { renderSummary } from './render.ts';
 
 type Seen = {
-  /** Line of the first event; 0: there was none yet. */
-  firstLine: number;
+  headerLine: number;
   headerId: string | null;
   lastLine: number;
   /** Line of a compaction that has begun; 0: none has. */
@@ -18,7 +17,7 @@ type Seen = {
 
 /** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell. */
 export function createSession(): CodecSession {
-  const seen: Seen = { firstLine: 0, headerId: null, lastLine: 0, startLine: 0 };
+  const seen: Seen = { headerLine: 0, headerId: null, lastLine: 0, startLine: 0 };
   const starts = new Map<number, number>();
   const commands = new Map<string, string>();
   const pinned = new Map<string, string>();
@@ -50,9 +49,8 @@ export function createSession(): CodecSession {
     const data = isRecord(value['data']) ? value['data'] : {};
     const links = linksOf(value);
     if (isNew) noteNew(data, { type, line });
-    if (seen.firstLine === 0) seen.firstLine = line;
-    // Behind other events Copilot takes it for no header: it resumes no such file.
-    if (type === 'session.start' && line === seen.firstLine) {
+    if (type === 'session.start' && (seen.headerLine === 0 || line === seen.headerLine)) {
+      seen.headerLine = line;
       seen.headerId = links.recordId ?? null;
       return { ...headerOf(data), ...links };
     }

@@ -27,14 +27,6 @@ function decode(event: Event | Fields): Decoded {
   return decoded;
 }
 
-test('a start behind other events is no header: Copilot takes up no such file', () => {
-  const { entries } = readEntries(chain([user('a'), { type: 'session.start', data: { sessionId: 'late' } }]));
-  assert.deepEqual(
-    entries.map(({ kind }) => kind),
-    ['message', 'meta'],
-  );
-});
-
 test('the start gives the conversation its id, and only the first is one', () => {
   const { entries } = readEntries([...session(), ...session()]);
   assert.deepEqual(
