@@ -5,18 +5,16 @@ import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
 import type { EmbedderChoice } from './use-cases.ts';
 
-type EmbeddingAsked = Pick<EmbedderChoice, 'outage'> & { readonly trustsConfig: boolean };
-
 /**
  * Has the use cases make vectors as the settings name it; false: the settings name nobody. The error is a sentence about why they cannot, and
  * what can be done without them may go on.
  */
 export async function chooseEmbedding(
   { settings, config, terminal, voice, useCases }: Session,
-  { trustsConfig, outage }: EmbeddingAsked,
+  { outage }: Pick<EmbedderChoice, 'outage'> = {},
 ): Promise<Result<boolean, string>> {
   const { environment } = terminal.surroundings;
-  const access = resolveEmbeddingAccess({ settings, config, environment, trustsConfig, isDryRun: false });
+  const access = resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
   if (!access.ok) return access;
   if (access.value === null) return ok(false);
   const { embedding, privacy } = settings;
@@ -39,7 +37,7 @@ export async function chooseEmbedding(
 /** As `chooseEmbedding`, for what is done without vectors where there can be none: `instead` says what becomes of it. */
 export async function chooseEmbeddingIfAny(
   session: Session,
-  asked: EmbeddingAsked & { readonly instead: string },
+  asked: Pick<EmbedderChoice, 'outage'> & { readonly instead: string },
 ): Promise<void> {
   const chosen = await chooseEmbedding(session, asked);
   if (!chosen.ok) session.voice.report([safeText(`embeddings: ${chosen.error}; ${asked.instead}`)]);

@@ -7,7 +7,7 @@ import type { Session } from './session.ts';
 /** Has the use cases summarize by the model that the settings name. An exit code instead of null: it cannot be asked, which was said. */
 export async function chooseModel(
   session: Session,
-  asked: Pick<CompactInvocation, 'settings' | 'trustsConfig' | 'isDryRun' | 'manner'>,
+  asked: Pick<CompactInvocation, 'settings' | 'isDryRun' | 'manner'>,
 ): Promise<ExitCode | null> {
   const { settings, config, terminal, voice } = session;
   const access = resolveModelAccess({
@@ -15,7 +15,6 @@ export async function chooseModel(
     config,
     flags: asked.settings.flags,
     environment: terminal.surroundings.environment,
-    trustsConfig: asked.trustsConfig,
     isDryRun: asked.isDryRun,
   });
   if (!access.ok) return session.refuse(access.error);

@@ -1,4 +1,4 @@
-import type { CompactInvocation, Invocation, RestoreInvocation } from './invocation.ts';
+import type { CompactInvocation, ConfigInvocation, Invocation, RestoreInvocation } from './invocation.ts';
 
 /** Why flags and operands cannot go together; null: they can. Only what the command line alone tells. */
 export function findConflict(invocation: Invocation): string | null {
@@ -18,6 +18,8 @@ export function findConflict(invocation: Invocation): string | null {
       return invocation.allowsCompacting && invocation.folders.length === 0
         ? '--allow-compact needs the folders whose transcripts may be compacted'
         : null;
+    case 'config':
+      return configConflict(invocation);
     case 'score':
       return stdinConflict(invocation.operands, null);
     default:
@@ -41,6 +43,14 @@ function compactConflict({ operands, filesFrom, output, isDryRun, manner }: Comp
   if (operands.length > 1 || filesFrom !== null)
     return 'several transcripts cannot share standard output: give a folder with -o';
   return manner.json && !isDryRun ? SHARED_STDOUT : null;
+}
+
+function configConflict({ action, file, change, settings }: ConfigInvocation): string | null {
+  if (action !== 'trust') {
+    return file === null && change === null ? null : `config ${action} takes no file, no --list and no --revoke`;
+  }
+  if (settings.configFlag !== null) return 'a file that --config names is trusted as it is';
+  return change === 'list' && file !== null ? '--list takes no file' : null;
 }
 
 function restoreConflict({ operand, output, manner }: RestoreInvocation): string | null {

@@ -1,4 +1,5 @@
 import type { SearchRequest } from '../app/requests.ts';
+import type { ConfigRequest } from '../config/find.ts';
 import type { SettingFlags } from '../config/resolve.ts';
 import type { PolicyRequest } from '../config/to-policy.ts';
 
@@ -11,28 +12,22 @@ export type Manner = {
 };
 
 /** Which settings apply. */
-export type SettingsRequest = { readonly configFlag: string | null; readonly flags: SettingFlags };
+export type SettingsRequest = ConfigRequest & { readonly flags: SettingFlags };
 
 type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
 
-type Trust = {
-  /** A project's configuration may name the host that a key is sent to. */
-  readonly trustsConfig: boolean;
+export type CompactInvocation = Common & {
+  readonly kind: 'compact';
+  readonly operands: readonly string[];
+  /** A list of further transcripts; '-': on standard input. */
+  readonly filesFrom: string | null;
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly output: OutputChoice;
+  readonly isDryRun: boolean;
+  /** Transcripts at a time. */
+  readonly jobs: number;
 };
-
-export type CompactInvocation = Common &
-  Trust & {
-    readonly kind: 'compact';
-    readonly operands: readonly string[];
-    /** A list of further transcripts; '-': on standard input. */
-    readonly filesFrom: string | null;
-    readonly format: string | null;
-    readonly policy: PolicyRequest;
-    readonly output: OutputChoice;
-    readonly isDryRun: boolean;
-    /** Transcripts at a time. */
-    readonly jobs: number;
-  };
 
 export type OutputChoice =
   | { readonly kind: 'default' }
@@ -87,7 +82,7 @@ export type VerifyInvocation = Common & {
 };
 
 /** `query` '-': one query a line on standard input. */
-export type SearchInvocation = Common & Trust & SearchRequest & { readonly kind: 'search' };
+export type SearchInvocation = Common & SearchRequest & { readonly kind: 'search' };
 
 export type ShowInvocation = Common & {
   readonly kind: 'show';
@@ -96,7 +91,7 @@ export type ShowInvocation = Common & {
   readonly originals: boolean;
 };
 
-export type ArchiveInvocation = Common & Trust & { readonly kind: 'archive'; readonly action: ArchiveAction };
+export type ArchiveInvocation = Common & { readonly kind: 'archive'; readonly action: ArchiveAction };
 
 export const ARCHIVE_ACTIONS = ['list', 'stats', 'check', 'embed'] as const;
 type ArchiveAction = (typeof ARCHIVE_ACTIONS)[number];
@@ -106,10 +101,19 @@ export type McpInvocation = Common & {
   /** In which transcripts may be compacted. */
   readonly folders: readonly string[];
   readonly allowsCompacting: boolean;
-  readonly trustsConfig: boolean;
 };
 
-export type ConfigInvocation = Common & { readonly kind: 'config'; readonly action: 'show' | 'path' };
+export type ConfigInvocation = Common & {
+  readonly kind: 'config';
+  readonly action: ConfigAction;
+  /** Of `trust`; null: the project's file. */
+  readonly file: string | null;
+  /** Of `trust`; null: what the file sets is shown and recorded. */
+  readonly change: 'list' | 'revoke' | null;
+};
+
+export const CONFIG_ACTIONS = ['show', 'path', 'trust'] as const;
+type ConfigAction = (typeof CONFIG_ACTIONS)[number];
 
 export type SchemaInvocation = { readonly kind: 'schema'; readonly of: SchemaName };
 

@@ -107,7 +107,7 @@ function defineCommand(
   program: Command,
   { operands, flags }: Pick<CommandDefinition<Invocation>, 'operands' | 'flags'>,
 ): void {
-  program.addArgument(toArgument(operands));
+  for (const operand of [operands].flat()) program.addArgument(toArgument(operand));
   for (const flag of flags) program.addOption(toOption(flag));
 }
 

@@ -52,7 +52,9 @@ async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> 
     case 'mcp':
       return (await import('./actions/mcp.ts')).runMcp(stage, invocation);
     case 'config':
-      return (await import('./actions/config.ts')).runConfig(stage, invocation);
+      return invocation.action === 'trust'
+        ? (await import('./actions/config-trust.ts')).runConfigTrust(stage, invocation)
+        : (await import('./actions/config.ts')).runConfig(stage, invocation);
     case 'schema':
       return (await import('./actions/schema.ts')).runSchema(stage, invocation.of);
     case 'formats':

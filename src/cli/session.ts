@@ -1,3 +1,5 @@
+import { findMissed } from '../config/depend.ts';
+import type { SettingsUse } from '../config/depend.ts';
 import { loadConfig } from '../config/load.ts';
 import type { LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
@@ -8,6 +10,8 @@ import type { Result } from '../core/result.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
+import { programName } from './program-name.ts';
+import { renderMissed, renderPassedOver } from './render/trust.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
@@ -32,11 +36,15 @@ export type Session = {
   readonly refuse: (message: string) => ExitCode;
 };
 
-type Request = {
+export type CommandRequest = {
   readonly command: string;
   readonly manner: Manner;
   readonly settings: SettingsRequest;
   readonly format: string | null;
+  /** What it cannot be done without: settings for it that a file may not set end it before it begins. */
+  readonly needs: readonly SettingsUse[];
+  /** What it goes on without, with a word about it. */
+  readonly wants?: readonly SettingsUse[];
   /** Stop when nobody reads stdout any more: for commands that do nothing else. */
   readonly endsWithStdout?: boolean;
 };
@@ -44,16 +52,17 @@ type Request = {
 /** Runs `work` in a session; a wrong configuration or format is told before anything is opened. */
 export async function inSession(
   stage: Stage,
-  request: Request,
+  request: CommandRequest,
   work: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { terminal } = stage;
   const voice = await createVoice(terminal, request.manner);
-  const read = await readSettings(terminal, request.settings);
+  const read = await readSettings(terminal, request);
   if (!read.ok) {
     for (const problem of read.error) voice.error(problem);
     return EXIT_CODES.usage;
   }
+  voice.report(read.value.remarks);
   const { settings, config } = read.value;
   const createUseCases = await stage.loadUseCases();
   const readerGone = new AbortController();
@@ -88,15 +97,24 @@ export async function inSession(
   }
 }
 
+type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: readonly string[] };
+
 async function readSettings(
-  terminal: Terminal,
-  request: SettingsRequest,
-): Promise<Result<Pick<Session, 'settings' | 'config'>, readonly string[]>> {
-  const { surroundings } = terminal;
-  const config = await loadConfig(surroundings, request.configFlag);
-  if (!config.ok) return err(config.error.map(renderConfigProblem));
-  const settings = resolveSettings({ config: config.value, flags: request.flags, surroundings });
-  return ok({ settings, config: config.value });
+  { surroundings }: Terminal,
+  { settings: asked, needs, wants = [] }: CommandRequest,
+): Promise<Result<ReadSettings, readonly string[]>> {
+  const loaded = await loadConfig(surroundings, asked);
+  if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
+  const config = loaded.value;
+  const given = { config, flags: asked.flags, surroundings };
+  const program = programName(surroundings.environment);
+  const missed = renderMissed(config, { program, keys: findMissed({ ...given, uses: needs }), isNeeded: true });
+  if (missed.length > 0) return err(missed);
+  const remarks = [
+    ...renderPassedOver(config),
+    ...renderMissed(config, { program, keys: findMissed({ ...given, uses: wants }), isNeeded: false }),
+  ];
+  return ok({ settings: resolveSettings(given), config, remarks });
 }
 
 function findUnknownFormat(format: string | null, useCases: UseCases): string | null {

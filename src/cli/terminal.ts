@@ -59,7 +59,12 @@ export function createTerminal(): OwnedTerminal {
   process.on('SIGTERM', terminate);
   return {
     argv: process.argv.slice(2),
-    surroundings: { environment: process.env, workingFolder: workingFolder(), homeFolder: homedir() },
+    surroundings: {
+      environment: process.env,
+      workingFolder: workingFolder(),
+      homeFolder: homedir(),
+      userId: process.geteuid?.() ?? null,
+    },
     stdin: {
       get isTerminal() {
         return isatty(0);

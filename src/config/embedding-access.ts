@@ -23,7 +23,6 @@ export function resolveEmbeddingAccess(input: Omit<AccessInput, 'flags'>): Resul
     ...input,
     provider,
     section: input.settings.embedding,
-    given: input.config.values.embedding,
     otherUrl: 'another one as base_url of [embedding] in a configuration of your own',
   });
   return access.ok ? ok({ provider, model, dimensions, ...access.value }) : access;

@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** The process's environment, handed in. */
@@ -8,21 +9,40 @@ export type Surroundings = {
   readonly environment: Environment;
   readonly workingFolder: string;
   readonly homeFolder: string;
+  /** The user that the process runs as; null: the system has no such numbers (Windows). */
+  readonly userId: number | null;
 };
 
 /** `project`: found in the working folder or above it, so somebody else may have written it. */
 export type ConfigPlace = 'flag' | 'environment' | 'project' | 'user';
 
+/** as-trusted: what the user has not trusted sets numbers alone; trusted: for this run; ignored: not even looked for. */
+type ProjectFiles = 'as-trusted' | 'trusted' | 'ignored';
+
+export type ConfigRequest = { readonly configFlag: string | null; readonly project: ProjectFiles };
+
 export type ConfigSearch = {
   readonly found: { readonly path: string; readonly place: ConfigPlace } | null;
   /** Every path that was tried, in order. */
   readonly looked: readonly string[];
+  /** The file of a repository that the search upwards stopped in front of. `reason` completes "It is not read, because …". */
+  readonly passedOver: { readonly path: string; readonly reason: string } | null;
 };
 
+/** What is asked about a folder; null: it cannot be looked at. */
+export type FolderFacts = { readonly uid: number; readonly mode: number };
+export type LookAtFolder = (path: string) => FolderFacts | null;
+
+export const PROJECT_FILE = 'compact.toml';
+
 /** A file that was named is found whether it exists or not: its absence is an error, not a reason to look further. */
-export function findConfig(surroundings: Surroundings, flag: string | null): ConfigSearch {
+export function findConfig(
+  surroundings: Surroundings,
+  { configFlag, project }: ConfigRequest,
+  look: LookAtFolder = lookAtFolder,
+): ConfigSearch {
   const { environment, workingFolder } = surroundings;
-  if (flag !== null) return named(resolve(workingFolder, flag), 'flag');
+  if (configFlag !== null) return named(resolve(workingFolder, configFlag), 'flag');
   const fromEnvironment = environment['COMPACT_CONFIG'];
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
     return named(resolve(workingFolder, fromEnvironment), 'environment');
@@ -32,11 +52,13 @@ export function findConfig(surroundings: Surroundings, flag: string | null): Con
     'compact',
     'config.toml',
   );
-  const projectPaths = projectFolders(workingFolder).map((folder) => join(folder, 'compact.toml'));
+  const { folders, passedOver } =
+    project === 'ignored' ? { folders: [], passedOver: null } : projectFolders(surroundings, look);
+  const projectPaths = folders.map((folder) => join(folder, PROJECT_FILE));
   const looked = [...projectPaths, user];
-  const project = projectPaths.find((path) => existsSync(path));
-  if (project !== undefined) return { found: { path: project, place: 'project' }, looked };
-  return { found: existsSync(user) ? { path: user, place: 'user' } : null, looked };
+  const path = projectPaths.find((one) => existsSync(one));
+  if (path !== undefined) return { found: { path, place: 'project' }, looked, passedOver: null };
+  return { found: existsSync(user) ? { path: user, place: 'user' } : null, looked, passedOver };
 }
 
 export function defaultArchivePath(surroundings: Surroundings): string {
@@ -45,24 +67,68 @@ export function defaultArchivePath(surroundings: Surroundings): string {
 }
 
 /** The XDG base directory specification: a relative path in one of its variables is to be ignored. */
-function xdgFolder(surroundings: Surroundings, variable: { readonly name: string; readonly fallback: string }): string {
+export function xdgFolder(
+  surroundings: Surroundings,
+  variable: { readonly name: string; readonly fallback: string },
+): string {
   const value = surroundings.environment[variable.name];
   return value !== undefined && isAbsolute(value) ? value : join(surroundings.homeFolder, variable.fallback);
 }
 
-function named(path: string, place: ConfigPlace): ConfigSearch {
-  return { found: { path, place }, looked: [path] };
+/** "its folder belongs to another user (uid 7)"; null: it is the user's own. */
+export function describeOwner(
+  what: 'it' | 'its folder',
+  { uid }: Pick<FolderFacts, 'uid'>,
+  { userId }: Pick<Surroundings, 'userId'>,
+): string | null {
+  return userId === null || uid === userId ? null : `${what} belongs to another user (uid ${uid})`;
 }
 
+function named(path: string, place: ConfigPlace): ConfigSearch {
+  return { found: { path, place }, looked: [path], passedOver: null };
+}
+
+type ProjectFolders = { readonly folders: readonly string[]; readonly passedOver: ConfigSearch['passedOver'] };
+
 /**
- * The working folder and its parents up to the repository's root. Outside of a repository the working folder alone: above it
- * may stand a folder that anyone can write to.
+ * The working folder and its parents up to the repository's root, but no folder above the working folder in which somebody else could have
+ * put the file (git's `safe.directory` asks the same). Outside of a repository the working folder alone.
  */
-function projectFolders(workingFolder: string): readonly string[] {
+function projectFolders(surroundings: Surroundings, look: LookAtFolder): ProjectFolders {
+  const start = resolve(surroundings.workingFolder);
+  const own = look(start);
+  if (own === null || describeOwner('its folder', own, surroundings) !== null) {
+    return { folders: [start], passedOver: null };
+  }
   const folders: string[] = [];
-  for (let folder = resolve(workingFolder); ; folder = dirname(folder)) {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const reason = folder === start ? null : describeStranger(look(folder), surroundings);
+    const isRoot = existsSync(join(folder, '.git'));
+    if (reason !== null) {
+      const path = join(folder, PROJECT_FILE);
+      return { folders: [start], passedOver: isRoot && existsSync(path) ? { path, reason } : null };
+    }
     folders.push(folder);
-    if (existsSync(join(folder, '.git'))) return folders;
-    if (dirname(folder) === folder) return folders.slice(0, 1);
+    if (isRoot) return { folders, passedOver: null };
+    if (dirname(folder) === folder) return { folders: [start], passedOver: null };
+  }
+}
+
+const WRITABLE_BY_ANYONE = 0o002;
+
+/** Why somebody else could have put a file into this folder; null: nobody could. */
+function describeStranger(facts: FolderFacts | null, surroundings: Surroundings): string | null {
+  if (facts === null) return 'its folder cannot be read';
+  const owner = describeOwner('its folder', facts, surroundings);
+  if (owner !== null) return owner;
+  const isOpen = surroundings.userId !== null && (facts.mode & WRITABLE_BY_ANYONE) !== 0;
+  return isOpen ? 'anyone can write to its folder' : null;
+}
+
+export function lookAtFolder(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null; // gone, or behind a folder that may not be entered: nothing can be read there either
   }
 }

@@ -1,62 +1,76 @@
-import { err, ok } from '../core/result.ts';
+import { assertNever, err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { findConfig } from './find.ts';
-import type { ConfigPlace, Surroundings } from './find.ts';
+import type { ConfigPlace, ConfigRequest, ConfigSearch, Surroundings } from './find.ts';
 import type { KeyLines } from './locate.ts';
 import type { ConfigProblem } from './problem.ts';
+import { readConfigText } from './read-config.ts';
+import type { ConfigText } from './read-config.ts';
 import type { ConfigFile } from './schema.ts';
 
 export type LoadedConfig = {
-  readonly file: { readonly path: string; readonly place: ConfigPlace; readonly lines: KeyLines } | null;
+  readonly file: {
+    readonly path: string;
+    readonly place: ConfigPlace;
+    readonly lines: KeyLines;
+    readonly trust: FileTrust;
+  } | null;
+  /** What applies. */
   readonly values: ConfigFile;
+  /** What the file sets beyond that, and may not. */
+  readonly refused: ConfigFile;
+  readonly passedOver: ConfigSearch['passedOver'];
 };
 
-const MAX_CONFIG_BYTES = 1024 * 1024; // a config of a megabyte is some other file, named by mistake
+/**
+ * given: the user named the file, or trusts it for this run. recorded: by `compact config trust`, as it stands. Of all others only numbers
+ * apply, and of one that is another user's nothing; `reason` completes "It is not trusted, because …", null: nobody has trusted it yet.
+ */
+export type FileTrust =
+  | { readonly kind: 'given' | 'recorded' }
+  | { readonly kind: 'changed' }
+  | { readonly kind: 'foreign'; readonly reason: string }
+  | { readonly kind: 'unknown'; readonly reason: string | null };
 
 /** Reads the config file that applies, if there is one. TOML and zod are loaded only when there is. */
 export async function loadConfig(
   surroundings: Surroundings,
-  flag: string | null,
+  request: ConfigRequest,
 ): Promise<Result<LoadedConfig, readonly ConfigProblem[]>> {
-  const { found } = findConfig(surroundings, flag);
-  if (found === null) return ok({ file: null, values: {} });
-  const text = await readText(found);
-  if (!text.ok) return err([text.error]);
+  const { found, passedOver } = findConfig(surroundings, request);
+  if (found === null) return ok({ file: null, values: {}, refused: {}, passedOver });
+  const read = await readConfigText(found, surroundings);
+  if (!read.ok) return err([read.error]);
   const { parseConfig } = await import('./parse.ts');
-  const parsed = parseConfig(text.value, found.path);
+  const parsed = parseConfig(read.value.text, found.path);
   if (!parsed.ok) return parsed;
-  return ok({ file: { ...found, lines: parsed.value.lines }, values: parsed.value.values });
+  const { values, lines } = parsed.value;
+  const isTrusted = found.place !== 'project' || request.project === 'trusted';
+  const trust = isTrusted ? ({ kind: 'given' } as const) : await findTrust(surroundings, found.path, read.value);
+  return ok({ file: { ...found, lines, trust }, ...(await applyTrust(values, trust)), passedOver });
 }
 
-async function readText(found: {
-  readonly path: string;
-  readonly place: ConfigPlace;
-}): Promise<Result<string, ConfigProblem>> {
-  const { path } = found;
-  const { readFile } = await import('node:fs/promises');
-  try {
-    const bytes = await readFile(path);
-    if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');
-    // Fatal, so that a file in another encoding is an error; a byte order mark is dropped.
-    return ok(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
-  } catch (error) {
-    if (error instanceof TypeError) return unreadable(path, 'it is not UTF-8 text');
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
-    if (code === null) throw error;
-    if ((code === 'ENOENT' || code === 'ENOTDIR') && found.place !== 'project' && found.place !== 'user') {
-      return err({ kind: 'config-missing', path, namedBy: found.place === 'flag' ? '--config' : '$COMPACT_CONFIG' });
-    }
-    return unreadable(path, REASONS[code] ?? code);
+async function findTrust(surroundings: Surroundings, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {
+  const { createTrustStore, hashConfig, trustedPath } = await import('./trust-store.ts');
+  const known = createTrustStore(surroundings).find(trustedPath(path));
+  // Whoever owns the file: these bytes are those that the user has looked at.
+  if (known.ok && known.value?.sha256 === hashConfig(bytes)) return { kind: 'recorded' };
+  if (owner !== null) return { kind: 'foreign', reason: owner };
+  if (!known.ok) return { kind: 'unknown', reason: known.error };
+  return known.value === null ? { kind: 'unknown', reason: null } : { kind: 'changed' };
+}
+
+async function applyTrust(values: ConfigFile, trust: FileTrust): Promise<Pick<LoadedConfig, 'values' | 'refused'>> {
+  switch (trust.kind) {
+    case 'given':
+    case 'recorded':
+      return { values, refused: {} };
+    case 'foreign':
+      return { values: {}, refused: values };
+    case 'unknown':
+    case 'changed':
+      return (await import('./untrusted.ts')).splitUntrusted(values);
+    default:
+      return assertNever(trust);
   }
-}
-
-const REASONS: { readonly [code: string]: string } = {
-  EISDIR: 'it is a folder',
-  EACCES: 'you may not read it',
-  EPERM: 'you may not read it',
-  ENOENT: 'it has vanished',
-};
-
-function unreadable(path: string, reason: string): Result<never, ConfigProblem> {
-  return err({ kind: 'config-unreadable', path, reason });
 }

@@ -14,25 +14,21 @@ export type AccessInput = {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
   readonly environment: Environment;
-  /** `--trust-config` */
-  readonly trustsConfig: boolean;
   /** Nothing will be sent, so that no key is needed. */
   readonly isDryRun: boolean;
 };
 
 /** Null for the provider that needs no model; the error is a sentence for the user. */
 export function resolveModelAccess(input: AccessInput): Result<ModelAccess | null, string> {
-  const { flags, config, settings } = input;
+  const { settings } = input;
   const { name: model, provider } = settings.summarization;
   if (!isModelProvider(provider)) return offlineAccess(input);
   if (model === null)
     return err(`the provider '${provider}' needs a model: name it with --model, or as name in the configuration`);
-  const isFlag = flags.summarization?.base_url !== undefined && flags.summarization.base_url !== null;
   const access = resolveServiceAccess({
     ...input,
     provider,
     section: settings.summarization,
-    given: isFlag ? { ...config.values.summarization, base_url: undefined } : config.values.summarization,
     otherUrl: 'another one with --base-url',
   });
   return access.ok ? ok({ provider, model, ...access.value }) : access;

@@ -1,6 +1,7 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+import type { ConfigFile } from './schema.ts';
 import { hideCredentials } from './shown-url.ts';
 
 export type Origin =
@@ -25,8 +26,22 @@ export function listSettings(input: {
   readonly flags: SettingFlags;
   readonly surroundings: Surroundings;
 }): readonly SettingRow[] {
-  return Object.entries(input.settings).flatMap(([table, keys]) =>
-    Object.entries(keys).map(([key, value]: [string, unknown]): SettingRow => {
+  return toRows(input.settings, (path) => originOf(path, input));
+}
+
+/** What stands in a file, in its order: `values` is a part of it, or all. */
+export function listFileSettings(
+  { path, lines }: Pick<NonNullable<LoadedConfig['file']>, 'path' | 'lines'>,
+  values: ConfigFile,
+): readonly SettingRow[] {
+  return toRows(values, (keys) => ({ kind: 'file', path, line: lines.lineOf(keys) }));
+}
+
+type KeyPath = readonly [table: string, key: string];
+
+function toRows(tables: object, originOf: (path: KeyPath) => Origin): readonly SettingRow[] {
+  return Object.entries(tables).flatMap(([table, keys]: [string, unknown]) =>
+    Object.entries(keys ?? {}).map(([key, value]: [string, unknown]): SettingRow => {
       const isSecret = key === 'api_key' && value !== null;
       const isUrl = key === 'base_url';
       return {
@@ -34,14 +49,14 @@ export function listSettings(input: {
         key,
         value: isSecret ? '(set, not shown)' : typeof value === 'string' && isUrl ? hideCredentials(value) : value,
         isSecret,
-        origin: originOf([table, key], input),
+        origin: originOf([table, key]),
       };
     }),
   );
 }
 
 function originOf(
-  path: readonly [string, string],
+  path: KeyPath,
   input: { readonly config: LoadedConfig; readonly flags: SettingFlags; readonly surroundings: Surroundings },
 ): Origin {
   const { config, flags, surroundings } = input;
@@ -56,13 +71,13 @@ function originOf(
   return { kind: 'default' };
 }
 
-function isGiven(tables: object, path: readonly [string, string]): boolean {
+function isGiven(tables: object, path: KeyPath): boolean {
   const table: unknown = Object.entries(tables).find(([name]) => name === path[0])?.[1];
   if (typeof table !== 'object' || table === null) return false;
   return Object.entries(table).some(([name, value]) => name === path[1] && value !== undefined);
 }
 
-function flagName([table, key]: readonly [string, string]): string {
+function flagName([table, key]: KeyPath): string {
   if (table === 'archive') return '--archive';
   return key === 'name' ? '--model' : `--${key.replaceAll('_', '-')}`;
 }

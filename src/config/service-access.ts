@@ -33,13 +33,11 @@ export type ServiceInput = Omit<AccessInput, 'flags'> & {
     readonly api_key: string | null;
     readonly api_key_env: string | null;
   };
-  /** What of that the file says, which somebody else may have written. */
-  readonly given: { readonly base_url?: string | undefined; readonly api_key_env?: string | undefined } | undefined;
   /** How another host can be named: "another one with --base-url". */
   readonly otherUrl: string;
 };
 
-/** Sends nothing where only a file that somebody else may have written would have it sent. The error is a sentence for the user. */
+/** The error is a sentence for the user. */
 export function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string> {
   const { provider, otherUrl, config, settings, section } = input;
   const facts = SERVICES[provider];
@@ -48,14 +46,6 @@ export function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess,
   if (host === null) return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give ${otherUrl}`);
   const isLocal = isLoopback(host);
   const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
-  const isForeign = !isLocal && !isOwn && isFromProject(input);
-  if (isForeign && !input.trustsConfig) {
-    return err(
-      `${config.file?.path ?? 'the configuration'} would have transcripts and keys sent to ${host}: give --trust-config if you know that host, or ${otherUrl}`,
-    );
-  }
-  const wish = input.trustsConfig ? null : findUntrustedWish(input, { facts, isLocal });
-  if (wish !== null) return err(wish);
   if (hideCredentials(baseUrl) !== baseUrl) {
     return err(
       `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
@@ -70,26 +60,6 @@ export function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess,
   }
   const redactsSecrets = config.values.privacy?.redact ?? (settings.privacy.redact && !isLocal);
   return ok({ baseUrl, apiKey: key.value, redactsSecrets });
-}
-
-function isFromProject({ config, given }: ServiceInput): boolean {
-  return config.file?.place === 'project' && given?.base_url !== undefined;
-}
-
-/** What a file that somebody else may have written must not ask for without a word of the user; null: nothing. */
-function findUntrustedWish(
-  { config: { file, values }, given }: ServiceInput,
-  { facts, isLocal }: { readonly facts: ServiceFacts; readonly isLocal: boolean },
-): string | null {
-  if (file?.place !== 'project') return null;
-  const variable = given?.api_key_env;
-  if (variable !== undefined && variable !== facts.keyVariable) {
-    return `${file.path} would have the value of ${variable} sent as a key: give --trust-config if that is meant`;
-  }
-  if (values.privacy?.redact === false && !isLocal) {
-    return `${file.path} would have transcripts sent to another machine with their secrets: give --trust-config if that is meant`;
-  }
-  return null;
 }
 
 /** The file's own key, the variable that it names, or the provider's; an empty one is none. */
@@ -113,7 +83,7 @@ function hostOf(url: string): string | null {
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.hostname : null;
 }
 
-/** As URLs write this machine's own addresses, whatever form they were given in. */
+/** As URLs write this machine's own addresses, whatever form they were given in. Names below localhost are asked of a name server by many systems. */
 function isLoopback(host: string): boolean {
-  return host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
 }

@@ -10,7 +10,13 @@ import type { Result } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
 
-type Asked = { readonly args: readonly string[]; readonly config?: string; readonly environment?: Environment };
+type Asked = {
+  readonly args: readonly string[];
+  readonly config?: string;
+  /** Whether the configuration is only found in the folder, and not named. */
+  readonly isProject?: boolean;
+  readonly environment?: Environment;
+};
 type Told = { readonly code: number; readonly errors: string; readonly choices: readonly ModelChoice[] };
 
 const KEY = 'made-up-key-0123456789';
@@ -18,11 +24,13 @@ const KEY = 'made-up-key-0123456789';
 /** One empty transcript, and a configuration in its folder: what was said, and which models were chosen. */
 async function told(
   t: TestContext,
-  { args, config = '', environment = {} }: Asked,
+  { args, config = '', isProject = false, environment = {} }: Asked,
   answer: Result<readonly string[], string> = ok([]),
 ): Promise<Told> {
   const folder = folderWith(t, { 'x.jsonl': '', 'compact.toml': config });
-  const terminal = createFakeTerminal([...args, join(folder, 'x.jsonl')], { workingFolder: folder, environment });
+  const named = isProject ? [] : ['--config', join(folder, 'compact.toml')];
+  const argv = [...args, ...named, join(folder, 'x.jsonl')];
+  const terminal = createFakeTerminal(argv, { workingFolder: folder, environment });
   const choices: ModelChoice[] = [];
   const { loadUseCases } = createFakeUseCases({
     chooseModel: async (choice) => {
@@ -57,20 +65,24 @@ for (const [what, asked, message] of [
     { args: ['--model', 'm'], environment: { ANTHROPIC_API_KEY: KEY } },
     "the provider 'extractive' works offline and has no models, so --model would do nothing: add --provider anthropic|openai-compat|ollama.",
   ],
-  [
-    'a host of a project that nobody trusts',
-    {
-      args: ['--provider', 'openai-compat', '--model', 'm'],
-      config: '[summarization]\nbase_url = "https://other.example/v1"\n',
-      environment: { OPENAI_API_KEY: KEY },
-    },
-    './compact.toml would have transcripts and keys sent to other.example: give --trust-config if you know that host, or another one with --base-url.',
-  ],
 ] satisfies readonly (readonly [string, Asked, string])[]) {
   test(`${what} is one line that says what to do, and nothing is begun`, async (t) => {
     assert.deepEqual(await told(t, asked), { code: 2, errors: `compact: ${message} ${HELP}`, choices: [] });
   });
 }
+
+test('a host of a project that nobody trusts is one line that says what to do, and nothing is begun', async (t) => {
+  const asked = {
+    args: ['--provider', 'openai-compat', '--model', 'm'],
+    config: '[summarization]\nbase_url = "https://other.example/v1"\n',
+    isProject: true,
+    environment: { OPENAI_API_KEY: KEY },
+  };
+  const errors =
+    './compact.toml:2: not trusted, so it may not set summarization.base_url, which this run depends on. ' +
+    'Read it, then run `compact config trust`, or give --trust-config.\n';
+  assert.deepEqual(await told(t, asked), { code: 2, errors, choices: [] });
+});
 
 test('a provider that the configuration cannot name is refused with where it stands', async (t) => {
   const { code, errors } = await told(t, { args: [], config: '[summarization]\nprovider = "antropic"\n' });
@@ -118,7 +130,7 @@ test('the command line chooses over the configuration, and the rules for secrets
 
 test('the host of a project is taken with --trust-config', async (t) => {
   const config = '[summarization]\nprovider = "openai-compat"\nname = "m"\nbase_url = "https://other.example/v1"\n';
-  const { code, choices } = await told(t, { args: ['--trust-config'], config });
+  const { code, choices } = await told(t, { args: ['--trust-config'], config, isProject: true });
   assert.deepEqual([code, choices.map(({ baseUrl }) => baseUrl)], [0, ['https://other.example/v1']]);
 });
 

@@ -9,6 +9,7 @@ import { ok } from '../../src/core/result.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
+import { USER_ID } from '../config/fakes.ts';
 import { checkReport, embedReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
 
@@ -28,6 +29,9 @@ export type FakeTerminal = Terminal & {
 
 export type TerminalOptions = {
   readonly workingFolder?: string;
+  readonly homeFolder?: string;
+  /** By default who runs the test, whose own the files of a test are. */
+  readonly userId?: number;
   readonly environment?: Environment;
   /** Undefined: a terminal, with nobody at it. */
   readonly stdin?: string;
@@ -47,7 +51,12 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
   return {
     argv,
-    surroundings: { environment: options.environment ?? {}, workingFolder: folder, homeFolder: '/nowhere/home' },
+    surroundings: {
+      environment: options.environment ?? {},
+      workingFolder: folder,
+      homeFolder: options.homeFolder ?? '/nowhere/home',
+      userId: options.userId ?? USER_ID,
+    },
     stdin: { isTerminal: options.stdin === undefined, open: () => Readable.from([Buffer.from(options.stdin ?? '')]) },
     stdout: stdout.channel,
     stderr: stderr.channel,

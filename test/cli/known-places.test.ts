@@ -10,7 +10,7 @@ import { folderWith } from '../support/folders.ts';
 const PROJECTS: Place = { variable: 'X_HOME', base: '.x', folder: 'projects/*' };
 
 async function foundIn(homeFolder: string, places: readonly Place[], environment: Environment = {}) {
-  const found = await findKnownFiles(places, { environment, homeFolder, workingFolder: homeFolder });
+  const found = await findKnownFiles(places, { environment, homeFolder, workingFolder: homeFolder, userId: null });
   return {
     files: found.files.map(({ path, project }) => [relative(homeFolder, path), project]),
     looked: found.looked.map((path) => relative(homeFolder, path)),

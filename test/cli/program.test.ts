@@ -5,7 +5,12 @@ import { parseArguments } from '../../src/cli/program.ts';
 
 const facts = { version: '1.2.3', widthColumns: 80 };
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
-const noSettings = { configFlag: null, flags: { summarization: {}, transcript: {}, archive: {} } } as const;
+const noSettings = {
+  configFlag: null,
+  project: 'as-trusted',
+  flags: { summarization: {}, transcript: {}, archive: {} },
+} as const;
+const trusting = { ...noSettings, project: 'trusted' } as const;
 const noPolicy = { targetTokens: null, ifOver: null, conversation: null } as const;
 
 async function parsed(...argv: readonly string[]): Promise<Invocation> {
@@ -29,7 +34,6 @@ function compact(changes: Partial<CompactInvocation>): CompactInvocation {
     policy: noPolicy,
     output: { kind: 'default' },
     isDryRun: false,
-    trustsConfig: false,
     jobs: 1,
     manner: plain,
     settings: noSettings,
@@ -60,6 +64,7 @@ test('every flag of the default command becomes data', async () => {
       manner: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
       settings: {
         configFlag: 'x.toml',
+        project: 'as-trusted',
         flags: {
           summarization: { provider: 'extractive', keep_recent: 0, chunk_size: 3, max_summary_tokens: 4 },
           transcript: { keep_invalid: true },
@@ -79,11 +84,11 @@ test('the flags of models become data', async () => {
       operands: ['-'],
       policy: { ...noPolicy, minRetention: 0.85 },
       output: { kind: 'preview' },
-      trustsConfig: true,
       jobs: 4,
       manner: { ...plain, json: true },
       settings: {
         configFlag: null,
+        project: 'trusted',
         flags: {
           summarization: { provider: 'ollama', name: 'm', base_url: 'http://h/v1' },
           transcript: {},
@@ -155,7 +160,7 @@ test('restore writes to standard output unless told otherwise', async () => {
   assert.deepEqual(await parsed('restore', 'f', '-o', 'x'), { ...restore, output: { kind: 'path', path: 'x' } });
 });
 
-test('verify, config and schema become data', async () => {
+test('verify and schema become data', async () => {
   const common = { manner: plain, settings: noSettings };
   assert.deepEqual(await parsed('verify', 'a', 'b'), {
     kind: 'verify',
@@ -164,12 +169,11 @@ test('verify, config and schema become data', async () => {
     format: null,
     ...common,
   });
-  assert.deepEqual(await parsed('config', 'show'), { kind: 'config', action: 'show', ...common });
   assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
 });
 
 test('several words are one query, and what is asked of it becomes data', async () => {
-  const common = { manner: plain, settings: noSettings, trustsConfig: false };
+  const common = { manner: plain, settings: noSettings };
   const any = { conversation: null, role: null, since: null, until: null, source: null };
   const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
   assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
@@ -188,8 +192,6 @@ test('several words are one query, and what is asked of it becomes data', async 
   });
   assert.deepEqual(await parsed('search', '--batches', ''), { ...search, query: '', kinds: 'batches', ...common });
   assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
-  const trusting = { ...search, query: 'x', ...common, trustsConfig: true };
-  assert.deepEqual(await parsed('search', 'x', '--trust-config'), trusting);
 });
 
 test('show and archive become data', async () => {
@@ -198,8 +200,43 @@ test('show and archive become data', async () => {
   assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
   for (const action of ['list', 'stats', 'check', 'embed']) {
     const asked = { kind: 'archive', action, ...common };
-    assert.deepEqual(await parsed('archive', action), { ...asked, trustsConfig: false });
-    assert.deepEqual(await parsed('archive', action, '--trust-config'), { ...asked, trustsConfig: true });
+    assert.deepEqual(await parsed('archive', action), asked);
+  }
+});
+
+test('config becomes data', async () => {
+  const config = { kind: 'config', file: null, change: null, manner: plain, settings: noSettings };
+  for (const action of ['show', 'path', 'trust']) {
+    assert.deepEqual(await parsed('config', action), { ...config, action });
+  }
+  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', file: 'a' });
+  assert.deepEqual(await parsed('config', 'trust', '--list'), { ...config, action: 'trust', change: 'list' });
+  assert.deepEqual(await parsed('config', '--revoke', 'trust', 'a'), {
+    ...config,
+    action: 'trust',
+    file: 'a',
+    change: 'revoke',
+  });
+  assert.match(await refused('config', 'show', 'a'), /^config show takes no file/);
+  assert.match(await refused('config', 'path', '--list'), /^config path takes no file, no --list/);
+  assert.match(await refused('config', 'trust', '--list', 'a'), /^--list takes no file/);
+  assert.match(await refused('config', 'trust', '--config', 'a'), /^a file that --config names is trusted as it is/);
+});
+
+test("every command that reads a project's file may be told to trust it", async () => {
+  for (const argv of [
+    ['f.jsonl'],
+    ['score', 'f'],
+    ['scan'],
+    ['restore', 'f'],
+    ['verify', 'f'],
+    ['search', 'x'],
+    ['show', 'x'],
+    ['archive', 'list'],
+    ['config', 'show'],
+  ]) {
+    const invocation = await parsed(...argv, '--trust-config');
+    assert.deepEqual('settings' in invocation && invocation.settings, trusting, argv.join(' '));
   }
 });
 
@@ -307,7 +344,7 @@ for (const [line, message] of [
   ['show a b', /too many arguments/],
   ['archive', /missing required argument/],
   ['archive lst', /list, stats, check, embed: did you mean list\?$/],
-  ['config sho', /show, path: did you mean show\?$/],
+  ['config sho', /show, path, trust: did you mean show\?$/],
   ['--color alway f', /always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],
   ['- f', /must be the only input/],

@@ -126,13 +126,14 @@ test('a wrong configuration is told before anything is opened', async (t) => {
 });
 
 test('a configured provider that cannot be asked is refused, and scoring needs none', async (t) => {
-  const folder = folderWith(t, { 'compact.toml': '[summarization]\nprovider = "ollama"\n', 'x.jsonl': '' });
+  const folder = folderWith(t, { 'mine.toml': '[summarization]\nprovider = "ollama"\n', 'x.jsonl': '' });
   const path = join(folder, 'x.jsonl');
-  const { code, errors } = await ran([path], { workingFolder: folder });
+  const environment = { COMPACT_CONFIG: join(folder, 'mine.toml') };
+  const { code, errors } = await ran([path], { environment });
   assert.equal(code, 2);
   assert.match(errors, /^compact: the provider 'ollama' needs a model: /);
-  assert.equal((await ran(['score', path], { workingFolder: folder })).code, 0);
-  assert.equal((await ran([path, '--provider', 'extractive'], { workingFolder: folder })).code, 0);
+  assert.equal((await ran(['score', path], { environment })).code, 0);
+  assert.equal((await ran([path, '--provider', 'extractive'], { environment })).code, 0);
 });
 
 test('standard input is handed over as a file that is called stdin, and that goes when all is done', async () => {
@@ -296,14 +297,15 @@ test('what config show prints is a configuration that means the same', async (t)
   const text =
     '[summarization]\nprompt = "say \\u001b[31m\\u009b \\"why\\""\n[prices]\n"m 1" = { input = 1, output = 2 }\n';
   const folder = folderWith(t, { 'compact.toml': text });
-  const shown = await ran(['config', 'show', '--keep-recent', '7'], { workingFolder: folder });
+  const show = ['config', 'show', '--trust-config'];
+  const shown = await ran([...show, '--keep-recent', '7'], { workingFolder: folder });
   assert.equal(shown.code, 0);
   assert.match(shown.out, /^keep_recent = 7 +# --keep-recent$/m);
   assert.match(shown.out, /^prompt = .* # .*compact\.toml:2$/m);
   assert.doesNotMatch(shown.out.replaceAll('\n', ''), /\p{Cc}/u);
   const again = folderWith(t, { 'compact.toml': shown.out });
-  const json = await ran(['config', 'show', '--json'], { workingFolder: folder });
-  const jsonAgain = await ran(['config', 'show', '--json'], { workingFolder: again });
+  const json = await ran([...show, '--json'], { workingFolder: folder });
+  const jsonAgain = await ran([...show, '--json'], { workingFolder: again });
   const valuesOf = ({ out }: Ran): readonly { readonly key: string; readonly value: unknown }[] =>
     JSON.parse(out).values;
   const expected = valuesOf(json).map(({ key, value }) => ({ key, value: key.endsWith('keep_recent') ? 7 : value }));

@@ -211,7 +211,7 @@ test('the settings of a scan are those of a compaction, also of whether secrets 
   const requestWith = async (files: Readonly<Record<string, string>>) => {
     const { calls, loadUseCases } = createFakeUseCases();
     const folder = folderWith(t, { ...files, 'x.jsonl': '' });
-    const terminal = createFakeTerminal(['scan', folder], { workingFolder: folder });
+    const terminal = createFakeTerminal(['scan', folder, '--trust-config'], { workingFolder: folder });
     assert.equal(await run({ terminal, loadUseCases }), 0);
     return calls.find(({ name }) => name === 'survey')?.request;
   };

@@ -2,27 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resolveEmbeddingAccess } from '../../src/config/embedding-access.ts';
 import type { EmbeddingAccess } from '../../src/config/embedding-access.ts';
-import type { ConfigPlace, Environment } from '../../src/config/find.ts';
+import type { Environment } from '../../src/config/find.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
 import type { Result } from '../../src/core/result.ts';
-
-type Asked = {
-  readonly place?: ConfigPlace;
-  readonly environment?: Environment;
-  readonly trustsConfig?: boolean;
-  readonly privacy?: ConfigFile['privacy'];
-};
+import { configOf, surroundingsOf } from './fakes.ts';
 
 function access(
   embedding: NonNullable<ConfigFile['embedding']>,
-  { place = 'user', environment = {}, trustsConfig = false, privacy }: Asked = {},
+  { environment = {} }: { readonly environment?: Environment } = {},
 ): Result<EmbeddingAccess | null, string> {
-  const values: ConfigFile = { embedding, ...(privacy === undefined ? {} : { privacy }) };
-  const config = { file: { path: '/p/compact.toml', place, lines: { lineOf: () => 1 } }, values };
-  const surroundings = { environment, workingFolder: '/p', homeFolder: '/h' };
+  const config = configOf({ embedding });
+  const surroundings = surroundingsOf({ environment });
   const settings = resolveSettings({ config, flags: {}, surroundings });
-  return resolveEmbeddingAccess({ settings, config, environment, trustsConfig, isDryRun: false });
+  return resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
 }
 
 function refusal(...asked: Parameters<typeof access>): string {
@@ -62,15 +55,4 @@ test("OpenAI's own host needs a key, from the variable by custom or the one that
   assert.deepEqual(access({ ...OPENAI, api_key_env: 'MINE' }, { environment: { MINE: 'k' } }), { ok: true, value });
   assert.match(refusal(OPENAI), /needs a key: set OPENAI_API_KEY/);
   assert.match(refusal({ ...OPENAI, api_key_env: 'MINE' }), /the key is in MINE, and that variable is not set/);
-});
-
-test("a project's file may name this machine, but no other host and no other key without a word of the user", () => {
-  const project = { place: 'project', environment: { OPENAI_API_KEY: 'k', MINE: 'm' } } as const;
-  const far = { ...OPENAI, base_url: 'https://vectors.example/v1' };
-  assert.equal(access({ ...OPENAI, base_url: 'http://127.0.0.1:8080/v1' }, project).ok, true);
-  assert.match(refusal(far, project), /sent to vectors\.example: give --trust-config/);
-  assert.match(refusal({ ...OPENAI, api_key_env: 'MINE' }, project), /the value of MINE sent as a key/);
-  assert.match(refusal(OPENAI, { ...project, privacy: { redact: false } }), /with their secrets: give --trust-config/);
-  assert.equal(access(far, { ...project, trustsConfig: true }).ok, true);
-  assert.equal(access(far, { ...project, place: 'user' }).ok, true);
 });

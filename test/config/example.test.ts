@@ -5,9 +5,10 @@ import { parseConfig } from '../../src/config/parse.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import { configFileSchema } from '../../src/config/schema.ts';
 import { DEFAULT_SETTINGS } from '../../src/config/settings.ts';
+import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 
 const example = readFileSync(new URL('../../config.toml.example', import.meta.url), 'utf8');
-const surroundings = { environment: {}, workingFolder: '/w', homeFolder: '/home/u' };
+const surroundings = surroundingsOf({ workingFolder: '/w' });
 
 const DEFAULT_LINE = /^# (?=[a-z_]+ = )/gm;
 const EXAMPLE_LINE = /^#: (?=["a-z_-]+ = )/gm;
@@ -28,9 +29,9 @@ test('the example sets nothing as it stands', () => {
 
 test('uncommenting every default changes nothing', () => {
   const { values, lines } = parsed(example.replace(DEFAULT_LINE, ''));
-  const file = { path: '/w/compact.toml', place: 'project', lines } as const;
-  const withAll = resolveSettings({ config: { file, values }, flags: {}, surroundings });
-  const without = resolveSettings({ config: { file: null, values: {} }, flags: {}, surroundings });
+  const config = configOf(values, { path: '/w/compact.toml', lines });
+  const withAll = resolveSettings({ config, flags: {}, surroundings });
+  const without = resolveSettings({ config: NO_CONFIG, flags: {}, surroundings });
   assert.deepEqual(withAll, without);
 });
 

@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
+import { test } from 'node:test';
 import { resolveModelAccess } from '../../src/config/model-access.ts';
 import type { ModelAccess } from '../../src/config/model-access.ts';
 import type { ConfigPlace, Environment } from '../../src/config/find.ts';
-import type { LoadedConfig } from '../../src/config/load.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import type { SettingFlags } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
 import type { Result } from '../../src/core/result.ts';
+import { configOf, surroundingsOf } from './fakes.ts';
 
 type Asked = {
   readonly file?: ConfigFile;
   readonly place?: ConfigPlace;
   readonly flags?: NonNullable<SettingFlags['summarization']>;
   readonly environment?: Environment;
-  readonly trustsConfig?: boolean;
   readonly isDryRun?: boolean;
 };
 
@@ -23,14 +22,13 @@ function access({
   place = 'user',
   flags,
   environment = {},
-  trustsConfig = false,
   isDryRun = false,
 }: Asked): Result<ModelAccess | null, string> {
-  const config: LoadedConfig = { file: { path: '/p/compact.toml', place, lines: { lineOf: () => 1 } }, values: file };
+  const config = configOf(file, { place });
   const all: SettingFlags = flags === undefined ? {} : { summarization: flags };
-  const surroundings = { environment, workingFolder: '/p', homeFolder: '/h' };
+  const surroundings = surroundingsOf({ environment });
   const settings = resolveSettings({ config, flags: all, surroundings });
-  return resolveModelAccess({ settings, config, flags: all, environment, trustsConfig, isDryRun });
+  return resolveModelAccess({ settings, config, flags: all, environment, isDryRun });
 }
 
 function given(asked: Asked): ModelAccess {
@@ -91,8 +89,6 @@ test('a dry run needs no key, and all else that a run does', () => {
     [null, null],
   );
   assert.match(refusal({ file: { summarization: { provider: 'ollama' } }, isDryRun }), /needs a model/);
-  const foreign = { file: compatible('https://evil.example/v1'), place: 'project', isDryRun } as const;
-  assert.match(refusal(foreign), /--trust-config/);
 });
 
 test('a model or a URL that would not be used is refused on the command line, and may stand in the file', () => {
@@ -128,50 +124,32 @@ test('a key of the file’s own is used before any of the environment', () => {
   assert.equal(given({ file, environment: { ANTHROPIC_API_KEY: 'k' } }).apiKey, 'own');
 });
 
-suite('a configuration that somebody else may have written', () => {
+test('this machine is localhost, and an address that leads nowhere else: secrets are masked for all others', () => {
   const environment = { OPENAI_API_KEY: 'o-key' };
-  for (const url of [
-    'https://evil.example/v1',
-    'https://api.openai.com.evil.example/v1',
+  const isMasked = (url: string): boolean => given({ file: compatible(url), environment }).redactsSecrets;
+  const own = ['http://localhost:1234/v1', 'http://127.0.0.1:8080', 'http://[::1]:8080/v1', 'http://0x7f.1/v1'];
+  const others = [
+    'http://evil.localhost/v1',
+    'http://a.b.localhost:1234',
+    'http://localhost.:1234/v1',
+    'http://localhost.evil.example/v1',
     'http://127.0.0.1.evil.example',
     'http://0.0.0.0/v1',
-  ]) {
-    test(`it may not name ${url} without the flag`, () => {
-      const asked = { file: compatible(url), place: 'project', environment } as const;
-      assert.match(refusal(asked), /would have transcripts and keys sent to .*--trust-config/);
-      assert.equal(given({ ...asked, trustsConfig: true }).apiKey, 'o-key');
-    });
-  }
+    'http://[::ffff:127.0.0.1]/v1',
+  ];
+  assert.deepEqual([...own, ...others].map(isMasked), [...own.map(() => false), ...others.map(() => true)]);
+});
 
-  for (const url of [
-    'http://localhost:1234/v1',
-    'http://127.0.0.1:8080',
-    'http://[::1]:8080/v1',
-    'http://0x7f.1/v1',
-    'https://api.openai.com/v1',
-  ]) {
-    test(`it may name ${url}`, () => {
-      assert.equal(given({ file: compatible(url), place: 'project', environment }).apiKey, 'o-key');
-    });
-  }
+test('a host that the command line names is taken before that of the file', () => {
+  const flags = { base_url: 'https://other.example/v1' };
+  const environment = { OPENAI_API_KEY: 'o-key' };
+  assert.equal(given({ file: compatible('https://evil.example'), flags, environment }).baseUrl, flags.base_url);
+});
 
-  test('a host is what stands behind the name and the password of a URL', () => {
-    const asked = { file: compatible('http://localhost:pw@evil.example/v1'), place: 'project', environment } as const;
-    assert.match(refusal(asked), /would have transcripts and keys sent to evil\.example: /);
-  });
-
-  test('a host that the command line names is the user’s own choice', () => {
-    const flags = { base_url: 'https://other.example/v1' };
-    assert.equal(
-      given({ file: compatible('https://evil.example'), place: 'project', flags, environment }).baseUrl,
-      flags.base_url,
-    );
-  });
-
-  test('the user’s own files may name any host', () => {
-    for (const place of ['user', 'flag', 'environment'] as const)
-      assert.equal(given({ file: compatible('https://other.example'), place, environment }).apiKey, 'o-key');
-  });
+test('the user’s own files may name any host', () => {
+  const environment = { OPENAI_API_KEY: 'o-key' };
+  for (const place of ['user', 'flag', 'environment'] as const)
+    assert.equal(given({ file: compatible('https://other.example'), place, environment }).apiKey, 'o-key');
 });
 
 test('secrets are masked for other machines unless the file says no, and for this one if it says yes', () => {
@@ -183,33 +161,4 @@ test('secrets are masked for other machines unless the file says no, and for thi
     [masks({ ...local, privacy: { redact: true } }), masks({ ...remote, privacy: { redact: false } })],
     [true, false],
   );
-});
-
-suite('a project’s file asks for more than a host', () => {
-  const environment = { OPENAI_API_KEY: 'o-key', AWS_SECRET_ACCESS_KEY: 'aws' };
-  const asked = (file: ConfigFile): Asked => ({ file, place: 'project', environment });
-
-  test('another variable’s value is not sent as a key without the flag, not even to this machine', () => {
-    for (const url of [undefined, 'http://localhost:1234/v1']) {
-      const { summarization } = compatible(url);
-      const wish = asked({ summarization: { ...summarization, api_key_env: 'AWS_SECRET_ACCESS_KEY' } });
-      assert.match(refusal(wish), /would have the value of AWS_SECRET_ACCESS_KEY sent as a key: give --trust-config/);
-      assert.equal(given({ ...wish, trustsConfig: true }).apiKey, 'aws');
-    }
-    const own = asked({ summarization: { ...compatible().summarization, api_key_env: 'OPENAI_API_KEY' } });
-    assert.equal(given(own).apiKey, 'o-key');
-  });
-
-  test('masks are not taken off for another machine without the flag', () => {
-    const wish = asked({ ...compatible(), privacy: { redact: false } });
-    assert.match(refusal(wish), /with their secrets: give --trust-config/);
-    assert.equal(given({ ...wish, trustsConfig: true }).redactsSecrets, false);
-    const local = asked({ ...compatible('http://localhost:1/v1'), privacy: { redact: false } });
-    assert.equal(given(local).redactsSecrets, false);
-  });
-
-  test('the provider’s own host without encryption, or on another port, is another host', () => {
-    for (const url of ['http://api.openai.com/v1', 'https://api.openai.com:8443/v1'])
-      assert.match(refusal(asked(compatible(url))), /would have transcripts and keys sent to api\.openai\.com/);
-  });
 });

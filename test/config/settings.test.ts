@@ -5,16 +5,16 @@ import { parseConfig } from '../../src/config/parse.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import type { SettingFlags } from '../../src/config/resolve.ts';
 import { toModel, toPolicy } from '../../src/config/to-policy.ts';
+import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 
-const surroundings = { environment: {}, workingFolder: '/work', homeFolder: '/home/u' };
+const surroundings = surroundingsOf();
 const noRequest = { targetTokens: null, ifOver: null, conversation: null } as const;
 
 function given(text: string, flags: SettingFlags = {}) {
   const parsed = parseConfig(text, '/repo/compact.toml');
   assert.ok(parsed.ok);
-  const file = { path: '/repo/compact.toml', place: 'project', lines: parsed.value.lines } as const;
-  const config = { file, values: parsed.value.values };
+  const config = configOf(parsed.value.values, { path: '/repo/compact.toml', lines: parsed.value.lines });
   return { config, flags, surroundings, settings: resolveSettings({ config, flags, surroundings }) };
 }
 
@@ -98,7 +98,7 @@ test('every setting tells where its value comes from', () => {
 
 test('an archive that follows the environment says so', () => {
   const elsewhere = { ...surroundings, environment: { XDG_DATA_HOME: '/data' } };
-  const config = { file: null, values: {} };
+  const config = NO_CONFIG;
   const settings = resolveSettings({ config, flags: {}, surroundings: elsewhere });
   const rows = listSettings({ settings, config, flags: {}, surroundings: elsewhere });
   const archive = rows.find(({ table }) => table === 'archive');

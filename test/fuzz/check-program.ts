@@ -16,14 +16,15 @@ type Run = { readonly code: number | null; readonly stdout: Buffer; readonly std
 export function checkProgram({ format, steps }: FuzzCase, note: Note): void {
   const folder = mkdtempSync(join(tmpdir(), 'compact-fuzz-'));
   const path = join(folder, 'any.jsonl');
+  const config = join(folder, 'settings.toml');
   const history = createHistory();
   const formatFlags = format === null ? [] : ['--format', format];
-  const run = (...argv: readonly string[]): Run => runProgram(folder, [...argv, ...formatFlags]);
+  const run = (...argv: readonly string[]): Run => runProgram(folder, [...argv, ...formatFlags, '--config', config]);
   try {
     for (const { settings, ...step } of steps) {
       const before = history.append(step);
       writeFileSync(path, before);
-      writeFileSync(join(folder, 'compact.toml'), configOf(settings));
+      writeFileSync(config, configOf(settings));
       expectCode(run('score', path, '--json', ...policyFlags(settings)), [0, 1]);
       const done = run('-i', path, '--json', ...policyFlags(settings));
       expectCode(done, [0, 1]);

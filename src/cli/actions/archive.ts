@@ -12,10 +12,16 @@ import { noArchive } from '../render/no-archive.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Theme } from '../render/theme.ts';
 import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import type { CommandRequest, Session, Stage } from '../session.ts';
 
 export async function runArchive(stage: Stage, invocation: ArchiveInvocation): Promise<ExitCode> {
-  const request = { ...invocation, format: null, command: 'compact archive', endsWithStdout: true };
+  const request: CommandRequest = {
+    ...invocation,
+    format: null,
+    command: 'compact archive',
+    needs: invocation.action === 'embed' ? ['archive', 'embedding'] : ['archive'],
+    endsWithStdout: true,
+  };
   return inSession(stage, request, async (session) => {
     const { useCases } = session;
     switch (invocation.action) {
@@ -79,7 +85,7 @@ async function check({ voice, useCases, settings }: Session, { manner }: Archive
 /** Exit code 1 where anything is missing still; the next run goes on there. */
 async function embed(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
   const { voice, useCases, settings } = session;
-  const chosen = await chooseEmbedding(session, invocation);
+  const chosen = await chooseEmbedding(session);
   if (!chosen.ok) return session.refuse(chosen.error);
   if (!chosen.value) {
     return session.refuse(

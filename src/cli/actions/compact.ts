@@ -1,6 +1,7 @@
 import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
 import type { CompactReport, PassedReport } from '../../app/reports.ts';
+import type { SettingsUse } from '../../config/depend.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
@@ -26,12 +27,19 @@ import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
 export async function runCompact(stage: Stage, invocation: CompactInvocation): Promise<ExitCode> {
-  return inSession(stage, { ...invocation, command: 'compact' }, async (session) => {
+  const archives = !invocation.isDryRun && invocation.output.kind !== 'preview';
+  const needs: readonly SettingsUse[] = [
+    'selection',
+    'model',
+    'archive',
+    ...(archives ? (['embedding'] as const) : []),
+  ];
+  return inSession(stage, { ...invocation, command: 'compact', needs }, async (session) => {
     const refusal = await chooseModel(session, invocation);
     if (refusal !== null) return refusal;
-    if (!invocation.isDryRun && invocation.output.kind !== 'preview') {
+    if (archives) {
       const instead = 'what is archived gets none';
-      await chooseEmbeddingIfAny(session, { trustsConfig: invocation.trustsConfig, instead });
+      await chooseEmbeddingIfAny(session, { instead });
     }
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,

@@ -17,7 +17,7 @@ import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
 export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<ExitCode> {
-  return inSession(stage, { ...invocation, format: null, command: 'compact mcp' }, async (session) => {
+  return inSession(stage, { ...invocation, format: null, command: 'compact mcp', needs: [] }, async (session) => {
     const { terminal, voice, openUseCases, settings } = session;
     const folders: AllowedFolder[] = [];
     for (const folder of invocation.folders) {
@@ -43,10 +43,7 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
         createMemoryRead({
           openUseCases,
           chooseEmbedding: (useCases) =>
-            chooseEmbeddingIfAny(
-              { ...session, useCases },
-              { trustsConfig: invocation.trustsConfig, instead: 'search is by words alone', outage },
-            ),
+            chooseEmbeddingIfAny({ ...session, useCases }, { instead: 'search is by words alone', outage }),
           asksService: settings.embedding.provider !== null,
           archivePath: settings.archive.path,
         }),

@@ -22,7 +22,8 @@ import type { Session, Stage } from '../session.ts';
 
 /** Reads only; what cannot be read is told and no reason to stop. */
 export async function runScan(stage: Stage, invocation: ScanInvocation): Promise<ExitCode> {
-  return inSession(stage, { ...invocation, command: 'compact scan', endsWithStdout: true }, async (session) => {
+  const needs = ['selection', 'model', 'archive'] as const;
+  return inSession(stage, { ...invocation, command: 'compact scan', needs, endsWithStdout: true }, async (session) => {
     const scanned = await findScanned(session, invocation);
     if (typeof scanned === 'number') return scanned;
     const { signal } = session.terminal;
@@ -109,7 +110,6 @@ function maskingOf(
     config,
     flags: asked.settings.flags,
     environment: terminal.surroundings.environment,
-    trustsConfig: true,
     isDryRun: true,
   });
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};

@@ -8,10 +8,16 @@ import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { selectRows } from '../render/select-rows.ts';
 import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import type { CommandRequest, Session, Stage } from '../session.ts';
 
 export async function runScore(stage: Stage, invocation: ScoreInvocation): Promise<ExitCode> {
-  return inSession(stage, { ...invocation, command: 'compact score', endsWithStdout: true }, async (session) => {
+  const request: CommandRequest = {
+    ...invocation,
+    command: 'compact score',
+    needs: ['selection', 'archive'],
+    endsWithStdout: true,
+  };
+  return inSession(stage, request, async (session) => {
     const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;

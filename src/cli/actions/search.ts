@@ -10,16 +10,20 @@ import { noArchive } from '../render/no-archive.ts';
 import { safeText } from '../render/safe-text.ts';
 import { clipText } from '../render/width.ts';
 import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import type { CommandRequest, Session, Stage } from '../session.ts';
 
 export async function runSearch(stage: Stage, invocation: SearchInvocation): Promise<ExitCode> {
-  const request = { ...invocation, format: null, command: 'compact search', endsWithStdout: true };
+  const request: CommandRequest = {
+    ...invocation,
+    format: null,
+    command: 'compact search',
+    needs: ['archive'],
+    wants: invocation.order === 'best' ? ['embedding'] : [],
+    endsWithStdout: true,
+  };
   return inSession(stage, request, async (session) => {
     if (invocation.order === 'best') {
-      await chooseEmbeddingIfAny(session, {
-        trustsConfig: invocation.trustsConfig,
-        instead: 'search is by words alone',
-      });
+      await chooseEmbeddingIfAny(session, { instead: 'search is by words alone' });
     }
     return invocation.query === '-' ? answerLines(session, invocation) : answerOne(session, invocation);
   });

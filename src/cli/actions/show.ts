@@ -7,10 +7,16 @@ import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderShown } from '../render/show.ts';
 import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import type { CommandRequest, Session, Stage } from '../session.ts';
 
 export async function runShow(stage: Stage, invocation: ShowInvocation): Promise<ExitCode> {
-  const request = { ...invocation, format: null, command: 'compact show', endsWithStdout: true };
+  const request: CommandRequest = {
+    ...invocation,
+    format: null,
+    command: 'compact show',
+    needs: ['archive'],
+    endsWithStdout: true,
+  };
   return inSession(stage, request, (session) =>
     invocation.originals ? showOriginals(session, invocation) : show(session, invocation),
   );

@@ -13,7 +13,7 @@ import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
 export async function runVerify(stage: Stage, invocation: VerifyInvocation): Promise<ExitCode> {
-  return inSession(stage, { ...invocation, command: 'compact verify' }, async (session) => {
+  return inSession(stage, { ...invocation, command: 'compact verify', needs: ['archive'] }, async (session) => {
     // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: false,

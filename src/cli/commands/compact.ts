@@ -1,8 +1,6 @@
 import type { CompactInvocation, OutputChoice } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
 import {
-  ARCHIVE_FLAG,
-  CONFIG_FLAG,
   FILES_FROM_FLAG,
   FORMAT_FLAG,
   MANNER_FLAGS,
@@ -12,7 +10,7 @@ import {
   readManner,
   readSettings,
   SELECTION_FLAGS,
-  TRUST_FLAG,
+  SETTINGS_FLAGS,
 } from './options.ts';
 
 /** The default command, which is `run` too. */
@@ -39,7 +37,6 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     },
     { flags: '--if-over-budget', description: 'leave transcripts alone that fit the context budget' },
     ...MODEL_FLAGS,
-    TRUST_FLAG,
     {
       flags: '--min-retention <share>',
       description: 'fail where summaries keep a smaller share of the facts (0.9 or 90%)',
@@ -50,8 +47,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     FILES_FROM_FLAG,
     FORMAT_FLAG,
     { flags: '--formats', description: 'list the formats and leave' },
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({
@@ -67,7 +63,6 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     },
     output: readOutput(options, args),
     isDryRun: options.dryRun === true,
-    trustsConfig: options.trustConfig === true,
     jobs: options.jobs ?? 1,
     manner: readManner(options),
     settings: readSettings(options),

@@ -4,13 +4,14 @@ import type { Manner, ScanInvocation, ScoreOrder } from '../invocation.ts';
 
 /** A command as data: what may stand on its line, and how what stood there becomes an invocation. */
 export type CommandDefinition<T> = {
-  readonly operands: Operands;
+  /** Several: one after the other. */
+  readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
   readonly read: (line: ParsedLine) => T;
 };
 
-/** `syntax` is `<one>`, `<several...>` or `[any-number...]`. */
+/** `syntax` is `<one>`, `[one-or-none]`, `<several...>` or `[any-number...]`. */
 export type Operands = {
   readonly syntax: string;
   readonly description: string;
@@ -47,6 +48,8 @@ export type Options = {
   readonly model?: string;
   readonly baseUrl?: string;
   readonly trustConfig?: boolean;
+  readonly list?: boolean;
+  readonly revoke?: boolean;
   readonly allowCompact?: boolean;
   readonly preview?: boolean;
   /** From 0 to 1. */

@@ -9,10 +9,6 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
       flags: '--allow-compact',
       description: 'offer the tool compact_context, which compacts a transcript in these folders',
     },
-    {
-      flags: '--trust-config',
-      description: "send transcripts and keys to the host that a project's configuration names",
-    },
     CONFIG_FLAG,
     ARCHIVE_FLAG,
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },
@@ -22,7 +18,6 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
     kind: 'mcp',
     folders: args,
     allowsCompacting: options.allowCompact === true,
-    trustsConfig: options.trustConfig === true,
     // Nothing but the protocol goes to stdout, and whoever started it reads no colors.
     manner: {
       json: false,
@@ -30,6 +25,7 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
       color: 'never',
       showProgress: false,
     },
-    settings: readSettings(options),
+    // An agent's client starts it in any folder, and nobody reads what it says there.
+    settings: { ...readSettings(options), project: 'ignored' },
   }),
 };

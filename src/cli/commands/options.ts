@@ -37,10 +37,13 @@ export const FILES_FROM_FLAG: Flag = {
   description: 'and the transcripts named in it, one a line or NUL-terminated; - for stdin',
 };
 
-export const TRUST_FLAG: Flag = {
+const TRUST_FLAG: Flag = {
   flags: '--trust-config',
-  description: "send transcripts and keys to the host that a project's configuration names",
+  description: "let a project's configuration set everything, this once (see compact config trust)",
 };
+
+/** Which settings apply, and where what leaves a transcript is kept. */
+export const SETTINGS_FLAGS: readonly Flag[] = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG];
 
 /** Who summarizes. */
 export const MODEL_FLAGS: readonly Flag[] = [
@@ -82,7 +85,11 @@ export function readSettings(options: Options): SettingsRequest {
   });
   const transcript = pickGiven({ keep_invalid: options.keepInvalid });
   const archive = pickGiven({ path: options.archive });
-  return { configFlag: options.config ?? null, flags: { summarization, transcript, archive } satisfies SettingFlags };
+  return {
+    configFlag: options.config ?? null,
+    project: options.trustConfig === true ? 'trusted' : 'as-trusted',
+    flags: { summarization, transcript, archive } satisfies SettingFlags,
+  };
 }
 
 export function parseCount(text: string): Result<number, string> {

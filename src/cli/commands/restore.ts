@@ -1,6 +1,6 @@
 import type { RestoreInvocation } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings } from './options.ts';
+import { FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 export const restoreCommand: CommandDefinition<RestoreInvocation> = {
   operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
@@ -9,8 +9,7 @@ export const restoreCommand: CommandDefinition<RestoreInvocation> = {
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
     FORMAT_FLAG,
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({

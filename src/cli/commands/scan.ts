@@ -1,7 +1,7 @@
 import { SCAN_ORDERS } from '../invocation.ts';
 import type { ScanInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS } from './options.ts';
+import { MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS, SETTINGS_FLAGS } from './options.ts';
 import { parseAge, parseBytes } from './quantity.ts';
 
 export const scanCommand: CommandDefinition<ScanInvocation> = {
@@ -25,8 +25,7 @@ export const scanCommand: CommandDefinition<ScanInvocation> = {
     },
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
     ...SELECTION_FLAGS,
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({

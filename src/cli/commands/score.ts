@@ -2,14 +2,13 @@ import { SCORE_ORDERS } from '../invocation.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import {
-  ARCHIVE_FLAG,
-  CONFIG_FLAG,
   FORMAT_FLAG,
   MANNER_FLAGS,
   parseCount,
   readManner,
   readSettings,
   SELECTION_FLAGS,
+  SETTINGS_FLAGS,
 } from './options.ts';
 
 export const scoreCommand: CommandDefinition<ScoreInvocation> = {
@@ -24,8 +23,7 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     },
     ...SELECTION_FLAGS,
     FORMAT_FLAG,
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({

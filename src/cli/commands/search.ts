@@ -1,15 +1,7 @@
 import type { Role } from '../../core/message.ts';
 import type { SearchInvocation } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
-import {
-  ARCHIVE_FLAG,
-  CONFIG_FLAG,
-  MANNER_FLAGS,
-  parseCount,
-  readManner,
-  readSettings,
-  TRUST_FLAG,
-} from './options.ts';
+import { MANNER_FLAGS, parseCount, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 import { parseSince, parseUntil } from './parse-time.ts';
 
 const DEFAULT_LIMIT = 10;
@@ -31,9 +23,7 @@ export const searchCommand: CommandDefinition<SearchInvocation> = {
     { flags: '--source <file>', description: 'archived from this transcript: a path, or the end of one' },
     { flags: '--limit <n>', description: `no more than this (${DEFAULT_LIMIT})`, parse: parseCount },
     { flags: '--newest', description: 'what was archived last comes first, not what fits best' },
-    TRUST_FLAG,
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({
@@ -47,7 +37,6 @@ export const searchCommand: CommandDefinition<SearchInvocation> = {
     kinds: readKinds(options),
     order: options.newest === true ? 'newest' : 'best',
     limit: options.limit ?? DEFAULT_LIMIT,
-    trustsConfig: options.trustConfig === true,
     manner: readManner(options),
     settings: readSettings(options),
   }),

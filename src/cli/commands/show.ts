@@ -1,6 +1,6 @@
 import type { ShowInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, MANNER_FLAGS, readManner, readSettings } from './options.ts';
+import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 export const showCommand: CommandDefinition<ShowInvocation> = {
   operands: {
@@ -10,8 +10,7 @@ export const showCommand: CommandDefinition<ShowInvocation> = {
   },
   flags: [
     { flags: '--messages', description: 'the original lines behind it, byte for byte' },
-    CONFIG_FLAG,
-    ARCHIVE_FLAG,
+    ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
   read: ({ options, args }) => ({

@@ -117,7 +117,7 @@ async function compact({ session, invocation, useCases, args }: Work, { path, ou
   if (code !== null) return err(refusals.map(safeText).join(' '));
   if (!args.dry_run) {
     const instead = 'what is archived gets none';
-    await chooseEmbeddingIfAny({ ...session, useCases }, { trustsConfig: invocation.trustsConfig, instead });
+    await chooseEmbeddingIfAny({ ...session, useCases }, { instead });
   }
   const { settings } = session;
   const policy = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });

@@ -3,9 +3,13 @@ import { assertNever } from '../../core/result.ts';
 import { safeJson, safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';
 
-/** Every setting as TOML, so that it can be copied into a file, and behind each where its value comes from. */
-export function renderSettings(rows: readonly SettingRow[], theme: Theme): readonly string[] {
-  const tables = [...new Set(rows.map(({ table }) => table))];
+/** Every setting as TOML, so that it can be copied into a file, and behind each where its value comes from; comments say what was refused. */
+export function renderSettings(
+  rows: readonly SettingRow[],
+  theme: Theme,
+  refused: readonly SettingRow[] = [],
+): readonly string[] {
+  const tables = [...new Set([...rows, ...refused].map(({ table }) => table))];
   return tables.flatMap((table, index) => [
     ...(index === 0 ? [] : ['']),
     theme.strong(`[${table}]`),
@@ -13,7 +17,13 @@ export function renderSettings(rows: readonly SettingRow[], theme: Theme): reado
       rows.filter((row) => row.table === table),
       theme,
     ),
+    ...refused.filter((row) => row.table === table).map((row) => theme.warning(renderRefused(row))),
   ]);
+}
+
+function renderRefused(row: SettingRow): string {
+  const what = row.isSecret ? row.key : assignment(row);
+  return `# refused: ${what}  # ${describeOrigin(row.origin)}`;
 }
 
 function renderTable(rows: readonly SettingRow[], theme: Theme): readonly string[] {

@@ -146,10 +146,13 @@ test("a project's configuration sends nothing to a host of its own without a wor
   };
   const embed = await asked('archive', 'embed');
   assert.deepEqual([embed.code, embed.isChosen], [2, false]);
-  assert.match(embed.errors, /would have transcripts and keys sent to vectors\.example: give --trust-config/);
+  assert.match(
+    embed.errors,
+    /compact\.toml:2: not trusted, so it may not set embedding\.provider, .*`compact config trust`/,
+  );
   const search = await asked('search', 'boat');
   assert.deepEqual([search.code, search.isChosen], [0, false]);
-  assert.match(search.errors, /vectors\.example: .*; search is by words alone\n/);
+  assert.match(search.errors, /embedding\.base_url; this run goes on without that\. .*`compact config trust`.*\n$/);
   for (const argv of [['archive', 'embed'], ['search', 'boat'], ['talk.jsonl']]) {
     assert.equal((await asked(...argv, '--trust-config')).isChosen, true, argv.join(' '));
   }

@@ -17,29 +17,16 @@ test('the folders and flags of the server are read', async () => {
     kind: 'mcp',
     folders: [],
     allowsCompacting: false,
-    trustsConfig: false,
     manner,
-    settings: { configFlag: null, flags },
+    settings: { configFlag: null, project: 'ignored', flags },
   });
-  const given = [
-    'mcp',
-    'logs',
-    'more',
-    '--allow-compact',
-    '--trust-config',
-    '-q',
-    '--archive',
-    'a.db',
-    '--config',
-    'c',
-  ];
+  const given = ['mcp', 'logs', 'more', '--allow-compact', '-q', '--archive', 'a.db', '--config', 'c'];
   assert.deepEqual(await invocationOf(...given), {
     kind: 'mcp',
     folders: ['logs', 'more'],
     allowsCompacting: true,
-    trustsConfig: true,
     manner: { ...manner, verbosity: 'quiet' },
-    settings: { configFlag: 'c', flags: { ...flags, archive: { path: 'a.db' } } },
+    settings: { configFlag: 'c', project: 'ignored', flags: { ...flags, archive: { path: 'a.db' } } },
   });
 });
 

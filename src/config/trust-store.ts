@@ -1,0 +1,181 @@
+import { createHash, randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+import { describeOwner, xdgFolder } from './find.ts';
+import type { Surroundings } from './find.ts';
+
+const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
+
+/** A file that the user has trusted, as it was then. */
+export type TrustRecord = z.infer<typeof recordSchema>;
+
+/**
+ * What the user has trusted: a file for each path, so that two commands at a time lose nothing. In `$XDG_STATE_HOME/compact/trusted`, for the user
+ * alone. An error is a sentence without its end about the folder, which is then not relied on.
+ */
+export type TrustStore = {
+  readonly folder: string;
+  readonly find: (path: string) => Result<TrustRecord | null, string>;
+  readonly record: (record: TrustRecord) => Result<void, string>;
+  /** False: it was not trusted. */
+  readonly revoke: (path: string) => Result<boolean, string>;
+  /** By path. */
+  readonly list: () => Result<readonly TrustRecord[], string>;
+};
+
+export function createTrustStore(surroundings: Surroundings): TrustStore {
+  const home = xdgFolder(surroundings, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
+  const folder = join(home, 'compact', 'trusted');
+  const fileOf = (path: string): string => join(folder, `${hashConfig(Buffer.from(path))}.json`);
+  const attempt = <T>(work: () => T): Result<T, string> => {
+    try {
+      const problem = findProblem([dirname(folder), folder], surroundings);
+      return problem === null ? ok(work()) : err(problem);
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === null) throw error;
+      return err(`${folder}: the system says ${code}`);
+    }
+  };
+  return {
+    folder,
+    find: (path) => attempt(() => readRecord(fileOf(path), surroundings)),
+    record: (record) => {
+      const made = attempt(() => makeFolder(folder));
+      return made.ok ? attempt(() => replaceFile(fileOf(record.path), `${JSON.stringify(record)}\n`)) : made;
+    },
+    revoke: (path) =>
+      attempt(() => {
+        const known = lstatSync(fileOf(path), { throwIfNoEntry: false }) !== undefined;
+        if (known) rmSync(fileOf(path));
+        return known;
+      }),
+    list: () =>
+      attempt(() =>
+        listNames(folder)
+          .flatMap((name) => readRecord(join(folder, name), surroundings) ?? [])
+          .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      ),
+  };
+}
+
+/** What a file is remembered by: the folder as it really is, and the name in it. */
+export function trustedPath(path: string): string {
+  const whole = resolve(path);
+  try {
+    return join(realpathSync(dirname(whole)), basename(whole));
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return whole;
+  }
+}
+
+export function hashConfig(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+/** Why one of these folders is not to be relied on; null: they are the user's own, or not there yet. */
+function findProblem(folders: readonly string[], surroundings: Surroundings): string | null {
+  for (const folder of folders) {
+    const stats = lstatSync(folder, { throwIfNoEntry: false });
+    if (stats === undefined) return null;
+    if (!stats.isDirectory()) return `${folder} is no folder`;
+    const owner = describeOwner('it', stats, surroundings);
+    if (owner !== null) return `${folder} is not relied on: ${owner}`;
+    if (surroundings.userId !== null && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
+      return `${folder} is not relied on: others can write to it (chmod go-w)`;
+    }
+  }
+  return null;
+}
+
+/** Null: there is none, or nobody can tell who wrote it. */
+function readRecord(file: string, surroundings: Surroundings): TrustRecord | null {
+  const text = readOwn(file, surroundings);
+  if (text === null) return null;
+  try {
+    const parsed = recordSchema.safeParse(JSON.parse(text));
+    return parsed.success ? parsed.data : null;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null; // cut off by a full disk: then the file is not trusted
+  }
+}
+
+function readOwn(file: string, surroundings: Surroundings): string | null {
+  try {
+    const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stats = fstatSync(descriptor);
+      const isOwn = stats.isFile() && describeOwner('it', stats, surroundings) === null;
+      const isClosed = surroundings.userId === null || (stats.mode & WRITABLE_BY_OTHERS) === 0;
+      return isOwn && isClosed ? readFileSync(descriptor, 'utf8') : null;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT' || code === 'ELOOP') return null;
+    throw error;
+  }
+}
+
+function listNames(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+    return [];
+  }
+}
+
+/** Parents first and one at a time: Node's recursive mkdir never returns below /proc. */
+function makeFolder(folder: string): void {
+  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (systemCode(error) !== 'EEXIST') throw error; // another run has just made it
+  }
+}
+
+/** Atomically: a reader finds the old content or the new one. */
+function replaceFile(file: string, text: string): void {
+  const temporary = `${file}.${randomUUID()}.tmp`;
+  try {
+    const descriptor = openSync(temporary, 'wx', 0o600);
+    try {
+      writeFileSync(descriptor, text);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, file);
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}

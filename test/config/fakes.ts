@@ -1,0 +1,29 @@
+import type { ConfigPlace, Surroundings } from '../../src/config/find.ts';
+import type { LoadedConfig } from '../../src/config/load.ts';
+import type { KeyLines } from '../../src/config/locate.ts';
+import type { ConfigFile } from '../../src/config/schema.ts';
+
+/** Who runs the test, whose own the files of a test are. */
+export const USER_ID = process.geteuid?.() ?? null;
+
+export function surroundingsOf(changes: Partial<Surroundings> = {}): Surroundings {
+  return { environment: {}, workingFolder: '/work', homeFolder: '/home/u', userId: USER_ID, ...changes };
+}
+
+export const NO_CONFIG: LoadedConfig = { file: null, values: {}, refused: {}, passedOver: null };
+
+type FileFacts = {
+  readonly path?: string;
+  readonly place?: ConfigPlace;
+  readonly lines?: KeyLines;
+  /** What it may not set. */
+  readonly refused?: ConfigFile;
+};
+
+/** A file that sets these values, and may. */
+export function configOf(
+  values: ConfigFile,
+  { path = '/p/compact.toml', place = 'user', lines = { lineOf: () => 1 }, refused = {} }: FileFacts = {},
+): LoadedConfig {
+  return { file: { path, place, lines, trust: { kind: 'given' } }, values, refused, passedOver: null };
+}
