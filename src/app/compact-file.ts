@@ -4,6 +4,7 @@ import type { Result } from '../core/result.ts';
 import { originOf } from '../core/origin-key.ts';
 import { toFailure } from './archive-failure.ts';
 import { reportConversation, totalTokens } from './compact-report.ts';
+import type { Archive } from '../ports/archive.ts';
 import type { FileStamp } from '../ports/files.ts';
 import type { CompactDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
@@ -109,9 +110,9 @@ async function compactPrepared(
   const idle = plans.find((plan) => plan.kind === 'skip');
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
   deps.reached('planned');
-  const archive = await openSettled(deps, 'create');
+  // One that is missing is made when there is something to keep in it.
+  const archive = existing.value === null ? ok(null) : await openForStoring(deps);
   if (!archive.ok) return archive;
-  if (archive.value === null) return err(archiveMissing(deps.archivePath));
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
   const done = await holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
   if (done.ok || done.error.kind !== 'in-use') return done;
@@ -119,29 +120,41 @@ async function compactPrepared(
   return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
 }
 
-type Held = Omit<StoreInput, 'attempts'> & { readonly plans: readonly ConversationPlan[] };
+type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
+  /** Null: there is none yet. */
+  readonly archive: Archive | null;
+  readonly plans: readonly ConversationPlan[];
+};
 
 /** No other run writes the target now. */
 async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<CompactReport, Failure>> {
-  const { request, transcript, settingsSha256, archive, lock } = held;
+  const { request, transcript, settingsSha256, lock } = held;
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
     leaveAsIs(deps, { request, transcript, reason, notes, lock });
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
+  // Another run may have made it since: of what it holds of this file nothing is unsettled, for that would hold the target.
+  const opened = held.archive === null ? await openUnsettled(deps) : ok(held.archive);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
-  const same = archive.findSame(transcript.scan.sha256, settingsSha256);
+  const same = archive?.findSame(transcript.scan.sha256, settingsSha256) ?? null;
   // What was made offline because the model failed is made anew where there is a model.
   const isMakeshift = deps.service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !isMakeshift;
-  const ledger = mayReuse ? checkReusable(deps, { same, transcript, archive }) : null;
-  if (same !== null && ledger !== null)
+  const ledger = mayReuse && archive !== null ? checkReusable(deps, { same, transcript, archive }) : null;
+  if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
-  // Asked again right before the file is replaced; here, so that no summary is paid for in vain.
-  const isPaid = deps.service !== undefined && request.output.kind === 'in-place';
-  const writer = isPaid ? await deps.files.findWriter(transcript.source.stamp) : null;
+  // Asked again right before the file is replaced; here, so that no summary is paid for and no archive made in vain.
+  const isCostly = deps.service !== undefined || archive === null;
+  const writer =
+    isCostly && request.output.kind === 'in-place' ? await deps.files.findWriter(transcript.source.stamp) : null;
   if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
-  const summaries = summaryDepsOf(deps, archive, request.input.name);
+  // Before anything is paid for: what comes is kept as soon as it is there.
+  const store = deps.service === undefined ? ok(null) : await openForStoring(deps);
+  if (!store.ok) return store;
+  const summaries = summaryDepsOf(deps, store.value, request.input.name);
   const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
   const attempts: Attempted[] = [];
   for (const [index, one] of transcript.conversations.entries()) {
@@ -170,7 +183,8 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const losses = findLosses(attempts, request);
   if (losses !== null) return err(withSpending(losses, summaries, request));
   if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
-  return storeCompaction(deps, { ...held, attempts });
+  const storing = await openForStoring(deps);
+  return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts }) : storing;
 }
 
 /** A run that came to nothing has cost something all the same. */
@@ -214,8 +228,13 @@ async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);
 }
 
-function archiveMissing(path: string): Failure {
-  return { kind: 'archive', failure: { kind: 'cannot-open', path, reason: 'it could not be created' } };
+/** The archive, which is made where there is none. */
+async function openForStoring(deps: CompactDeps): Promise<Result<Archive, Failure>> {
+  const archive = await openSettled(deps, 'create');
+  if (!archive.ok) return archive;
+  if (archive.value !== null) return ok(archive.value);
+  const reason = 'it could not be created';
+  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
 }
 
 function breakerOpen(file: string): Failure {

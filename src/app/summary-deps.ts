@@ -7,11 +7,16 @@ import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { createMeter } from './usage.ts';
 
-/** What the summaries of one transcript are had with: the model, masked and remembered where it is a service. */
-export function summaryDepsOf(deps: CompactDeps, archive: Archive, name: string): SummaryDeps {
+/** What the summaries of one transcript are had with: the model, masked and remembered (in the archive) where it is a service. */
+export function summaryDepsOf(
+  deps: CompactDeps,
+  archive: Pick<Archive, 'summaries'> | null,
+  name: string,
+): SummaryDeps {
   const { model, runtime, signal, service, fallback, stem } = deps;
   const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
   if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
+  if (archive === null) throw new Error('what a service is paid for has no archive to be kept in');
   const redactor = service.createRedactor?.() ?? null;
   const paid = createPaidSummaries(archive.summaries, runtime, {
     ...service.paidAs,

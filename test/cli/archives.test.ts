@@ -121,6 +121,11 @@ for (const { what, spoil, says } of [
     says: "not an archive of compact: it is another program's SQLite database. Name another archive with --archive.",
   },
   {
+    what: 'an empty file',
+    spoil: (folder: string): void => write(folder, ''),
+    says: 'not an archive of compact: it is empty. Name another archive with --archive.',
+  },
+  {
     what: 'a folder',
     spoil: (folder: string): void => {
       rmSync(join(folder, 'archive.db'));
@@ -186,31 +191,6 @@ test('an archive with a damaged page inside: check names the transcripts, verify
   const restore = await ran(folder, 'restore', '--archive', 'archive.db', 'old.jsonl', '-o', 'back.jsonl');
   assert.deepEqual([restore.status, restore.stdout, restore.stderr.trimEnd().split('\n').length], [1, '', 1]);
   assert.deepEqual(contents(folder), before);
-});
-
-test('an empty file is an archive yet to be made: compacting makes it, all others leave it', async (t) => {
-  const folder = copyFor(t);
-  write(folder, '');
-  const before = contents(folder);
-  const { compact = [], ...others } = COMMANDS;
-  const statuses = await Promise.all(
-    Object.entries(others).map(async ([name, argv]) => {
-      const { status, stderr } = await ran(folder, ...argv, '--archive', 'archive.db');
-      return [name, status, stderr.trimEnd().split('\n').length];
-    }),
-  );
-  assert.deepEqual(statuses, [
-    ['restore', 1, 1],
-    ['verify', 1, 1],
-    ['search', 0, 1],
-    ['show', 1, 1],
-    ['list', 0, 1],
-    ['stats', 0, 1],
-    ['check', 1, 1],
-  ]);
-  assert.deepEqual(contents(folder), before);
-  const { status } = await ran(folder, ...compact, '-q', '--archive', 'archive.db');
-  assert.deepEqual([status, bytesOf(folder).length > 0], [0, true]);
 });
 
 test('what a writer that was killed left in the log is there for every command', async (t) => {

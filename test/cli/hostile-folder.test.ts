@@ -167,6 +167,17 @@ for (const target of ['.vimrc', '.ssh/authorized_keys']) {
   });
 }
 
+for (const content of ['', 'set nocompatible\n']) {
+  test(`a file that is no archive is left as it is where it is named: ${content === '' ? 'an empty one' : 'text'}`, async (t) => {
+    const { home, run, assertUntouched } = scene(t, '', { 'home/.vimrc': content });
+    const { code, stderr } = await run(['-i', 'talk.jsonl', '--archive', join(home, '.vimrc')]);
+    assert.equal(readFileSync(join(home, '.vimrc'), 'utf8'), content);
+    assert.deepEqual([code, stderr.trimEnd().split('\n').length], [1, 1]);
+    assert.match(stderr, /\.vimrc: not an archive of compact: it is /);
+    assertUntouched();
+  });
+}
+
 /** An archive in the repository, with a memory that its author made up. */
 async function withFalseMemory(t: TestContext): Promise<Scene> {
   const made = scene(t, '[archive]\npath = "memory.db"\n');

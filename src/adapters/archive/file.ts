@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
@@ -13,10 +13,13 @@ export type ArchiveFile = {
 };
 
 /**
- * An archive's file: one that is there, or a new empty one (0600, its folders 0700). An existing file is not opened here: closing it again
- * would drop the locks that SQLite holds on it for other connections of this process.
+ * An archive's file: one that is there, or that `make` makes, unless it says why not (its folders 0700; null: none is made). An existing file is not opened here: closing it
+ * again would drop the locks that SQLite holds on it for other connections of this process. An empty one is somebody else's.
  */
-export function prepareFile(path: string, create: boolean): Result<ArchiveFile, ArchiveFailure> {
+export function prepareFile(
+  path: string,
+  make: ((file: string) => string | null) | null,
+): Result<ArchiveFile, ArchiveFailure> {
   const cannotOpen = (reason: string): Result<never, ArchiveFailure> => err({ kind: 'cannot-open', path, reason });
   const file = resolve(path);
   // better-sqlite3 trims the name, and would open another file.
@@ -24,16 +27,17 @@ export function prepareFile(path: string, create: boolean): Result<ArchiveFile, 
   try {
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) {
-      if (!create) return cannotOpen('it does not exist');
+      if (make === null) return cannotOpen('it does not exist');
       mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      closeSync(openSync(file, 'a', 0o600));
-      return ok({ path: file, isWritable: true });
+      const problem = make(file);
+      return problem === null ? ok({ path: file, isWritable: true }) : cannotOpen(problem);
     }
     if (!stats.isFile()) return cannotOpen(stats.isDirectory() ? 'it is a folder' : 'it is not a regular file');
+    if (stats.size === 0) return err({ kind: 'not-ours', path, reason: 'it is empty' });
     accessSync(file, constants.R_OK);
     const isWritable = mayWrite(file) && mayWrite(dirname(realpathSync(file)));
-    if (create && !isWritable) return cannotOpen('it or its folder is read-only, so nothing can be stored in it');
-    if (create && stats.size === 0) chmodSync(file, 0o600);
+    if (make !== null && !isWritable)
+      return cannotOpen('it or its folder is read-only, so nothing can be stored in it');
     return ok({ path: file, isWritable });
   } catch (error) {
     const code = systemCode(error);
@@ -42,10 +46,10 @@ export function prepareFile(path: string, create: boolean): Result<ArchiveFile, 
   }
 }
 
-/** Whether there is anything to open; an empty file is an archive yet to be made. What may not be looked at is for opening to tell of. */
+/** Whether there is anything to open. What may not be looked at is for opening to tell of. */
 export function archiveExists(path: string): boolean {
   try {
-    return (statSync(resolve(path), { throwIfNoEntry: false })?.size ?? 0) > 0;
+    return statSync(resolve(path), { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return true;

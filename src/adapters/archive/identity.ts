@@ -5,27 +5,24 @@ import { toArchiveFailure } from './failure.ts';
 import { systemCode } from './file.ts';
 import { APPLICATION_ID, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
 
-export type OpenedFor = { readonly path: string; readonly create: boolean };
-
-/** Why a database is not to be used; null: it is an archive, or an empty one that may become an archive. */
-export function refuse(db: Database.Database, { path, create }: OpenedFor): ArchiveFailure | null {
-  const { applicationId, version, isEmpty } = identify(db);
-  if (applicationId === APPLICATION_ID) {
-    return version > SCHEMA_VERSION ? { kind: 'newer', path, version, supported: SCHEMA_VERSION } : null;
+/** Why a database is not to be used; null: it is an archive. */
+export function refuse(db: Database.Database, path: string): ArchiveFailure | null {
+  const { applicationId, version } = identify(db);
+  if (applicationId !== APPLICATION_ID) {
+    return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
   }
-  const isBlank = isEmpty && applicationId === 0 && version === 0;
-  if (!isBlank) return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
-  return create ? null : { kind: 'not-ours', path, reason: 'it is empty' };
+  return version > SCHEMA_VERSION ? { kind: 'newer', path, version, supported: SCHEMA_VERSION } : null;
 }
 
-type Identity = { readonly applicationId: number; readonly version: number; readonly isEmpty: boolean };
+type Identity = { readonly applicationId: number; readonly version: number };
 
-/** In one transaction: another process may be making the archive at this moment. */
+/** In one transaction: another process may be changing the archive at this moment. */
 function identify(db: Database.Database): Identity {
   const read = db.transaction((): Identity => {
-    const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined;
+    // Reads the schema, which the pragmas do not: a file that is no database is told here.
+    db.prepare('SELECT 1 FROM sqlite_schema').get();
     const applicationId = Number(db.pragma('application_id', { simple: true }));
-    return { applicationId, version: readSchemaVersion(db), isEmpty };
+    return { applicationId, version: readSchemaVersion(db) };
   });
   return read();
 }

@@ -5,6 +5,7 @@ import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createCatalog } from './catalog.ts';
 import { createCheck } from './check/check.ts';
+import { createArchiveFile } from './create.ts';
 import { createMeasure } from './figures.ts';
 import { prepareFile } from './file.ts';
 import { refuse, toOpenFailure } from './identity.ts';
@@ -45,13 +46,13 @@ export function openArchive({
   busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
   vectorExtension,
 }: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
-  const file = prepareFile(path, create);
+  const file = prepareFile(path, create ? createArchiveFile : null);
   if (!file.ok) return file;
   const { path: filePath, isWritable } = file.value;
   const extension = vectorExtension ?? null;
   try {
     return isWritable
-      ? openForWriting(filePath, { path, create, busyTimeoutMs, extension })
+      ? openForWriting(filePath, { path, busyTimeoutMs, extension })
       : openForReading(filePath, { path, busyTimeoutMs, extension });
   } catch (error) {
     const failure = toOpenFailure(error, { file: filePath, path });
@@ -60,20 +61,17 @@ export function openArchive({
   }
 }
 
-type Opening = Required<Omit<OpenArchiveOptions, 'vectorExtension'>> & { readonly extension: string | null };
+type Opening = Required<Pick<OpenArchiveOptions, 'path' | 'busyTimeoutMs'>> & { readonly extension: string | null };
 
-function openForWriting(
-  file: string,
-  { path, create, busyTimeoutMs, extension }: Opening,
-): Result<Archive, ArchiveFailure> {
-  const refusal = hasLog(file) ? refuseUntouched(file, { path, create, busyTimeoutMs }) : null;
+function openForWriting(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
+  const refusal = hasLog(file) ? refuseUntouched(file, { path, busyTimeoutMs }) : null;
   if (refusal !== null) return err(refusal);
   const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
   const close = (): void => {
     db.close();
   };
   return orClose(close, () => {
-    const refusal = refuse(db, { path, create });
+    const refusal = refuse(db, path);
     if (refusal !== null) return err(refusal);
     // First, because changing the kind of journal writes to the file: whoever opens it in between would find a database of nothing.
     migrate(db);
@@ -82,14 +80,11 @@ function openForWriting(
   });
 }
 
-function openForReading(
-  file: string,
-  { path, busyTimeoutMs, extension }: Omit<Opening, 'create'>,
-): Result<Archive, ArchiveFailure> {
+function openForReading(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
   return orClose(close, () => {
-    const refusal = refuse(db, { path, create: false });
+    const refusal = refuse(db, path);
     if (refusal !== null) return err(refusal);
     const version = readSchemaVersion(db);
     if (version < SCHEMA_VERSION && !isCopy) {
@@ -121,14 +116,11 @@ function hasLog(file: string): boolean {
 }
 
 /** As `refuse`, without taking in the log that its writer left: who closes a database last does, and that may be somebody else's. */
-function refuseUntouched(
-  file: string,
-  { path, create, busyTimeoutMs }: Omit<Opening, 'extension'>,
-): ArchiveFailure | null {
+function refuseUntouched(file: string, { path, busyTimeoutMs }: Omit<Opening, 'extension'>): ArchiveFailure | null {
   const opened = openInPlace(file, busyTimeoutMs);
   if (opened === null) return null; // its writer is just about to close it
   try {
-    return refuse(opened.db, { path, create });
+    return refuse(opened.db, path);
   } finally {
     opened.close();
   }

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -51,18 +52,45 @@ test('a new archive and its folders are for their owner alone', (t) => {
   assert.deepEqual(modes, ['700', '700', '600', '600', '600']);
 });
 
-test('an empty file becomes an archive for its owner alone', (t) => {
+test('an empty file is somebody else’s and stays as it is', (t) => {
   const path = join(tempFolder(t), 'archive.db');
   writeFileSync(path, '', { mode: 0o644 });
+  for (const create of [true, false]) {
+    assert.deepEqual(refusal({ path, create }), { kind: 'not-ours', path, reason: 'it is empty' });
+  }
+  assert.deepEqual([modeOf(path), statSync(path).size], ['644', 0]);
+});
+
+test('the log of an archive that is gone is not taken into a new one', (t) => {
+  const path = filledArchive(t);
+  const holder = new Database(path);
+  holder.exec("UPDATE compactions SET status = 'prepared'");
+  const log = readFileSync(`${path}-wal`);
+  holder.close();
+  rmSync(path);
+  writeFileSync(`${path}-wal`, log);
+  const reason =
+    'archive.db-wal beside it is the log of an archive that is gone: move it away, or put that archive back';
+  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason });
+  assert.deepEqual([existsSync(path), readFileSync(`${path}-wal`).equals(log)], [false, true]);
+});
+
+test('nothing but the archive is left in its folder when it is made', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
   openAt(path).close();
-  assert.equal(modeOf(path), '600');
+  assert.deepEqual(readdirSync(join(path, '..')), ['archive.db']);
 });
 
 test('a link that leads to no file yet becomes an archive where it leads', (t) => {
   const folder = tempFolder(t);
-  symlinkSync(join(folder, 'real.db'), join(folder, 'link.db'));
-  openAt(join(folder, 'link.db')).close();
+  mkdirSync(join(folder, 'a'));
+  symlinkSync('../second.db', join(folder, 'a/link.db'));
+  symlinkSync(join(folder, 'real.db'), join(folder, 'second.db'));
+  openAt(join(folder, 'a/link.db')).close();
   assert.equal(modeOf(join(folder, 'real.db')), '600');
+  symlinkSync('loop.db', join(folder, 'loop.db'));
+  const path = join(folder, 'loop.db');
+  assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ELOOP' });
 });
 
 test('what was stored is there after closing and opening again', (t) => {
@@ -91,12 +119,6 @@ test('an existing archive is opened by one who only wants to read', (t) => {
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   assert.equal(opened.value.loadCompaction(1)?.status, 'applied');
-});
-
-test('an empty file is no archive to one who only wants to read', (t) => {
-  const path = join(tempFolder(t), 'archive.db');
-  writeFileSync(path, '');
-  assert.deepEqual(refusal({ path, create: false }), { kind: 'not-ours', path, reason: 'it is empty' });
 });
 
 test('a folder is refused', (t) => {
@@ -138,6 +160,7 @@ for (const setup of [
   'PRAGMA journal_mode = WAL; CREATE TABLE notes (text)',
   'PRAGMA application_id = 7',
   'PRAGMA user_version = 1',
+  'CREATE TABLE notes (text); DROP TABLE notes',
 ]) {
   test(`another program's database (${setup}) is refused and stays as it is`, (t) => {
     const path = join(tempFolder(t), 'archive.db');
@@ -210,11 +233,11 @@ test('an archive that another process writes to is busy when the wait is over', 
   );
 });
 
-test('one who makes an archive waits for another that is making it', (t) => {
-  const path = join(tempFolder(t), 'archive.db');
+test('one who brings an archive up to date waits for another that is at it', (t) => {
+  const path = filledArchive(t);
   const other = new Database(path);
   t.after(() => other.close());
-  other.exec('BEGIN IMMEDIATE');
+  other.exec(`PRAGMA user_version = ${SCHEMA_VERSION - 1}; BEGIN IMMEDIATE`);
   const startMs = performance.now();
   assert.deepEqual(refusal({ path, busyTimeoutMs: 30 }), { kind: 'busy', path });
   assert.ok(performance.now() - startMs >= 30);
