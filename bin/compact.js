@@ -38,13 +38,43 @@ function shortenResolution(dist) {
   });
 }
 
+// Compiled code is run as it stands, so that it may only come from a folder that nobody else can write to. The temp folder, which
+// is Node's own choice, is everybody's. Null: the environment names another folder, or none can be had; then each start compiles anew.
+function findCacheFolder() {
+  var env = process.env;
+  if (env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE) return null;
+  var path = process.getBuiltinModule('node:path');
+  var fs = process.getBuiltinModule('node:fs');
+  try {
+    var given = env.XDG_CACHE_HOME;
+    var isGiven = given !== undefined && path.isAbsolute(given);
+    var base = isGiven ? given : path.join(process.getBuiltinModule('node:os').homedir(), '.cache');
+    var folder = path.join(base, 'compact');
+    if (!fs.existsSync(base) && isOwn(fs.statSync(path.dirname(base)), 0)) fs.mkdirSync(base, { mode: 0o700 });
+    if (!isOwn(fs.statSync(base), 0o022)) return null;
+    if (!fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
+    // Not where a link leads: it was not made here.
+    return isOwn(fs.lstatSync(folder), 0o077) ? folder : null;
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return null;
+  }
+}
+
+// A folder of the user's, without these bits in its mode. Windows has no such numbers; there each user's profile is closed to others.
+function isOwn(stats, forbidden) {
+  if (!stats.isDirectory()) return false;
+  return process.geteuid === undefined || (stats.uid === process.geteuid() && (stats.mode & forbidden) === 0);
+}
+
 function start() {
   var main = new URL('../dist/cli/main.js', import.meta.url);
   if (!process.getBuiltinModule('node:fs').existsSync(main)) {
     fail(1, 'not built: ' + main.pathname + ' is missing. Run `npm run build` in the folder above.');
     return;
   }
-  process.getBuiltinModule('node:module').enableCompileCache();
+  var cache = findCacheFolder();
+  if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
   shortenResolution(new URL('../dist/', import.meta.url).href);
   // A rejection ends the process with its stack and exit code 1, as a bug should.
   void import(main.href).then(function (program) {
