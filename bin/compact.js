@@ -38,8 +38,8 @@ function shortenResolution(dist) {
   });
 }
 
-// Compiled code is run as it stands, so that it may only come from a folder that nobody else can write to. The temp folder, which
-// is Node's own choice, is everybody's. Null: the environment names another folder, or none can be had; then each start compiles anew.
+// Whoever can write to the compile cache decides which code runs. So it must be in a folder that only the user can write to; Node's
+// default is in the shared temp folder. Null: do not enable a cache, because the environment configures one or there is no safe folder.
 function findCacheFolder() {
   var env = process.env;
   if (env.NODE_COMPILE_CACHE || env.NODE_DISABLE_COMPILE_CACHE) return null;
@@ -53,7 +53,7 @@ function findCacheFolder() {
     if (!fs.existsSync(base) && isOwn(fs.statSync(path.dirname(base)), 0)) fs.mkdirSync(base, { mode: 0o700 });
     if (!isOwn(fs.statSync(base), 0o022)) return null;
     if (!fs.existsSync(folder)) fs.mkdirSync(folder, { mode: 0o700 });
-    // Not where a link leads: it was not made here.
+    // lstat, so that a link is refused.
     return isOwn(fs.lstatSync(folder), 0o077) ? folder : null;
   } catch (error) {
     if (error.code === undefined) throw error;
@@ -61,7 +61,7 @@ function findCacheFolder() {
   }
 }
 
-// A folder of the user's, without these bits in its mode. Windows has no such numbers; there each user's profile is closed to others.
+// Whether this is a folder of the user's without the forbidden mode bits. Windows has neither; user profiles are private there.
 function isOwn(stats, forbidden) {
   if (!stats.isDirectory()) return false;
   return process.geteuid === undefined || (stats.uid === process.geteuid() && (stats.mode & forbidden) === 0);

@@ -110,7 +110,7 @@ async function compactPrepared(
   const idle = plans.find((plan) => plan.kind === 'skip');
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
   deps.reached('planned');
-  // One that is missing is made when there is something to keep in it.
+  // A missing archive is created later, when there is something to store.
   const archive = existing.value === null ? ok(null) : await openForStoring(deps);
   if (!archive.ok) return archive;
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
@@ -132,7 +132,7 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
     leaveAsIs(deps, { request, transcript, reason, notes, lock });
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
-  // Another run may have made it since: of what it holds of this file nothing is unsettled, for that would hold the target.
+  // Another run may have created the archive while this one waited for the lock.
   const opened = held.archive === null ? await openUnsettled(deps) : ok(held.archive);
   if (!opened.ok) return opened;
   const archive = opened.value;
@@ -146,12 +146,12 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
   if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
-  // Asked again right before the file is replaced; here, so that no summary is paid for and no archive made in vain.
+  // Asked again right before the file is replaced. Asking here saves paying for summaries or creating an archive for nothing.
   const isCostly = deps.service !== undefined || archive === null;
   const writer =
     isCostly && request.output.kind === 'in-place' ? await deps.files.findWriter(transcript.source.stamp) : null;
   if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
-  // Before anything is paid for: what comes is kept as soon as it is there.
+  // Needed before the first request: each paid summary is stored as soon as it arrives.
   const store = deps.service === undefined ? ok(null) : await openForStoring(deps);
   if (!store.ok) return store;
   const summaries = summaryDepsOf(deps, store.value, request.input.name);
@@ -228,7 +228,7 @@ async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);
 }
 
-/** The archive, which is made where there is none. */
+/** Opens the archive, or creates it. */
 async function openForStoring(deps: CompactDeps): Promise<Result<Archive, Failure>> {
   const archive = await openSettled(deps, 'create');
   if (!archive.ok) return archive;

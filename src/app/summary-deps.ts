@@ -16,7 +16,7 @@ export function summaryDepsOf(
   const { model, runtime, signal, service, fallback, stem } = deps;
   const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
   if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
-  if (archive === null) throw new Error('what a service is paid for has no archive to be kept in');
+  if (archive === null) throw new Error('a service needs an archive for the summaries that it is paid for');
   const redactor = service.createRedactor?.() ?? null;
   const paid = createPaidSummaries(archive.summaries, runtime, {
     ...service.paidAs,

@@ -106,9 +106,9 @@ export type McpInvocation = Common & {
 export type ConfigInvocation = Common & {
   readonly kind: 'config';
   readonly action: ConfigAction;
-  /** Of `trust`; null: the project's file. */
+  /** For `trust`; null: the project's file. */
   readonly file: string | null;
-  /** Of `trust`; null: what the file sets is shown and recorded. */
+  /** For `trust`; null: trust the file. */
   readonly change: 'list' | 'revoke' | null;
 };
 

@@ -41,9 +41,9 @@ export type CommandRequest = {
   readonly manner: Manner;
   readonly settings: SettingsRequest;
   readonly format: string | null;
-  /** What it cannot be done without: settings for it that a file may not set end it before it begins. */
+  /** Settings that the command depends on: if a file may not set one of them, the command is refused. */
   readonly needs: readonly SettingsUse[];
-  /** What it goes on without, with a word about it. */
+  /** Settings that it can do without: if a file may not set one of them, that is only reported. */
   readonly wants?: readonly SettingsUse[];
   /** Stop when nobody reads stdout any more: for commands that do nothing else. */
   readonly endsWithStdout?: boolean;

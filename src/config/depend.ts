@@ -5,8 +5,8 @@ import type { ResolvedSettings, SettingFlags } from './resolve.ts';
 import { joinConfig } from './untrusted.ts';
 
 /**
- * What a command makes of its settings. selection: which messages stay, and in what order the others are summarized; model: a service is asked, or
- * its cost told; archive: one is opened; embedding: vectors are made or compared.
+ * What a command uses settings for. selection: which messages stay, and the order of summaries; model: requests to a service, and their cost;
+ * archive: which one is opened; embedding: vectors.
  */
 export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding';
 
@@ -18,8 +18,8 @@ export type ConfigUse = {
 };
 
 /**
- * The refused settings (`summarization.provider`, in the file's order) without which a command would do something else than the file asks for:
- * not those that a flag overrules, that say what applies anyway, or that are about a model where none is named.
+ * The refused settings (as `summarization.provider`, in the file's order) that would change what a command does. A setting does not count if a flag
+ * overrides it, if its value applies anyway, or if it is about a model and none is used.
  */
 export function findMissed({ config, flags, surroundings, uses }: ConfigUse): readonly string[] {
   const asked = resolveSettings({ config: { ...config, values: joinConfig(config) }, flags, surroundings });
@@ -73,7 +73,7 @@ function isAtWork(use: SettingsUse, { summarization, embedding }: ResolvedSettin
 }
 
 function differs(table: string, key: string, [asked, applied]: readonly [ResolvedSettings, ResolvedSettings]): boolean {
-  // Whether the file says so is a setting too: without a word secrets are masked for other machines only.
+  // Not setting it is a third value: secrets are then masked for other machines only.
   if (table === 'privacy' && key === 'redact') return true;
   const valueIn = (settings: ResolvedSettings): string | undefined => {
     const keys = Object.entries(settings).find(([name]) => name === table)?.[1];

@@ -9,14 +9,14 @@ export type Surroundings = {
   readonly environment: Environment;
   readonly workingFolder: string;
   readonly homeFolder: string;
-  /** The user that the process runs as; null: the system has no such numbers (Windows). */
+  /** The user id that the process runs with; null on Windows, which has none. */
   readonly userId: number | null;
 };
 
 /** `project`: found in the working folder or above it, so somebody else may have written it. */
 export type ConfigPlace = 'flag' | 'environment' | 'project' | 'user';
 
-/** as-trusted: what the user has not trusted sets numbers alone; trusted: for this run; ignored: not even looked for. */
+/** as-trusted: the recorded trust decides; trusted: the user trusts the file for this run; ignored: no project file is looked for. */
 type ProjectFiles = 'as-trusted' | 'trusted' | 'ignored';
 
 export type ConfigRequest = { readonly configFlag: string | null; readonly project: ProjectFiles };
@@ -25,12 +25,13 @@ export type ConfigSearch = {
   readonly found: { readonly path: string; readonly place: ConfigPlace } | null;
   /** Every path that was tried, in order. */
   readonly looked: readonly string[];
-  /** The file of a repository that the search upwards stopped in front of. `reason` completes "It is not read, because …". */
+  /** A repository's file that is not read, because the search stopped before its folder. `reason` says why. */
   readonly passedOver: { readonly path: string; readonly reason: string } | null;
 };
 
-/** What is asked about a folder; null: it cannot be looked at. */
+/** `mode` holds the permission bits. */
 export type FolderFacts = { readonly uid: number; readonly mode: number };
+/** Null: the folder cannot be read. */
 export type LookAtFolder = (path: string) => FolderFacts | null;
 
 export const PROJECT_FILE = 'compact.toml';
@@ -91,8 +92,8 @@ function named(path: string, place: ConfigPlace): ConfigSearch {
 type ProjectFolders = { readonly folders: readonly string[]; readonly passedOver: ConfigSearch['passedOver'] };
 
 /**
- * The working folder and its parents up to the repository's root, but no folder above the working folder in which somebody else could have
- * put the file (git's `safe.directory` asks the same). Outside of a repository the working folder alone.
+ * The working folder and its parents up to the repository's root. The search stops before a parent in which another user could have put the file,
+ * as git does (`safe.directory`). Outside a repository only the working folder counts.
  */
 function projectFolders(surroundings: Surroundings, look: LookAtFolder): ProjectFolders {
   const start = resolve(surroundings.workingFolder);
@@ -129,6 +130,6 @@ export function lookAtFolder(path: string): Stats | null {
   try {
     return statSync(path);
   } catch {
-    return null; // gone, or behind a folder that may not be entered: nothing can be read there either
+    return null; // it is gone, or a folder above it may not be entered
   }
 }

@@ -4,7 +4,6 @@ import { findConfig } from './find.ts';
 import type { ConfigPlace, ConfigRequest, ConfigSearch, Surroundings } from './find.ts';
 import type { KeyLines } from './locate.ts';
 import type { ConfigProblem } from './problem.ts';
-import { readConfigText } from './read-config.ts';
 import type { ConfigText } from './read-config.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -15,16 +14,16 @@ export type LoadedConfig = {
     readonly lines: KeyLines;
     readonly trust: FileTrust;
   } | null;
-  /** What applies. */
+  /** The settings that apply. */
   readonly values: ConfigFile;
-  /** What the file sets beyond that, and may not. */
+  /** The settings of the file that do not apply, because it is not trusted. */
   readonly refused: ConfigFile;
   readonly passedOver: ConfigSearch['passedOver'];
 };
 
 /**
- * given: the user named the file, or trusts it for this run. recorded: by `compact config trust`, as it stands. Of all others only numbers
- * apply, and of one that is another user's nothing; `reason` completes "It is not trusted, because …", null: nobody has trusted it yet.
+ * given: the user named the file, or trusts it for this run. recorded: `compact config trust` recorded this content. changed: it recorded other content.
+ * foreign: the file is another user's, and nothing of it applies. unknown: not recorded; `reason` is set if the records cannot be used.
  */
 export type FileTrust =
   | { readonly kind: 'given' | 'recorded' }
@@ -32,13 +31,14 @@ export type FileTrust =
   | { readonly kind: 'foreign'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string | null };
 
-/** Reads the config file that applies, if there is one. TOML and zod are loaded only when there is. */
+/** Reads the config file that applies, if there is one. TOML and zod are loaded only in that case. */
 export async function loadConfig(
   surroundings: Surroundings,
   request: ConfigRequest,
 ): Promise<Result<LoadedConfig, readonly ConfigProblem[]>> {
   const { found, passedOver } = findConfig(surroundings, request);
   if (found === null) return ok({ file: null, values: {}, refused: {}, passedOver });
+  const { readConfigText } = await import('./read-config.ts');
   const read = await readConfigText(found, surroundings);
   if (!read.ok) return err([read.error]);
   const { parseConfig } = await import('./parse.ts');
@@ -53,7 +53,7 @@ export async function loadConfig(
 async function findTrust(surroundings: Surroundings, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {
   const { createTrustStore, hashConfig, trustedPath } = await import('./trust-store.ts');
   const known = createTrustStore(surroundings).find(trustedPath(path));
-  // Whoever owns the file: these bytes are those that the user has looked at.
+  // The owner does not matter here: the user has seen exactly this content.
   if (known.ok && known.value?.sha256 === hashConfig(bytes)) return { kind: 'recorded' };
   if (owner !== null) return { kind: 'foreign', reason: owner };
   if (!known.ok) return { kind: 'unknown', reason: known.error };

@@ -9,24 +9,24 @@ import { describeOwner, lookAtFolder } from './find.ts';
 import type { ConfigPlace, Surroundings } from './find.ts';
 import type { ConfigProblem } from './problem.ts';
 
-/** A config file as it was read, once: what is parsed is what was hashed. */
+/** A config file, read once, so that the text that is parsed is the text that was hashed. */
 export type ConfigText = {
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** Why a project's file is another user's; null: it is not, or the user named it. */
+  /** Why a project's file counts as another user's; null: it does not, or the user named the file. */
   readonly owner: string | null;
 };
 
 const MAX_CONFIG_BYTES = 1024 * 1024; // a config of a megabyte is some other file, named by mistake
 
-/** A project's file must be a regular one: a repository can bring links to devices, and an archive can bring a FIFO. */
+/** A project's file must be a regular file: it could be a link to a device, or a FIFO that never ends. */
 export async function readConfigText(
   { path, place }: { readonly path: string; readonly place: ConfigPlace },
   surroundings: Pick<Surroundings, 'userId'>,
 ): Promise<Result<ConfigText, ConfigProblem>> {
   try {
     const isProject = place === 'project';
-    // Not blocking, or a FIFO would wait for its writer. What the user named may be a pipe, as of `<(…)`.
+    // Opening a FIFO would block. A file that the user named may be a pipe, though: `--config <(…)`.
     const file = await open(path, constants.O_RDONLY | (isProject ? (constants.O_NONBLOCK ?? 0) : 0));
     try {
       const stats = await file.stat();
@@ -51,9 +51,9 @@ export async function readConfigText(
   }
 }
 
-/** Reads no more than is needed to see that it is too much: `/dev/zero` has no end. */
+/** Stops one byte past the limit: `/dev/zero` has no end. */
 async function readBytes(file: FileHandle): Promise<Uint8Array> {
-  const buffer = Buffer.alloc(MAX_CONFIG_BYTES + 1);
+  const buffer = Buffer.allocUnsafe(MAX_CONFIG_BYTES + 1);
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length, null);
@@ -63,7 +63,7 @@ async function readBytes(file: FileHandle): Promise<Uint8Array> {
   return buffer.subarray(0, length);
 }
 
-/** The folder, the name (which may be a link) and the file must all be the user's own. */
+/** The user must own the folder, the file and, if the name is a link, the link. */
 async function findStranger(
   path: string,
   stats: Stats,

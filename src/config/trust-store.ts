@@ -23,12 +23,12 @@ import type { Surroundings } from './find.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 
-/** A file that the user has trusted, as it was then. */
+/** A trusted file: its path, and the hash of the content that the user saw. */
 export type TrustRecord = z.infer<typeof recordSchema>;
 
 /**
- * What the user has trusted: a file for each path, so that two commands at a time lose nothing. In `$XDG_STATE_HOME/compact/trusted`, for the user
- * alone. An error is a sentence without its end about the folder, which is then not relied on.
+ * The files that the user has trusted, in `$XDG_STATE_HOME/compact/trusted`. Each has a record file of its own, so commands that run at the same time
+ * do not overwrite each other. An error says, without a full stop, why the folder cannot be used.
  */
 export type TrustStore = {
   readonly folder: string;
@@ -76,7 +76,7 @@ export function createTrustStore(surroundings: Surroundings): TrustStore {
   };
 }
 
-/** What a file is remembered by: the folder as it really is, and the name in it. */
+/** The path that a file is recorded under: links in its folder are resolved, its own name is not. */
 export function trustedPath(path: string): string {
   const whole = resolve(path);
   try {
@@ -93,7 +93,7 @@ export function hashConfig(bytes: Uint8Array): string {
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Why one of these folders is not to be relied on; null: they are the user's own, or not there yet. */
+/** Why the records in these folders cannot be relied on; null: only the user can write there, or they do not exist yet. */
 function findProblem(folders: readonly string[], surroundings: Surroundings): string | null {
   for (const folder of folders) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
@@ -108,7 +108,7 @@ function findProblem(folders: readonly string[], surroundings: Surroundings): st
   return null;
 }
 
-/** Null: there is none, or nobody can tell who wrote it. */
+/** Null: there is no record, or another user could have written it. */
 function readRecord(file: string, surroundings: Surroundings): TrustRecord | null {
   const text = readOwn(file, surroundings);
   if (text === null) return null;
@@ -117,7 +117,7 @@ function readRecord(file: string, surroundings: Surroundings): TrustRecord | nul
     return parsed.success ? parsed.data : null;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    return null; // cut off by a full disk: then the file is not trusted
+    return null; // a damaged record trusts nothing
   }
 }
 
@@ -148,18 +148,18 @@ function listNames(folder: string): readonly string[] {
   }
 }
 
-/** Parents first and one at a time: Node's recursive mkdir never returns below /proc. */
+/** Creates the parents one at a time, because Node's recursive mkdir never returns below /proc. */
 function makeFolder(folder: string): void {
   if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
   makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error; // another run has just made it
+    if (systemCode(error) !== 'EEXIST') throw error; // another run was faster
   }
 }
 
-/** Atomically: a reader finds the old content or the new one. */
+/** Replaces a file atomically. */
 function replaceFile(file: string, text: string): void {
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {

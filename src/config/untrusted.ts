@@ -1,12 +1,12 @@
 import { DEFAULT_SETTINGS } from './settings.ts';
 import type { ConfigFile } from './schema.ts';
 
-/** What of a file applies, and what does not because nobody has trusted the file. */
+/** The settings of a file that apply, and those that would need trust. */
 export type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };
 
 /**
- * What a project's file may set before the user has trusted it: the numbers of [summarization], and nothing else. None of them sends, writes or
- * keeps anything that would not be otherwise. One of them could spend money without end where the user names a model, and may only be lowered.
+ * Without trust a project's file may set the numbers of [summarization] and nothing else: none of them decides what is sent, or where to. Retries could
+ * cost any amount of money when the user names a model, so their number may only be lowered.
  */
 export function splitUntrusted({ summarization = {}, ...others }: ConfigFile): SplitConfig {
   const allowed = Object.fromEntries(Object.entries(summarization).filter(isHarmless));
@@ -23,7 +23,7 @@ function isHarmless([key, value]: readonly [string, unknown]): boolean {
   return key !== 'compaction_max_retries' || usual === null || value <= usual;
 }
 
-/** The whole file again. */
+/** Undoes `splitUntrusted`. */
 export function joinConfig({ values, refused }: SplitConfig): ConfigFile {
   return { ...values, ...refused, summarization: { ...values.summarization, ...refused.summarization } };
 }

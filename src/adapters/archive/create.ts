@@ -18,13 +18,13 @@ import { systemCode } from './file.ts';
 import { migrate } from './migrations.ts';
 
 /**
- * Makes an archive with nothing in it (0600), whole before it has its name: whoever finds a file there finds an archive, or something that is none
- * of ours. Where another process makes one at the same time, that one stays. Gives why it cannot be made, or null; throws the system's error.
+ * Creates an empty archive (0600). The file gets its name only when it is complete, so an archive that is found is never half made. If another process
+ * creates it first, that one is kept. Returns the reason why it cannot be created, or null; throws system errors.
  */
-export function createArchiveFile(path: string): string | null {
+export function createArchiveFile(path: string, link: typeof linkSync = linkSync): string | null {
   const target = followLinks(path);
   const stale = ['-wal', '-journal'].map((ending) => target + ending).find((log) => existsSync(log));
-  // SQLite would write what the log holds into the new archive. Where there is an archive by now, the log is its own.
+  // SQLite would replay this log into the new archive. If the archive exists by now, the log belongs to it.
   if (stale !== undefined && !existsSync(target)) {
     return `${basename(stale)} beside it is the log of an archive that is gone: move it away, or put that archive back`;
   }
@@ -37,7 +37,7 @@ export function createArchiveFile(path: string): string | null {
     } finally {
       closeSync(descriptor);
     }
-    giveName(temporary, target);
+    nameUnlessTaken(temporary, { target, link });
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -55,14 +55,17 @@ function emptyArchive(): Uint8Array {
   }
 }
 
-/** A name that is taken stays with what has it. */
-function giveName(temporary: string, target: string): void {
+/** Never replaces a file that has the name already. */
+function nameUnlessTaken(
+  temporary: string,
+  { target, link }: { readonly target: string; readonly link: typeof linkSync },
+): void {
   try {
-    linkSync(temporary, target);
+    link(temporary, target);
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST') return;
-    // A file system without hard links: a copy is not made at once, but takes no name from anybody either.
+    // On a file system without hard links: copying is not atomic, but it does not replace anything either.
     if (code === null || !NO_LINKS.includes(code)) throw error;
     copyUnlessTaken(temporary, target);
   }
@@ -81,7 +84,7 @@ function copyUnlessTaken(temporary: string, target: string): void {
 /** As many as Linux follows. */
 const MAX_LINKS = 40;
 
-/** Where a path leads whose last name may be a link to a file that is not there yet. */
+/** Follows the links of a path to a file that need not exist. */
 function followLinks(path: string): string {
   let current = path;
   for (let links = 0; links < MAX_LINKS; links += 1) {
@@ -99,12 +102,12 @@ function readLink(path: string): string | null {
     return readlinkSync(path);
   } catch (error) {
     const code = systemCode(error);
-    if (code === 'EINVAL' || code === 'ENOENT' || code === 'UNKNOWN') return null; // no link, or nothing at all
+    if (code === 'EINVAL' || code === 'ENOENT' || code === 'UNKNOWN') return null; // not a link, or nothing there
     throw error;
   }
 }
 
-/** The name is on disk before anything relies on it; where folders cannot be synced (Windows) there is nothing to be done. */
+/** Puts the new name on disk. Windows cannot sync folders. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');

@@ -13,8 +13,9 @@ export type ArchiveFile = {
 };
 
 /**
- * An archive's file: one that is there, or that `make` makes, unless it says why not (its folders 0700; null: none is made). An existing file is not opened here: closing it
- * again would drop the locks that SQLite holds on it for other connections of this process. An empty one is somebody else's.
+ * The file of an archive. A missing one is created by `make`, with its folders (0700); `make` returns the reason if it cannot, and null means that none
+ * is created. An empty file is not ours and is refused. An existing file is not opened here: closing it again would drop the locks that SQLite holds on
+ * it for other connections of this process.
  */
 export function prepareFile(
   path: string,

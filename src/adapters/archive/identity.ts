@@ -19,7 +19,7 @@ type Identity = { readonly applicationId: number; readonly version: number };
 /** In one transaction: another process may be changing the archive at this moment. */
 function identify(db: Database.Database): Identity {
   const read = db.transaction((): Identity => {
-    // Reads the schema, which the pragmas do not: a file that is no database is told here.
+    // Unlike the pragmas, this reads the schema and fails if the file is not a database.
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     const applicationId = Number(db.pragma('application_id', { simple: true }));
     return { applicationId, version: readSchemaVersion(db) };

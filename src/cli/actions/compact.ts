@@ -27,17 +27,17 @@ import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
 
 export async function runCompact(stage: Stage, invocation: CompactInvocation): Promise<ExitCode> {
-  const archives = !invocation.isDryRun && invocation.output.kind !== 'preview';
+  const isArchiving = !invocation.isDryRun && invocation.output.kind !== 'preview';
   const needs: readonly SettingsUse[] = [
     'selection',
     'model',
     'archive',
-    ...(archives ? (['embedding'] as const) : []),
+    ...(isArchiving ? (['embedding'] as const) : []),
   ];
   return inSession(stage, { ...invocation, command: 'compact', needs }, async (session) => {
     const refusal = await chooseModel(session, invocation);
     if (refusal !== null) return refusal;
-    if (archives) {
+    if (isArchiving) {
       const instead = 'what is archived gets none';
       await chooseEmbeddingIfAny(session, { instead });
     }

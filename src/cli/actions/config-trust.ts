@@ -21,7 +21,7 @@ import type { Voice } from '../voice.ts';
 
 type Asked = { readonly terminal: Terminal; readonly voice: Voice; readonly invocation: ConfigInvocation };
 
-/** `config trust`: a project's file may set everything, for as long as it stays as it is. */
+/** `config trust`: allows a project's file to set everything, as long as its content stays the same. */
 export async function runConfigTrust({ terminal }: Stage, invocation: ConfigInvocation): Promise<ExitCode> {
   const voice = await createVoice(terminal, invocation.manner);
   const asked = { terminal, voice, invocation };
@@ -38,7 +38,8 @@ export async function runConfigTrust({ terminal }: Stage, invocation: ConfigInvo
 function findFile({ terminal, invocation }: Asked): Result<string, string> {
   const { surroundings } = terminal;
   if (invocation.file === null) {
-    const { found } = findConfig(surroundings, invocation.settings);
+    const environment = { ...surroundings.environment, COMPACT_CONFIG: undefined };
+    const { found } = findConfig({ ...surroundings, environment }, invocation.settings);
     return found?.place === 'project'
       ? ok(found.path)
       : err(`there is no ${PROJECT_FILE} in this folder or above it in the repository: name one`);
@@ -49,7 +50,7 @@ function findFile({ terminal, invocation }: Asked): Result<string, string> {
   return err(`only files named ${PROJECT_FILE} are found by themselves: what you name with --config needs no trust`);
 }
 
-/** What is shown, what is hashed and what is recorded are the same bytes, read once. */
+/** Reads the file once, so that what is shown is what is recorded. */
 async function trust({ terminal, voice, invocation }: Asked, path: string): Promise<ExitCode> {
   const read = await readConfigText({ path, place: 'project' }, terminal.surroundings);
   if (!read.ok) return refuse(voice, [renderConfigProblem(read.error)]);
@@ -69,7 +70,7 @@ async function trust({ terminal, voice, invocation }: Asked, path: string): Prom
     voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
-  const until = 'Whatever changes in it has to be trusted again; `compact config trust --revoke` takes it back.';
+  const until = 'After any change it has to be trusted again; `compact config trust --revoke` takes trust back.';
   voice.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
   return EXIT_CODES.done;
 }

@@ -25,7 +25,7 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
       color: 'never',
       showProgress: false,
     },
-    // An agent's client starts it in any folder, and nobody reads what it says there.
+    // Clients start the server in any folder, and nobody reads its messages.
     settings: { ...readSettings(options), project: 'ignored' },
   }),
 };

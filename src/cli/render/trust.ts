@@ -7,11 +7,11 @@ type Missed = {
   readonly program: string;
   /** Dotted. */
   readonly keys: readonly string[];
-  /** False: the run goes on without them. */
+  /** False: the run continues without them. */
   readonly isNeeded: boolean;
 };
 
-/** The one line about what a project's file may not set, with what makes it trusted; none where nothing is missed. */
+/** One line about the settings that an untrusted file may not set, with the command that trusts it; none if nothing is missed. */
 export function renderMissed(
   { file }: Pick<LoadedConfig, 'file'>,
   { program, keys, isNeeded }: Missed,
@@ -24,7 +24,7 @@ export function renderMissed(
   return [`${place}: ${what}${consequence}. Read it, then run \`${program} config trust\`, or give --trust-config.`];
 }
 
-/** Why what a file sets is refused, for `config show`. */
+/** Why settings of the file were refused, for `config show`. */
 export function renderRefusal({ file }: Pick<LoadedConfig, 'file'>, program: string): readonly string[] {
   if (file === null) return [];
   const what = `${describeTrust(file.trust)}, so some of it is refused`;
@@ -49,7 +49,7 @@ function describeTrust(trust: FileTrust): string {
   }
 }
 
-/** A repository's file that is not even looked at. */
+/** One line about a repository's file that was not read. */
 export function renderPassedOver({ passedOver }: Pick<LoadedConfig, 'passedOver'>): readonly string[] {
   if (passedOver === null) return [];
   const { path, reason } = passedOver;

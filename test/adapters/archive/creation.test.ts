@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { createArchiveFile } from '../../../src/adapters/archive/create.ts';
 import { archiveExists } from '../../../src/adapters/archive/file.ts';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { tempFolder } from './drafts.ts';
@@ -31,4 +33,21 @@ test('who opens an archive while another process makes it finds it whole or not 
   }
   const [code] = await exited;
   assert.deepEqual([code, opened, refused], [0, ARCHIVES, []]);
+});
+
+test('without hard links an archive is created too, and nothing that stands there is replaced', (t) => {
+  const folder = tempFolder(t);
+  const unsupported = (): never => {
+    throw Object.assign(new Error('no links here'), { code: 'EPERM', syscall: 'link' });
+  };
+  const path = join(folder, 'archive.db');
+  assert.equal(createArchiveFile(path, unsupported), null);
+  const opened = openArchive({ path, create: false });
+  assert.ok(opened.ok);
+  opened.value.close();
+  const taken = join(folder, 'notes.txt');
+  writeFileSync(taken, 'mine');
+  for (const link of [undefined, unsupported]) createArchiveFile(taken, link);
+  assert.equal(readFileSync(taken, 'utf8'), 'mine');
+  assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'notes.txt']);
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
+import type { Environment } from '../../../src/config/find.ts';
 import { folderWith } from '../../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
 
@@ -21,8 +22,8 @@ function scene(t: TestContext, toml = TOML) {
     'repo/talk.jsonl': '',
     'repo/compact.toml': toml,
   });
-  const told = async (argv: readonly string[], working = 'repo'): Promise<Told> => {
-    const place = { workingFolder: join(root, working), homeFolder: join(root, 'home') };
+  const told = async (argv: readonly string[], working = 'repo', environment: Environment = {}): Promise<Told> => {
+    const place = { environment, workingFolder: join(root, working), homeFolder: join(root, 'home') };
     const terminal = createFakeTerminal(argv, place);
     const { calls, loadUseCases } = createFakeUseCases();
     const code = await run({ terminal, loadUseCases });
@@ -53,8 +54,8 @@ test('what a file sets is shown and recorded; from then on it applies, until it 
       '',
     ].join('\n'),
     errors:
-      './repo/compact.toml: trusted as it stands. Whatever changes in it has to be trusted again; ' +
-      '`compact config trust --revoke` takes it back.\n',
+      './repo/compact.toml: trusted as it stands. After any change it has to be trusted again; ' +
+      '`compact config trust --revoke` takes trust back.\n',
     asks: false,
   });
   const after = await compact();
@@ -95,7 +96,7 @@ test('a file or a folder elsewhere can be named', async (t) => {
   const { told, compact } = scene(t);
   assert.equal((await told(['config', 'trust', '-q', '../repo'], 'home')).code, 0);
   assert.equal((await compact()).code, 0);
-  await told(['config', 'trust', '--revoke', '../repo/compact.toml'], 'home');
+  await told(['config', 'trust', '--revoke'], 'repo', { COMPACT_CONFIG: '/other.toml' });
   assert.equal((await compact()).code, 2);
   await told(['config', 'trust', '-q', '../repo/compact.toml'], 'home');
   assert.equal((await compact()).code, 0);
