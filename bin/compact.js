@@ -67,10 +67,37 @@ function isOwn(stats, forbidden) {
   return process.geteuid === undefined || (stats.uid === process.geteuid() && (stats.mode & forbidden) === 0);
 }
 
+function tellHowToBuild() {
+  var exists = process.getBuiltinModule('node:fs').existsSync;
+  var step = exists(new URL('../node_modules', import.meta.url)) ? 'npm run build' : 'npm ci';
+  fail(1, 'not built yet. Run: cd ' + shellWord(pathOf('..')) + ' && ' + step);
+}
+
+/** A path of this package, which begins in `bin`. */
+function pathOf(path) {
+  return decodeURIComponent(new URL(path, import.meta.url).pathname).replace(/\/$/, '');
+}
+
+function shellWord(text) {
+  return /^[\w./:@%+=,-]+$/.test(text) ? text : "'" + text.replace(/'/g, "'\\''") + "'";
+}
+
+function tellWhichNode() {
+  var found = 'needs Node ' + REQUIRED.join('.') + ' or newer, and this is Node ' + process.versions.node;
+  // A clone brings the Node that it needs along.
+  var pinned = pathOf('../node_modules/.bin/node');
+  process.exitCode = WRONG_NODE;
+  void import('fs').then(function (fs) {
+    var command = [pinned, pathOf('compact.js')].concat(process.argv.slice(2)).map(shellWord).join(' ');
+    var cure = fs.existsSync(pinned) ? 'Run: ' + command : 'Install a newer one: https://nodejs.org.';
+    return fail(WRONG_NODE, found + ' (' + process.execPath + '). ' + cure);
+  });
+}
+
 function start() {
   var main = new URL('../dist/cli/main.js', import.meta.url);
   if (!process.getBuiltinModule('node:fs').existsSync(main)) {
-    fail(1, 'not built: ' + main.pathname + ' is missing. Run `npm run build` in the folder above.');
+    tellHowToBuild();
     return;
   }
   var cache = findCacheFolder();
@@ -83,16 +110,7 @@ function start() {
 }
 
 if (isNodeTooOld()) {
-  fail(
-    WRONG_NODE,
-    'needs Node ' +
-      REQUIRED.join('.') +
-      ' or newer, and this is Node ' +
-      process.versions.node +
-      ' (' +
-      process.execPath +
-      '). Install a newer one (https://nodejs.org), or run it with `npx --package=node@24 --package=compact-transcript compact`.',
-  );
+  tellWhichNode();
 } else if (process.argv.length === 3 && (process.argv[2] === '--version' || process.argv[2] === '-V')) {
   printVersion();
 } else {

@@ -1,6 +1,70 @@
+import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
+import { shellWord } from './render/shell-word.ts';
+import { systemCode } from './system-failure.ts';
 
-/** As it can be typed again: npx says that it runs us. */
-export function programName(environment: Environment): string {
-  return environment['npm_command'] === 'exec' ? 'npx compact' : 'compact';
+const PACKAGE_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
+const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
+const NAMES = ['compact', 'compact-transcript'] as const;
+
+/**
+ * How this program is called from the user's shell, so that a printed command can be pasted: by a name that the shell finds, inside a
+ * clone by npx, else by the path of Node and of the program. Outside a clone `npx compact` is somebody else's package.
+ */
+export function programName(environment: Environment, nodePath: string): string {
+  const folders = shellFolders(environment);
+  const known = NAMES.find((name) => isThisProgram(findCommand(name, folders)));
+  if (known !== undefined) return known;
+  const prefix = environment['npm_config_local_prefix'] ?? '';
+  const isClone = environment['npm_command'] === 'exec' && realPath(prefix) === realPath(PACKAGE_FOLDER);
+  if (isClone) return 'npx compact';
+  const node = findCommand('node', folders);
+  const isOnPath = node !== null && realPath(node) === realPath(nodePath);
+  return `${isOnPath ? 'node' : shellWord(nodePath)} ${shellWord(ENTRY)}`;
+}
+
+/** The folders of PATH without those that npm puts before them for the time of a command. */
+function shellFolders(environment: Environment): readonly string[] {
+  const folders = (environment['PATH'] ?? '').split(delimiter).filter(isAbsolute);
+  if (environment['npm_command'] === undefined) return folders;
+  return folders.filter((folder) => !/[\\/](?:node_modules[\\/]\.bin|node-gyp-bin)[\\/]?$/.test(folder));
+}
+
+function findCommand(name: string, folders: readonly string[]): string | null {
+  return folders.map((folder) => join(folder, name)).find((path) => realPath(path) !== null) ?? null;
+}
+
+const SCRIPT_BYTES = 4096;
+
+/** A link to this program, or a package manager's script that starts it. */
+function isThisProgram(path: string | null): boolean {
+  if (path === null) return false;
+  return realPath(path) === realPath(ENTRY) || readStart(path).includes(`compact-transcript/bin/compact.js`);
+}
+
+function readStart(path: string): string {
+  try {
+    const file = openSync(path, 'r');
+    const bytes = Buffer.alloc(SCRIPT_BYTES);
+    const length = readSync(file, bytes);
+    closeSync(file);
+    return bytes.toString('latin1', 0, length);
+  } catch (error) {
+    // It is there and cannot be read: it is not ours.
+    if (systemCode(error) === null) throw error;
+    return '';
+  }
+}
+
+/** Null: nothing is there. */
+function realPath(path: string): string | null {
+  if (path === '') return null;
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return null;
+  }
 }

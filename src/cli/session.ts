@@ -10,7 +10,6 @@ import type { Result } from '../core/result.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
-import { programName } from './program-name.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
 import type { Terminal } from './terminal.ts';
@@ -100,14 +99,13 @@ export async function inSession(
 type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: readonly string[] };
 
 async function readSettings(
-  { surroundings }: Terminal,
+  { surroundings, program }: Terminal,
   { settings: asked, needs, wants = [] }: CommandRequest,
 ): Promise<Result<ReadSettings, readonly string[]>> {
   const loaded = await loadConfig(surroundings, asked);
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
   const config = loaded.value;
   const given = { config, flags: asked.flags, surroundings };
-  const program = programName(surroundings.environment);
   const missed = renderMissed(config, { program, keys: findMissed({ ...given, uses: needs }), isNeeded: true });
   if (missed.length > 0) return err(missed);
   const remarks = [

@@ -5,6 +5,7 @@ import { isatty } from 'node:tty';
 import type { Surroundings } from '../config/find.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { programName } from './program-name.ts';
 import { systemCode } from './system-failure.ts';
 
 /** One of the two ways out. Writing is done when it returns; where nobody reads any more, or writing failed, it does nothing. */
@@ -22,6 +23,8 @@ export type Channel = {
 export type Terminal = {
   readonly argv: readonly string[];
   readonly surroundings: Surroundings;
+  /** How the user calls this program, as it can be pasted into a shell. */
+  readonly program: () => string;
   readonly stdin: { readonly isTerminal: boolean; readonly open: () => Readable };
   readonly stdout: Channel;
   readonly stderr: Channel;
@@ -65,6 +68,7 @@ export function createTerminal(): OwnedTerminal {
       homeFolder: homedir(),
       userId: process.geteuid?.() ?? null,
     },
+    program: () => programName(process.env, process.execPath),
     stdin: {
       get isTerminal() {
         return isatty(0);

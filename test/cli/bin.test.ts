@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -71,13 +71,18 @@ test('a reader that goes away is no error', async () => {
   assert.deepEqual([status, errors], [0, '']);
 });
 
-test('without a build it says what to do', (t) => {
-  const folder = folderWith(t, { 'bin/': '', 'package.json': '{"type":"module","version":"0"}' });
-  const copy = join(folder, 'bin/compact.js');
-  copyFileSync(program, copy);
-  const { status, stderr } = spawnSync(process.execPath, [copy, 'x'], { encoding: 'utf8' });
-  assert.equal(status, 1);
-  assert.match(stderr, /^compact: not built: .*main\.js is missing\. Run `npm run build`/);
+test('without a build it says what to do, in a command that can be pasted', (t) => {
+  const folder = folderWith(t, {
+    "it's a clone/bin/": '',
+    "it's a clone/package.json": '{"type":"module","version":"0"}',
+  });
+  const clone = join(folder, "it's a clone");
+  copyFileSync(program, join(clone, 'bin/compact.js'));
+  const told = () => spawnSync(process.execPath, [join(clone, 'bin/compact.js'), 'x'], { encoding: 'utf8' });
+  const start = `compact: not built yet. Run: cd '${clone.replace("'", "'\\''")}' && `;
+  assert.deepEqual([told().status, told().stderr], [1, `${start}npm ci\n`]);
+  mkdirSync(join(clone, 'node_modules'));
+  assert.deepEqual([told().status, told().stderr], [1, `${start}npm run build\n`]);
 });
 
 test('an old Node is told which one is needed, before anything is loaded', (t) => {
@@ -86,11 +91,19 @@ test('an old Node is told which one is needed, before anything is loaded', (t) =
     'package.json': '{"type":"module"}',
     'bin/compact.js': source.replaceAll('process.versions.node', "'20.11.1'"),
   });
-  const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, 'bin/compact.js'), '--version'], {
-    encoding: 'utf8',
-  });
+  const told = (...argv: readonly string[]) =>
+    spawnSync(process.execPath, [join(folder, 'bin/compact.js'), ...argv], { encoding: 'utf8' });
+  const { status, stdout, stderr } = told('--version');
   assert.deepEqual([status, stdout], [69, '']);
-  assert.match(stderr, /^compact: needs Node 22\.18 or newer, and this is Node 20\.11\.1 \(.*\)\. Install /);
+  const start = `compact: needs Node 22.18 or newer, and this is Node 20.11.1 (${process.execPath}). `;
+  assert.equal(stderr, `${start}Install a newer one: https://nodejs.org.\n`);
+  // A clone has the Node that it needs.
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  const pinned = join(folder, 'node_modules/.bin/node');
+  symlinkSync(process.execPath, pinned);
+  const withPinned = told('-i', 'my file.jsonl');
+  const command = `${pinned} ${join(folder, 'bin/compact.js')} -i 'my file.jsonl'`;
+  assert.deepEqual([withPinned.status, withPinned.stderr], [69, `${start}Run: ${command}\n`]);
 });
 
 test('the program is written so that an old Node can parse it', () => {

@@ -57,6 +57,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
       homeFolder: options.homeFolder ?? '/nowhere/home',
       userId: options.userId ?? USER_ID,
     },
+    program: () => 'compact',
     stdin: { isTerminal: options.stdin === undefined, open: () => Readable.from([Buffer.from(options.stdin ?? '')]) },
     stdout: stdout.channel,
     stderr: stderr.channel,

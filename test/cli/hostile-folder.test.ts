@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { chownSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -33,12 +33,14 @@ type RunOptions = { readonly stdin?: string; readonly environment?: Readonly<Rec
 function scene(t: TestContext, toml: string, more: { readonly [path: string]: string } = {}): Scene {
   const root = folderWith(t, {
     'home/.ssh/': '',
+    'home/bin/': '',
     'repository/.git/': '',
     'repository/talk.jsonl': TALK,
     'repository/compact.toml': toml,
     ...more,
   });
   const [home, repository] = [join(root, 'home'), join(root, 'repository')];
+  symlinkSync(program, join(home, 'bin/compact'));
   const list = (): readonly string[] =>
     readdirSync(root, { recursive: true, encoding: 'utf8' })
       .filter((path) => !path.startsWith('home/.cache'))
@@ -66,7 +68,7 @@ async function runIn(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...argv], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: home, CI: '1', ...environment },
+    env: { PATH: [join(home, 'bin'), process.env['PATH']].join(delimiter), HOME: home, CI: '1', ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const texts = { stdout: '', stderr: '' };

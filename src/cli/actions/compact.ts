@@ -15,7 +15,6 @@ import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
 import { priceOf } from '../price.ts';
-import { programName } from '../program-name.ts';
 import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
 import type { CompactRendering } from '../render/compact.ts';
@@ -148,7 +147,7 @@ function renderingOf(session: Session, invocation: CompactInvocation): CompactRe
     theme: session.voice.theme,
     isVerbose: invocation.manner.verbosity === 'verbose',
     archiveFlag: archiveToName(session, invocation.settings),
-    program: programName(session.terminal.surroundings.environment),
+    program: session.terminal.program(),
     isInPlace: invocation.output.kind === 'in-place',
     widthColumns: session.terminal.stderr.widthColumns,
   };

@@ -70,7 +70,7 @@ async function trust({ terminal, voice, invocation }: Asked, path: string): Prom
     voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
-  const until = 'After any change it has to be trusted again; `compact config trust --revoke` takes trust back.';
+  const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke\` takes trust back.`;
   voice.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
   return EXIT_CODES.done;
 }

@@ -7,7 +7,6 @@ import { resolveSettings } from '../../config/resolve.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { ConfigInvocation } from '../invocation.ts';
-import { programName } from '../program-name.ts';
 import { renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -54,8 +53,7 @@ function tellSettings(voice: Voice, { terminal, invocation, config }: Asked & { 
   const refused = file === null ? [] : listFileSettings(file, config.refused);
   voice.report(renderPassedOver(config));
   if (!invocation.manner.json) {
-    const program = programName(surroundings.environment);
-    const comments = refused.length === 0 ? [] : renderRefusal(config, program).map((line) => `# ${line}`);
+    const comments = refused.length === 0 ? [] : renderRefusal(config, terminal.program()).map((line) => `# ${line}`);
     voice.answer([...comments, ...renderSettings(rows, voice.answerTheme, refused)]);
     return;
   }

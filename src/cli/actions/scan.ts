@@ -9,7 +9,6 @@ import type { ExitCode } from '../exit-codes.ts';
 import { findScanned } from '../find-scanned.ts';
 import type { Scanned, ScannedFile } from '../find-scanned.ts';
 import type { ScanInvocation } from '../invocation.ts';
-import { programName } from '../program-name.ts';
 import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
 import { renderFailed, failedReport } from '../render/failed.ts';
@@ -158,11 +157,11 @@ async function answer({ session, invocation, nowMs }: Run, rows: readonly ScanRe
   else if (invocation.output === 'json') for (const row of rows) voice.answerPiece(reportJson(row));
   if (rows.length === 0 || invocation.output !== 'table') return;
   const { renderScan, renderNextStep } = await import('../render/scan.ts');
-  const { environment, homeFolder } = terminal.surroundings;
+  const { homeFolder } = terminal.surroundings;
   voice.answer(
     renderScan(rows, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, nowMs, homeFolder }),
   );
-  voice.report(renderNextStep(rows, { program: programName(environment), argv: terminal.argv }));
+  voice.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
 }
 
 function nothingFound({ files, looked }: Scanned): readonly string[] {

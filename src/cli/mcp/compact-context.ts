@@ -8,7 +8,6 @@ import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
 import type { McpInvocation } from '../invocation.ts';
 import { priceOf } from '../price.ts';
-import { programName } from '../program-name.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -145,7 +144,7 @@ function renderingOf(
     theme: PLAIN_THEME,
     isVerbose: false,
     archiveFlag: archiveToName(session, invocation.settings),
-    program: programName(session.terminal.surroundings.environment),
+    program: session.terminal.program(),
     isInPlace,
     widthColumns: session.terminal.stderr.widthColumns,
   };

@@ -4,7 +4,8 @@ import { safeText } from './safe-text.ts';
 import { shellWord } from './shell-word.ts';
 
 type Missed = {
-  readonly program: string;
+  /** How the user calls this program. */
+  readonly program: () => string;
   /** Dotted. */
   readonly keys: readonly string[];
   /** False: the run continues without them. */
@@ -21,7 +22,7 @@ export function renderMissed(
   const place = `${safeText(file.path)}${line === undefined ? '' : `:${line}`}`;
   const what = `${describeTrust(file.trust)}, so it may not set ${listKeys(keys)}`;
   const consequence = isNeeded ? ', which this run depends on' : '; this run goes on without that';
-  return [`${place}: ${what}${consequence}. Read it, then run \`${program} config trust\`, or give --trust-config.`];
+  return [`${place}: ${what}${consequence}. Read it, then run \`${program()} config trust\`, or give --trust-config.`];
 }
 
 /** Why settings of the file were refused, for `config show`. */

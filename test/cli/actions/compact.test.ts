@@ -22,11 +22,6 @@ test('the command that restores names the archive that a named configuration cho
   assert.ok(!(await told([path, '--config', join(folder, 'plain.toml')])).includes('--archive'));
 });
 
-test('the command that restores can be typed by who has the program from npx alone', async (t) => {
-  const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
-  assert.match(await told([path], { environment: { npm_command: 'exec' } }), /restore {3}npx compact restore /);
-});
-
 test('a folder that is named as one is made for a single transcript too, but not for a dry run', async (t) => {
   const folder = folderWith(t, { 'x.jsonl': '' });
   const made = join(folder, 'new/deep');
