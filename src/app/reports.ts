@@ -84,10 +84,10 @@ export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
   readonly usage?: UsageReport;
 };
 
-/** The line of a file that a folder or a pattern named and that holds no conversation (sessions that were opened and left): nothing to do. */
+/** The line of a file that a folder, a pattern or a list named, and that holds no conversation that can be read: nothing to do. */
 export type PassedReport = Pick<CompactReport, 'schema' | 'file' | 'notes'> & {
   readonly result: 'skipped';
-  readonly reason: 'no-messages';
+  readonly reason: 'no-messages' | 'not-a-transcript' | 'unknown-format' | 'mixed-formats' | 'bad-line';
 };
 
 /** For scripts. 'bug': an error that nobody expected. */

@@ -45,7 +45,12 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--sort',
 ]);
 
-export type CommandLine = { readonly command: CommandName | null; readonly rest: readonly string[] };
+export type CommandLine = {
+  readonly command: CommandName | null;
+  readonly rest: readonly string[];
+  /** A command could stand where the first operand stands: that is no file's name before it is looked for. */
+  readonly isOpen: boolean;
+};
 
 /**
  * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may stand
@@ -58,8 +63,9 @@ export function splitCommandLine(argv: readonly string[]): CommandLine {
     if (VALUE_FLAGS.has(word)) index += 1;
     else if (word === '-' || !word.startsWith('-')) {
       const command = COMMAND_NAMES.find((name) => name === word);
-      return command === undefined ? { command: null, rest: argv } : { command, rest: argv.toSpliced(index, 1) };
+      if (command === undefined) return { command: null, rest: argv, isOpen: true };
+      return { command, rest: argv.toSpliced(index, 1), isOpen: false };
     }
   }
-  return { command: null, rest: argv };
+  return { command: null, rest: argv, isOpen: false };
 }

@@ -1,9 +1,8 @@
 import type { FailedReport } from '../app/reports.ts';
 import { assertNever } from '../core/result.ts';
-import { COMMAND_NAMES } from './command-word.ts';
-import { likelyName } from '../config/nearest.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';
+import { describeFirstWord } from './first-word.ts';
 import { findInputs } from './inputs.ts';
 import type { InputFile, InputProblem, InputRules } from './inputs.ts';
 import { readNameList } from './name-list.ts';
@@ -24,17 +23,22 @@ export type Gathered = {
 };
 
 /** `filesFrom` is what `--files-from` names: a list of further transcripts, `-` on standard input. */
-export type GatherRules = Omit<InputRules, 'names'> & { readonly filesFrom?: string | null };
+export type GatherRules = Omit<InputRules, 'names'> & {
+  readonly filesFrom?: string | null;
+  /** The operand that could have been a command. */
+  readonly firstWord?: string | null;
+  readonly isStdinImplied?: boolean;
+};
 
 /** The operands as files, standard input spooled. A number instead: the command is over, with that exit code. */
 export async function gatherInputs(
   session: Session,
   operands: readonly string[],
-  { skipsCompacted, filesFrom = null }: GatherRules,
+  { skipsCompacted, filesFrom = null, firstWord = null, isStdinImplied = false }: GatherRules,
 ): Promise<Gathered | ExitCode> {
   const { terminal, voice } = session;
   const readsStdin = operands.includes('-');
-  if ((readsStdin || filesFrom === '-') && terminal.stdin.isTerminal) {
+  if ((readsStdin || filesFrom === '-') && terminal.stdin.kind === 'terminal') {
     const what = readsStdin ? 'a transcript' : 'names of transcripts';
     return session.refuse(`standard input is a terminal: pipe ${what} in, or name a file`);
   }
@@ -44,8 +48,8 @@ export async function gatherInputs(
     operands.filter((operand) => operand !== '-'),
     { skipsCompacted, names },
   );
-  const misspelt = await findMisspeltCommand(operands, found.problems);
-  if (misspelt !== null) return session.refuse(misspelt);
+  const mistaken = describeFirstWord(firstWord, found.problems);
+  if (mistaken !== null) return session.refuse(mistaken);
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) voice.error(error.message);
   for (const operand of found.empty) {
@@ -57,7 +61,9 @@ export async function gatherInputs(
   const isSeveral = count > 1 || found.hasFolder || filesFrom !== null;
   if (!readsStdin) return { inputs: files, isSeveral, failures };
 
-  const { spoolStdin } = await import('./stdin.ts');
+  const { describeMissingInput, spoolStdin } = await import('./stdin.ts');
+  const missing = isStdinImplied ? await describeMissingInput(terminal) : null;
+  if (missing !== null) return session.refuse(missing);
   const spooled = await spoolStdin(terminal);
   if (!spooled.ok) {
     voice.error(renderStdinFailure(spooled.error));
@@ -77,20 +83,6 @@ async function listNames(session: Session, filesFrom: string): Promise<readonly 
     session.voice.report([`${list}: no names in it; nothing to do.`]);
   }
   return listed.value;
-}
-
-/**
- * `compact scroe x.jsonl`: the first operand is no file and nearly a command. Nothing is begun then, because with the right
- * command the other operands would have meant something else.
- */
-async function findMisspeltCommand(
-  operands: readonly string[],
-  problems: readonly InputProblem[],
-): Promise<string | null> {
-  const first = operands[0] ?? '';
-  if (!problems.some((problem) => problem.kind === 'missing' && problem.operand === first)) return null;
-  const likely = likelyName(first, COMMAND_NAMES);
-  return likely === null ? null : `${first}: no such file, and no such command: did you mean 'compact ${likely}'?`;
 }
 
 function toFailure(problem: InputProblem): FailedReport {

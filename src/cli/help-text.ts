@@ -18,6 +18,14 @@ export const SUMMARIES: { readonly [name in CommandName]: string } = {
   help: 'help on a command',
 };
 
+/** For those who name nothing. */
+export const SHORT_HELP = `compact makes stored conversations smaller, and nothing is lost.
+  compact scan              finds transcripts, and what there is to save
+  compact -n session.jsonl  shows what would be done, and writes nothing
+  compact session.jsonl     writes session.compact.jsonl beside it
+  compact --help            all commands and options
+`;
+
 export const HELP_AFTER = `Examples:
   compact session.jsonl                 writes session.compact.jsonl beside it
   compact -n session.jsonl              shows what would be done

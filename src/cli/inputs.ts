@@ -11,7 +11,7 @@ export type InputFile = {
   readonly path: string;
   /** Below the folder that it was found in: what an output folder repeats of its path. */
   readonly pathInFolder: string;
-  /** Named itself, not found in a folder or by a glob. */
+  /** Named on the command line itself: not found in a folder, by a glob or in a list. */
   readonly isNamed: boolean;
 };
 
@@ -55,7 +55,7 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
     const isPattern = PATTERN.test(operand) && kindOf(operand) === 'missing';
     found.push({ operand, result: await (isPattern ? matchPattern(operand, rules) : findNamed(operand, rules)) });
   }
-  for (const name of rules.names ?? []) found.push({ operand: name, result: await findNamed(name, rules) });
+  for (const name of rules.names ?? []) found.push({ operand: name, result: await findListed(name, rules) });
   return {
     files: dropRepeated(found.flatMap(({ result }) => result.files)),
     hasFolder: found.some(({ result }) => result.kind === 'folder'),
@@ -73,6 +73,12 @@ async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   if (kind === 'dangling') return { kind: 'file', files: [], problems: [toDangling(operand)] };
   const file = { path: operand, pathInFolder: lastPart(operand), isNamed: true };
   return { kind: 'file', files: [file], problems: [] };
+}
+
+/** What a program has listed may be anything that it found: only a name of nothing is a mistake. */
+async function findListed(name: string, rules: InputRules): Promise<Found> {
+  const found = await findNamed(name, rules);
+  return { ...found, files: found.files.map((file) => ({ ...file, isNamed: false })) };
 }
 
 function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {

@@ -16,18 +16,26 @@ export type SettingsRequest = ConfigRequest & { readonly flags: SettingFlags };
 
 type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
 
-export type CompactInvocation = Common & {
-  readonly kind: 'compact';
-  readonly operands: readonly string[];
-  /** A list of further transcripts; '-': on standard input. */
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-  readonly policy: PolicyRequest;
-  readonly output: OutputChoice;
-  readonly isDryRun: boolean;
-  /** Transcripts at a time. */
-  readonly jobs: number;
+type Piped = {
+  /** Nothing was named, and standard input is taken because it is no terminal. */
+  readonly isStdinImplied: boolean;
 };
+
+export type CompactInvocation = Common &
+  Piped & {
+    readonly kind: 'compact';
+    /** An operand that could have been a command: if it is no file, nothing is begun. Null: there is none. */
+    readonly firstWord: string | null;
+    readonly operands: readonly string[];
+    /** A list of further transcripts; '-': on standard input. */
+    readonly filesFrom: string | null;
+    readonly format: string | null;
+    readonly policy: PolicyRequest;
+    readonly output: OutputChoice;
+    readonly isDryRun: boolean;
+    /** Transcripts at a time. */
+    readonly jobs: number;
+  };
 
 export type OutputChoice =
   | { readonly kind: 'default' }
@@ -37,15 +45,16 @@ export type OutputChoice =
   /** The summaries are made and shown. */
   | { readonly kind: 'preview' };
 
-export type ScoreInvocation = Common & {
-  readonly kind: 'score';
-  readonly operands: readonly string[];
-  readonly format: string | null;
-  readonly policy: PolicyRequest;
-  readonly explain: boolean;
-  readonly limit: number | null;
-  readonly sort: ScoreOrder;
-};
+export type ScoreInvocation = Common &
+  Piped & {
+    readonly kind: 'score';
+    readonly operands: readonly string[];
+    readonly format: string | null;
+    readonly policy: PolicyRequest;
+    readonly explain: boolean;
+    readonly limit: number | null;
+    readonly sort: ScoreOrder;
+  };
 
 export const SCORE_ORDERS = ['score', 'position'] as const;
 export type ScoreOrder = (typeof SCORE_ORDERS)[number];
@@ -66,20 +75,22 @@ export type ScanInvocation = Common & {
 export const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
 type ScanOrder = (typeof SCAN_ORDERS)[number];
 
-export type RestoreInvocation = Common & {
-  readonly kind: 'restore';
-  readonly operand: string;
-  readonly format: string | null;
-  readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
-  readonly all: boolean;
-};
+export type RestoreInvocation = Common &
+  Piped & {
+    readonly kind: 'restore';
+    readonly operand: string;
+    readonly format: string | null;
+    readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
+    readonly all: boolean;
+  };
 
-export type VerifyInvocation = Common & {
-  readonly kind: 'verify';
-  readonly operands: readonly string[];
-  readonly filesFrom: string | null;
-  readonly format: string | null;
-};
+export type VerifyInvocation = Common &
+  Piped & {
+    readonly kind: 'verify';
+    readonly operands: readonly string[];
+    readonly filesFrom: string | null;
+    readonly format: string | null;
+  };
 
 /** `query` '-': one query a line on standard input. */
 export type SearchInvocation = Common & SearchRequest & { readonly kind: 'search' };
@@ -151,4 +162,9 @@ export type Invocation =
   | { readonly kind: 'help'; readonly text: string; readonly isAnswer: boolean };
 
 /** What is wrong with a command line; `command` is the one whose help tells more. */
-export type UsageProblem = { readonly message: string; readonly command: string };
+export type UsageProblem = {
+  readonly message: string;
+  readonly command: string;
+  /** No operand stands on the line. */
+  readonly lacksOperand?: boolean;
+};

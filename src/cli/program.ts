@@ -7,25 +7,54 @@ import type { CommandName } from './command-word.ts';
 import type { CommandDefinition, Flag, Operands, Options, ParseValue } from './commands/definition.ts';
 import { loadDefinition } from './commands/load.ts';
 import { findConflict } from './conflicts.ts';
-import { HELP_AFTER, PURPOSE, SUMMARIES } from './help-text.ts';
+import { HELP_AFTER, PURPOSE, SHORT_HELP, SUMMARIES } from './help-text.ts';
 import type { Invocation, UsageProblem } from './invocation.ts';
 
-/** `widthColumns` is for help texts. */
-export type ProgramFacts = { readonly version: string; readonly widthColumns: number };
+export type ProgramFacts = {
+  readonly version: string;
+  /** For help texts. */
+  readonly widthColumns: number;
+  /** Something is piped or redirected into the program. */
+  readonly hasInput: boolean;
+};
 
 /** Any command line as data, and what is wrong with it in words. Loads only the command that it names. */
 export async function parseArguments(
   argv: readonly string[],
   facts: ProgramFacts,
 ): Promise<Result<Invocation, UsageProblem>> {
-  if (argv.length === 0) return ok({ kind: 'help', text: await renderHelp(null, facts), isAnswer: false });
-  const { command, rest } = splitCommandLine(argv);
+  const { command, rest, isOpen } = splitCommandLine(argv);
   if (command === 'help') return parseHelp(rest, facts);
   const definition = await loadDefinition(command);
+  const line = { command, definition, isOpen, facts };
+  const parsed = await parseLine({ ...line, argv: rest, isStdinImplied: false });
+  if (!facts.hasInput || definition.takesPipe !== true || !lacksOperand(parsed)) {
+    return argv.length === 0 ? ok({ kind: 'help', text: SHORT_HELP, isAnswer: false }) : parsed;
+  }
+  const piped = await parseLine({ ...line, argv: [...rest, '-'], isStdinImplied: true });
+  // What speaks against standard input speaks for an operand that was forgotten.
+  return piped.ok ? piped : parsed;
+}
+
+function lacksOperand(parsed: Result<Invocation, UsageProblem>): boolean {
+  return !parsed.ok && parsed.error.lacksOperand === true;
+}
+
+type Line = {
+  readonly argv: readonly string[];
+  readonly command: CommandName | null;
+  readonly definition: CommandDefinition<Invocation>;
+  readonly isOpen: boolean;
+  readonly isStdinImplied: boolean;
+  readonly facts: ProgramFacts;
+};
+
+async function parseLine(line: Line): Promise<Result<Invocation, UsageProblem>> {
+  const { argv, command, definition, facts } = line;
   const program = buildCommand({ name: command, definition, widthColumns: facts.widthColumns });
   if (command === null) addRootFlags(program);
   try {
-    program.parse(rest, { from: 'user' });
+    program.parse(argv, { from: 'user' });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.code === 'commander.helpDisplayed') {
@@ -35,22 +64,27 @@ export async function parseArguments(
   }
   const swallowed = findSwallowedFlag(program);
   if (swallowed !== null) return err({ message: swallowed, command: program.name() });
-  return readInvocation({ program, definition, version: facts.version });
+  return readInvocation(program, line);
 }
 
-function readInvocation(parsed: {
-  readonly program: Command;
-  readonly definition: CommandDefinition<Invocation>;
-  readonly version: string;
-}): Result<Invocation, UsageProblem> {
-  const { program, definition, version } = parsed;
-  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version });
-  const invocation = definition.read({ options: program.opts<Options>(), args: program.args });
+function readInvocation(
+  program: Command,
+  { definition, isOpen, isStdinImplied, facts }: Line,
+): Result<Invocation, UsageProblem> {
+  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
+  const firstWord = isOpen ? (program.args[0] ?? null) : null;
+  const invocation = definition.read({
+    options: program.opts<Options>(),
+    args: program.args,
+    firstWord,
+    isStdinImplied,
+  });
   if (invocation.kind === 'compact' && program.getOptionValue('formats') === true) {
     return ok({ kind: 'formats', manner: invocation.manner, settings: invocation.settings });
   }
   const conflict = findConflict(invocation);
-  return conflict === null ? ok(invocation) : err({ message: conflict, command: program.name() });
+  if (conflict === null) return ok(invocation);
+  return err({ message: conflict, command: program.name(), ...(program.args.length === 0 && { lacksOperand: true }) });
 }
 
 async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Invocation, UsageProblem>> {
@@ -146,6 +180,7 @@ function describeError(error: CommanderError, program: Command): UsageProblem {
     const aside = 'text that begins with a dash stands behind --';
     return { message: `${told}${told.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
   }
+  if (error.code === 'commander.missingArgument') return { message, command: program.name(), lacksOperand: true };
   const [, value, choices] = CHOICE_ERROR.exec(message) ?? [];
   const hasChoices = value !== undefined && choices !== undefined;
   const likely = hasChoices ? suggestion(likelyName(value, choices.split(', '))) : '';

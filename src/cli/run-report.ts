@@ -1,5 +1,6 @@
 import type { CompactReport, FailedReport, PassedReport } from '../app/reports.ts';
 import type { Manner } from './invocation.ts';
+import { renderPassed } from './passed-over.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
 import { renderCompactReport, renderTotals } from './render/compact.ts';
 import type { CompactRendering, RunTotals } from './render/compact.ts';
@@ -34,7 +35,7 @@ export type RunReportOptions = {
 
 /** Rows of the smallest usual terminal: what was said so many lines ago has scrolled away. */
 const SCREEN_ROWS = 24;
-/** More failures than this are one failure that many transcripts share, or are looked for in the whole output. */
+/** Of more failed transcripts than this only the number is told again. */
 const MAX_REPEATED = 20;
 
 export function createRunReport(options: RunReportOptions): RunReport {
@@ -49,7 +50,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
     linesSinceFailure: 0,
     archive: null,
   };
-  const failures: string[] = [];
+  const failures: string[] = []; // names alone: the reason of each has been said
 
   const say = (lines: readonly string[]): void => {
     voice.report(lines);
@@ -65,7 +66,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   const countFailure = (report: FailedReport): void => {
     if (manner.json) voice.answerPiece(reportJson(report));
     state.totals = addSpending({ ...state.totals, failed: state.totals.failed + 1 }, report.usage);
-    if (failures.length < MAX_REPEATED) failures.push(renderFailed(report));
+    if (failures.length < MAX_REPEATED) failures.push(safeText(report.file));
     state.linesSinceFailure += 1;
   };
   options.failures.forEach(countFailure);
@@ -83,8 +84,8 @@ export function createRunReport(options: RunReportOptions): RunReport {
     },
     passed: (report) => {
       if (manner.json) voice.answerPiece(reportJson(report));
-      else say([`${safeText(report.file)}: skipped, ${report.notes.map(safeText).join('; ')}`]);
-      state.totals = { ...state.totals, skipped: state.totals.skipped + 1 };
+      else say([renderPassed(report)]);
+      state.totals = addToTotals(state.totals, report);
     },
     end: (leftCount) => {
       const totals: RunTotals = { ...state.totals, left: leftCount };
@@ -97,7 +98,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
         ),
       ]);
       const hasScrolled = !manner.json && manner.verbosity !== 'quiet' && state.linesSinceFailure > SCREEN_ROWS;
-      if (hasScrolled) voice.report(['Failed, as told above:', ...indented(failures, totals.failed)]);
+      if (hasScrolled) voice.report(['Failed, for the reasons above:', ...indented(failures, totals.failed)]);
       return totals;
     },
   };

@@ -1,13 +1,14 @@
-import type { CompactReport, UsageReport } from '../app/reports.ts';
+import type { CompactReport, PassedReport, UsageReport } from '../app/reports.ts';
 import { addUsage } from '../app/usage.ts';
 import { sumTokens } from './render/compact.ts';
 import type { RunTotals } from './render/compact.ts';
 import { countLevels } from './render/model-rows.ts';
+import { skipWords } from './render/skip-words.ts';
 
 export const NO_TOTALS: RunTotals = {
   compacted: 0,
   planned: 0,
-  skipped: 0,
+  skipped: new Map(),
   failed: 0,
   left: 0,
   previewed: 0,
@@ -16,9 +17,10 @@ export const NO_TOTALS: RunTotals = {
   levels: { fallback: 0, halved: 0, feedback: 0 },
 };
 
-export function addToTotals(totals: RunTotals, report: CompactReport): RunTotals {
+export function addToTotals(totals: RunTotals, report: CompactReport | PassedReport): RunTotals {
+  if (!('ledger' in report)) return addSkip(totals, report.reason);
+  if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
   const counted = { ...totals, [report.result]: totals[report.result] + 1 };
-  if (report.result === 'skipped') return addSpending(counted, report.usage);
   const { preview, retention, usage } = report;
   const { tokens, facts, levels } = totals;
   const { before, after } = sumTokens(report);
@@ -35,6 +37,12 @@ export function addToTotals(totals: RunTotals, report: CompactReport): RunTotals
     },
   };
   return addSpending(told, usage);
+}
+
+function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): RunTotals {
+  const words = skipWords(reason);
+  const count = (totals.skipped.get(words) ?? 0) + 1;
+  return { ...totals, skipped: new Map(totals.skipped).set(words, count) };
 }
 
 /** What a transcript cost, also where nothing came of it. */

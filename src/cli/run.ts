@@ -10,7 +10,11 @@ import type { Stage } from './session.ts';
 /** The command line from argv to exit code. */
 export async function run(stage: Stage): Promise<ExitCode> {
   const { terminal } = stage;
-  const facts = { version: readPackageVersion(), widthColumns: terminal.stdout.widthColumns };
+  const facts = {
+    version: readPackageVersion(),
+    widthColumns: terminal.stdout.widthColumns,
+    hasInput: terminal.stdin.kind === 'input',
+  };
   const parsed = await parseArguments(terminal.argv, facts);
   if (!parsed.ok) {
     const { renderUsageProblem } = await import('./render/usage.ts');

@@ -1,3 +1,4 @@
+import type { LookupFailure } from '../app/failure.ts';
 import { findMissed } from '../config/depend.ts';
 import type { SettingsUse } from '../config/depend.ts';
 import { loadConfig } from '../config/load.ts';
@@ -10,6 +11,7 @@ import type { Result } from '../core/result.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
+import { renderNearFormats } from './render/failure.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
 import type { Terminal } from './terminal.ts';
@@ -31,6 +33,8 @@ export type Session = {
   readonly openUseCases: (signal: AbortSignal) => UseCases;
   /** Runs when the session is over, whatever its end. */
   readonly atEnd: (cleanUp: () => void) => void;
+  /** With `-v`, why a file is of none of the formats. */
+  readonly explain: (failure: LookupFailure) => void;
   /** Says what is wrong with the command line, and gives the exit code for it. */
   readonly refuse: (message: string) => ExitCode;
 };
@@ -83,6 +87,9 @@ export async function inSession(
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
+  const explain = (failure: LookupFailure): void => {
+    if (request.manner.verbosity === 'verbose') voice.report(renderNearFormats(failure));
+  };
   const cleanUps: (() => void)[] = [useCases.close, voice.progress.clear];
   const atEnd = (cleanUp: () => void): void => {
     cleanUps.push(cleanUp);
@@ -90,7 +97,7 @@ export async function inSession(
   try {
     const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, voice, settings, config, useCases, openUseCases, atEnd, refuse });
+    return await work({ terminal, voice, settings, config, useCases, openUseCases, atEnd, explain, refuse });
   } finally {
     for (const cleanUp of cleanUps) cleanUp();
   }

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from './system-failure.ts';
+import { systemCode, toFileFailure } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
@@ -32,6 +33,32 @@ export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInpu
     if (code === 'EISDIR') return err({ kind: 'not-a-file', path: name, is: 'a folder' });
     return err({ kind: 'io', path: name, code });
   }
+}
+
+/** How long something is waited for that nobody has named. */
+const IMPLIED_WAIT_MS = 30_000;
+
+/**
+ * Why nothing can be read where no transcript is named: a script may have a standard input that never gives anything and never ends. Null:
+ * something has come in.
+ */
+export async function describeMissingInput(
+  { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
+  timeout = AbortSignal.timeout(IMPLIED_WAIT_MS),
+): Promise<string | null> {
+  const source = stdin.open();
+  const waiting = AbortSignal.any([signal, timeout]);
+  try {
+    await once(source, 'readable', { signal: waiting });
+  } catch (error) {
+    if (signal.aborted) throw error;
+    source.destroy();
+    if (!timeout.aborted)
+      return `no transcript is named, and standard input cannot be read (${systemCode(error) ?? 'no reason'})`;
+    return `no transcript is named, and nothing came in on standard input for ${IMPLIED_WAIT_MS / 1000} seconds: name one, or - to wait for it`;
+  }
+  if (source.readableLength > 0) return null;
+  return 'no transcript is named, and standard input is empty';
 }
 
 async function makeFolder(): Promise<Result<string, FileFailure>> {

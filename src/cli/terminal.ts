@@ -1,4 +1,4 @@
-import { rmSync, writeSync } from 'node:fs';
+import { fstatSync, rmSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
@@ -25,7 +25,8 @@ export type Terminal = {
   readonly surroundings: Surroundings;
   /** How the user calls this program, as it can be pasted into a shell. */
   readonly program: () => string;
-  readonly stdin: { readonly isTerminal: boolean; readonly open: () => Readable };
+  /** input: a pipe, a socket or a file. nothing: /dev/null, or closed. */
+  readonly stdin: { readonly kind: 'terminal' | 'input' | 'nothing'; readonly open: () => Readable };
   readonly stdout: Channel;
   readonly stderr: Channel;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
@@ -70,8 +71,8 @@ export function createTerminal(): OwnedTerminal {
     },
     program: () => programName(process.env, process.execPath),
     stdin: {
-      get isTerminal() {
-        return isatty(0);
+      get kind() {
+        return kindOfStdin();
       },
       open: () => process.stdin,
     },
@@ -93,6 +94,18 @@ export function createTerminal(): OwnedTerminal {
       process.off('SIGTERM', terminate);
     },
   };
+}
+
+function kindOfStdin(): Terminal['stdin']['kind'] {
+  if (isatty(0)) return 'terminal';
+  try {
+    const stat = fstatSync(0);
+    return stat.isFIFO() || stat.isSocket() || stat.isFile() ? 'input' : 'nothing';
+  } catch (error) {
+    // Closed.
+    if (systemCode(error) === null) throw error;
+    return 'nothing';
+  }
 }
 
 /** What cannot be removed stays for the next run: there may be other things to remove, and the failure that is behind it is told elsewhere. */

@@ -32,12 +32,6 @@ test('help is an answer', () => {
   assert.match(stdout, /^Usage: compact /);
 });
 
-test('without arguments help goes to stderr, and the exit code is that of wrong usage', () => {
-  const { status, stdout, stderr } = ran();
-  assert.deepEqual([status, stdout], [2, '']);
-  assert.match(stderr, /^Usage: compact /);
-});
-
 test('a wrong flag is one line on stderr and exit code 2', () => {
   assert.deepEqual(ran('--jsno', 'x'), {
     status: 2,

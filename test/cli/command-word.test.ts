@@ -15,20 +15,24 @@ import { verifyCommand } from '../../src/cli/commands/verify.ts';
 
 test('flags may stand before the command', () => {
   const split = splitCommandLine(['--json', '--archive', 'a.db', 'score', 'f', '--explain']);
-  assert.deepEqual(split, { command: 'score', rest: ['--json', '--archive', 'a.db', 'f', '--explain'] });
+  assert.deepEqual(split, {
+    command: 'score',
+    rest: ['--json', '--archive', 'a.db', 'f', '--explain'],
+    isOpen: false,
+  });
 });
 
 test("a flag's value is no command, however it is called", () => {
-  assert.deepEqual(splitCommandLine(['-o', 'score', 'f']), { command: null, rest: ['-o', 'score', 'f'] });
+  assert.deepEqual(splitCommandLine(['-o', 'score', 'f']), { command: null, rest: ['-o', 'score', 'f'], isOpen: true });
 });
 
 test('only the first word can be a command', () => {
-  assert.deepEqual(splitCommandLine(['f', 'score']), { command: null, rest: ['f', 'score'] });
-  assert.deepEqual(splitCommandLine(['-', 'score']), { command: null, rest: ['-', 'score'] });
+  assert.deepEqual(splitCommandLine(['f', 'score']), { command: null, rest: ['f', 'score'], isOpen: true });
+  assert.deepEqual(splitCommandLine(['-', 'score']), { command: null, rest: ['-', 'score'], isOpen: true });
 });
 
 test('after -- there are files only', () => {
-  assert.deepEqual(splitCommandLine(['--', 'score']), { command: null, rest: ['--', 'score'] });
+  assert.deepEqual(splitCommandLine(['--', 'score']), { command: null, rest: ['--', 'score'], isOpen: false });
 });
 
 test('the flags that take a value are exactly those of the commands', () => {

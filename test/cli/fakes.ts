@@ -58,7 +58,10 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
       userId: options.userId ?? USER_ID,
     },
     program: () => 'compact',
-    stdin: { isTerminal: options.stdin === undefined, open: () => Readable.from([Buffer.from(options.stdin ?? '')]) },
+    stdin: {
+      kind: options.stdin === undefined ? 'terminal' : 'input',
+      open: () => Readable.from([Buffer.from(options.stdin ?? '')]),
+    },
     stdout: stdout.channel,
     stderr: stderr.channel,
     signal: interruption.signal,

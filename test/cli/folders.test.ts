@@ -71,7 +71,7 @@ function readNotes(stdout: string): readonly string[] {
   return lines.flatMap((line): readonly string[] => JSON.parse(line).notes ?? []);
 }
 
-test('one bad file of a folder fails alone, and a script is told which', async (t) => {
+test('what is no transcript in a folder is skipped, and a script is told why', async (t) => {
   const { compact, text } = placeWith(t, {
     'logs/a.jsonl': TALK,
     'logs/b-empty.jsonl': '',
@@ -79,14 +79,19 @@ test('one bad file of a folder fails alone, and a script is told which', async (
     'logs/d-torn.jsonl': `${TALK}{"role":"us`,
     'logs/deep/e.jsonl': TALK,
   });
-  const { code, results } = await compact('logs');
-  assert.equal(code, 1);
+  const { code, results, notes } = await compact('logs');
+  assert.equal(code, 0);
   assert.deepEqual(results, [
     ['logs/a.jsonl', 'compacted'],
     ['logs/b-empty.jsonl', 'skipped', 'no-messages'],
-    ['logs/c-notes.jsonl', 'failed', 'not-a-transcript'],
-    ['logs/d-torn.jsonl', 'failed', 'bad-line'],
+    ['logs/c-notes.jsonl', 'skipped', 'not-a-transcript'],
+    ['logs/d-torn.jsonl', 'skipped', 'bad-line'],
     ['logs/deep/e.jsonl', 'compacted'],
+  ]);
+  assert.deepEqual(notes.slice(0, 3), [
+    'it is an empty file',
+    'not a transcript: it looks like plain text',
+    'line 25, column 12: not valid JSON (unexpected end of line); --keep-invalid carries such lines along',
   ]);
   assert.equal(text('logs/d-torn.jsonl'), `${TALK}{"role":"us`);
 });
@@ -250,4 +255,66 @@ test('files of a folder that hold no conversation are passed over, and named the
     [true, true, true],
   );
   assert.equal((await runHere(['-i', ...archive, join(folder, 'logs/opened.jsonl')])).code, 1);
+});
+
+test('two records that are glued together are told once and in short, and can be carried along by the configuration', async (t) => {
+  const lines = TALK.split('\n');
+  const glued = [...lines.slice(0, 4), `${lines[4]}${lines[5]}`, ...lines.slice(6)].join('\n');
+  const { path, text } = placeWith(t, {
+    'logs/a.jsonl': TALK,
+    'logs/glued.jsonl': glued,
+    'carrying.toml': '[transcript]\nkeep_invalid = true\n',
+  });
+  const compact = (...args: readonly string[]) => runHere(['-i', '--archive', path('archive.db'), ...args]);
+  const inFolder = await compact(path('logs'));
+  const column = (lines[4] ?? '').length + 1;
+  const problem = 'not valid JSON (two records on one line)';
+  const isAboutGlued = (line: string): boolean => line.includes('glued.jsonl');
+  assert.deepEqual(
+    [inFolder.code, inFolder.stderr.split('\n').filter(isAboutGlued)],
+    [
+      0,
+      [
+        `${path('logs/glued.jsonl')}: skipped, line 5, column ${column}: ${problem}; --keep-invalid carries such lines along`,
+      ],
+    ],
+  );
+  assert.match(inFolder.stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 damaged line\); /m);
+  const named = await compact(path('logs/glued.jsonl'));
+  assert.deepEqual(
+    [named.code, named.stderr],
+    [1, `${path('logs/glued.jsonl')}:5:${column}: ${problem}. Use --keep-invalid to carry such lines along.\n`],
+  );
+  assert.equal(text('logs/glued.jsonl'), glued);
+  const carried = await compact('--config', path('carrying.toml'), path('logs/glued.jsonl'));
+  assert.equal(carried.code, 0, carried.stderr);
+  const restored = await runHere(['restore', '--archive', path('archive.db'), path('logs/glued.jsonl')]);
+  assert.equal(restored.stdout, glued);
+});
+
+test('score and verify skip in a folder what is no transcript, and fail where it is named', async (t) => {
+  const { path } = placeWith(t, {
+    'logs/notes.jsonl': 'Dear diary\n',
+    'logs/odd.jsonl': '{"price":1}\n',
+    'logs/talk.jsonl': TALK,
+  });
+  for (const command of ['score', 'verify']) {
+    const found = await runHere([command, path('logs')]);
+    assert.equal(found.code, 0, found.stderr);
+    assert.match(found.stderr, /notes\.jsonl: skipped, not a transcript: it looks like plain text\n/);
+    assert.match(found.stderr, /odd\.jsonl: skipped, of no known format\n/);
+    assert.equal((await runHere([command, path('logs/odd.jsonl')])).code, 1);
+  }
+});
+
+test('why a file was not recognized is told with -v alone', async (t) => {
+  const { path } = placeWith(t, { 'odd.jsonl': '{"price":1}\n' });
+  for (const command of [[], ['score'], ['verify'], ['restore'], ['scan']]) {
+    const short = await runHere([...command, path('odd.jsonl')]);
+    const long = await runHere([...command, '-v', path('odd.jsonl')]);
+    const start = `${path('odd.jsonl')}: of no known format. Give --format NAME if you know it (`;
+    assert.ok(short.stderr.startsWith(start) && long.stderr.startsWith(start), short.stderr);
+    assert.doesNotMatch(short.stderr, /no record has a role/);
+    assert.match(long.stderr, /^ {2}not chat-lines: no record has a role$/m);
+  }
 });

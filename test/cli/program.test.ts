@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CompactInvocation, Invocation } from '../../src/cli/invocation.ts';
 import { parseArguments } from '../../src/cli/program.ts';
 
-const facts = { version: '1.2.3', widthColumns: 80 };
+const facts = { version: '1.2.3', widthColumns: 80, hasInput: false };
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 const noSettings = {
   configFlag: null,
@@ -28,6 +28,8 @@ async function refused(...argv: readonly string[]): Promise<string> {
 function compact(changes: Partial<CompactInvocation>): CompactInvocation {
   return {
     kind: 'compact',
+    firstWord: changes.operands?.[0] ?? 'f.jsonl',
+    isStdinImplied: false,
     operands: ['f.jsonl'],
     filesFrom: null,
     format: null,
@@ -46,8 +48,8 @@ test('a file alone is compacted beside itself', async () => {
 });
 
 test('run is the default command, for files named like a command', async () => {
-  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'] }));
-  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'] }));
+  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'], firstWord: null }));
+  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'], firstWord: null }));
 });
 
 test('every flag of the default command becomes data', async () => {
@@ -125,6 +127,7 @@ test('standard input goes to standard output unless told otherwise', async () =>
 test('score ranks for people and keeps the order of the file for programs', async () => {
   const score = {
     kind: 'score',
+    isStdinImplied: false,
     operands: ['f'],
     format: null,
     policy: { ...noPolicy, targetTokens: 50 },
@@ -144,6 +147,7 @@ test('score ranks for people and keeps the order of the file for programs', asyn
 test('restore writes to standard output unless told otherwise', async () => {
   const restore = {
     kind: 'restore',
+    isStdinImplied: false,
     operand: 'f',
     format: null,
     output: { kind: 'stdout' },
@@ -164,6 +168,7 @@ test('verify and schema become data', async () => {
   const common = { manner: plain, settings: noSettings };
   assert.deepEqual(await parsed('verify', 'a', 'b'), {
     kind: 'verify',
+    isStdinImplied: false,
     operands: ['a', 'b'],
     filesFrom: null,
     format: null,
@@ -273,9 +278,10 @@ test('formats and the version need no transcript', async () => {
 test('help that was asked for is an answer, and help for want of anything is not', async () => {
   const bare = await parsed();
   assert.ok(bare.kind === 'help' && !bare.isAnswer);
-  for (const argv of [['--help'], ['help'], ['-h', 'x']]) {
-    assert.deepEqual(await parsed(...argv), { kind: 'help', text: bare.text, isAnswer: true });
-  }
+  assert.equal(bare.text.trimEnd().split('\n').length, 5);
+  const help = await parsed('--help');
+  assert.ok(help.kind === 'help' && help.isAnswer && help.text.startsWith('Usage: compact '));
+  for (const argv of [['help'], ['-h', 'x']]) assert.deepEqual(await parsed(...argv), help);
   assert.deepEqual(await parsed('help', 'score'), await parsed('score', '--help'));
 });
 
@@ -376,6 +382,46 @@ test('a dry run of standard input prints no result, so that its report may be JS
   const invocation = await parsed('-n', '--json', '-');
   assert.ok(invocation.kind === 'compact' && invocation.isDryRun);
 });
+
+/** With something piped in. */
+async function pipedIn(...argv: readonly string[]): Promise<Invocation> {
+  const result = await parseArguments(argv, { ...facts, hasInput: true });
+  assert.ok(result.ok, JSON.stringify(result));
+  return result.value;
+}
+
+test('what is piped in is taken where nothing is named', async () => {
+  const piped = compact({ operands: ['-'], firstWord: null, isStdinImplied: true, output: { kind: 'stdout' } });
+  assert.deepEqual(await pipedIn(), piped);
+  assert.deepEqual(await pipedIn('run'), piped);
+  assert.deepEqual(await pipedIn('-n'), { ...piped, output: { kind: 'stdout' }, isDryRun: true });
+  for (const [command, ...rest] of [['score'], ['verify'], ['restore', '--all']] as const) {
+    const invocation = await pipedIn(command, ...rest);
+    assert.ok(invocation.kind === command && invocation.isStdinImplied, command);
+  }
+});
+
+test('what is named, listed or asked for otherwise leaves a pipe alone', async () => {
+  for (const line of [
+    'f.jsonl',
+    '--files-from list',
+    '--formats',
+    '-V',
+    '--help',
+    'score f',
+    'verify --files-from list',
+  ]) {
+    assert.deepEqual(await pipedIn(...line.split(' ')), await parsed(...line.split(' ')), line);
+  }
+});
+
+for (const line of ['-i', '--json', 'restore -i', 'score --sort up', 'verify --jsno']) {
+  test(`'compact ${line}' is refused beside a pipe as without one`, async () => {
+    const result = await parseArguments(line.split(' '), { ...facts, hasInput: true });
+    assert.ok(!result.ok);
+    assert.equal(result.error.message, await refused(...line.split(' ')));
+  });
+}
 
 test('a refusal names the command whose help tells more', async () => {
   const result = await parseArguments(['score', '--what', 'f'], facts);

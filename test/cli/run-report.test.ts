@@ -47,7 +47,7 @@ test('a run over several is one report: a line each, then the totals', async () 
     'a.jsonl             12,000 → 750 93 % saved',
     'b.jsonl: you may not read it.',
     'c.jsonl                   12,000 nothing new',
-    '3 transcripts: 1 compacted, 1 skipped, 1 failed; tokens 12,000 → 750 (93 % saved)',
+    '3 transcripts: 1 compacted, 1 skipped (1 nothing new), 1 failed; tokens 12,000 → 750 (93 % saved)',
     '  archive   /data/archive.db',
     '  restore   compact restore FILE -i (each by itself)',
   ]);
@@ -77,7 +77,7 @@ test('verbose tells each of several at length', async () => {
   );
 });
 
-test('failures that have scrolled away are told again at the end, and others are not', async () => {
+test('failed transcripts that have scrolled away are named again at the end, without what was said of them', async () => {
   const names = Array.from({ length: 30 }, (_, at) => `${at}.jsonl`);
   const again = async (before: number) => {
     const { errors } = await said({ names }, ({ done, failed, end }) => {
@@ -88,17 +88,17 @@ test('failures that have scrolled away are told again at the end, and others are
     });
     return errors.slice(-2);
   };
-  assert.deepEqual(await again(2), ['Failed, as told above:', '  b.jsonl: you may not read it.']);
-  assert.equal((await again(28)).includes('Failed, as told above:'), false);
+  assert.deepEqual(await again(2), ['Failed, for the reasons above:', '  b.jsonl']);
+  assert.equal((await again(28)).includes('Failed, for the reasons above:'), false);
 });
 
-test('of very many failures the first are told again, and the number of the others', async () => {
+test('of very many failed transcripts the first are named again, and the number of the others', async () => {
   const failures = Array.from({ length: 50 }, (_, at) =>
     failedReport(`${at}.jsonl`, { kind: 'denied', message: `${at}.jsonl: no.` }),
   );
   const { errors } = await said({ names: [], failures }, ({ end }) => void end(0));
   assert.equal(errors[0], '50 transcripts: 50 failed');
-  assert.deepEqual([errors.length, errors[2], errors.at(-1)], [23, '  0.jsonl: no.', '  … and 30 more']);
+  assert.deepEqual([errors.length, errors[2], errors.at(-1)], [23, '  0.jsonl', '  … and 30 more']);
 });
 
 test('a failure of the archive names the transcript too', async () => {

@@ -124,11 +124,15 @@ test('a table on stdout, and the command to try next on stderr', async (t) => {
   assert.equal((await scanned(['-q', folder])).errors, '');
 });
 
-test('one that is damaged is told and the others are found, with exit code 1', async (t) => {
+test('one of a folder that is damaged is told in a line and is no failure, and named it is one', async (t) => {
   const folder = folderWith(t, { 'a.jsonl': `${CLAUDE ?? ''}{"torn`, 'b.jsonl': CLAUDE ?? '' });
   const { code, out, errors } = await scanned(['-0', folder]);
-  assert.deepEqual([code, out], [1, `${join(folder, 'b.jsonl')}\0`]);
-  assert.match(errors, /a\.jsonl:65:7: not valid JSON .* Use --keep-invalid/);
+  assert.deepEqual([code, out], [0, `${join(folder, 'b.jsonl')}\0`]);
+  assert.match(
+    errors,
+    /a\.jsonl: skipped, line 65, column 7: not valid JSON \(.*\); --keep-invalid carries .*\n1 file passed over/,
+  );
+  assert.equal((await scanned(['-0', join(folder, 'a.jsonl')])).code, 1);
   const carried = await scanned(['-0', '--keep-invalid', folder]);
   assert.deepEqual([carried.code, carried.out.split('\0').length], [0, 3]);
 });
@@ -163,8 +167,11 @@ test('what is no transcript is passed over and counted, unless it was named itse
   });
   const { code, out, errors } = await scanned(['-0', folder]);
   assert.deepEqual([code, out], [0, `${join(folder, 'a.jsonl')}\0`]);
-  assert.equal(errors, '3 files passed over that are no transcript; -v names them.\n');
-  assert.match((await scanned(['-0', '-v', folder])).errors, /c\.jsonl: of no known format/);
+  assert.equal(errors, '3 files passed over that cannot be compacted; -v names them.\n');
+  assert.match(
+    (await scanned(['-0', '-v', folder])).errors,
+    /c\.jsonl: skipped, of no known format\n {2}not claude-code: /,
+  );
   assert.equal((await scanned(['-0', join(folder, 'c.jsonl')])).code, 1);
 });
 

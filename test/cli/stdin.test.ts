@@ -29,7 +29,7 @@ test('an interruption ends the wait for standard input and leaves nothing', asyn
   const base = createFakeTerminal([]);
   const terminal = {
     ...base,
-    stdin: { isTerminal: false, open: () => new Readable({ read: () => base.interrupt() }) },
+    stdin: { kind: 'input', open: () => new Readable({ read: () => base.interrupt() }) } as const,
     removeAtExit: (path: string) => () => {
       rmSync(path, { recursive: true });
       removed.push(path);

@@ -26,16 +26,19 @@ export type ProcessOptions = {
   readonly wrapper?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly stdio?: StdioOptions;
+  /** The working folder. */
+  readonly cwd?: string;
 };
 
 const CHILD = join(import.meta.dirname, 'steps-child.ts');
 
 /** Begins the program in a process of its own, straight from the sources; its home is a folder that is not there. */
 export function startProcess(args: readonly string[], options: ProcessOptions = {}): ChildProcess {
-  const { script = {}, wrapper = [], environment = {}, stdio = ['ignore', 'pipe', 'pipe'] } = options;
+  const { script = {}, wrapper = [], environment = {}, stdio = ['ignore', 'pipe', 'pipe'], cwd } = options;
   const command = [...wrapper, process.execPath, CHILD, ...args];
   return spawn(command[0] ?? '', command.slice(1), {
     stdio,
+    cwd,
     env: {
       PATH: process.env['PATH'],
       HOME: '/nowhere',

@@ -1,6 +1,6 @@
 import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
 import type { Failure } from '../../app/failure.ts';
-import type { CompactReport, PassedReport } from '../../app/reports.ts';
+import type { CompactReport } from '../../app/reports.ts';
 import type { SettingsUse } from '../../config/depend.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
@@ -14,6 +14,7 @@ import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
+import { passedOver } from '../passed-over.ts';
 import { priceOf } from '../price.ts';
 import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
@@ -43,6 +44,8 @@ export async function runCompact(stage: Stage, invocation: CompactInvocation): P
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,
       filesFrom: invocation.filesFrom,
+      firstWord: invocation.firstWord,
+      isStdinImplied: invocation.isStdinImplied,
     });
     if (typeof gathered === 'number') return gathered;
     const outputs = await planOutputs({
@@ -101,8 +104,7 @@ async function tellJob(run: Run, job: Job, place: Place): Promise<boolean> {
     const result = await runJob(run, job, run.session.voice.progress.of(name, place));
     if (result.ok) run.report.done(result.value);
     else if (result.error.kind === 'interrupted') return false;
-    else if (!job.input.isNamed && holdsNothing(result.error)) run.report.passed(passedReport(name, result.error));
-    else run.report.failed(toFailedReport(name, result.error));
+    else tellFailure(run, job.input, result.error);
   } catch (error) {
     // What an interruption tears down may complain; it was asked for.
     if (run.session.terminal.signal.aborted) return false;
@@ -112,17 +114,15 @@ async function tellJob(run: Run, job: Job, place: Place): Promise<boolean> {
   return true;
 }
 
-type Nothing = Extract<Failure, { readonly kind: 'no-messages' | 'not-a-transcript' }>;
-
-/** Folders of sessions hold some that were opened and left: that is no reason for a nightly run to fail. */
-function holdsNothing(failure: Failure): failure is Nothing {
-  return failure.kind === 'no-messages' || (failure.kind === 'not-a-transcript' && failure.isEmpty === true);
-}
-
-function passedReport(file: string, failure: Nothing): PassedReport {
-  const note =
-    failure.kind === 'no-messages' ? `no messages in it, only ${failure.contains}` : `it is ${failure.looksLike}`;
-  return { schema: 'compact/report@1', file, result: 'skipped', reason: 'no-messages', notes: [note] };
+function tellFailure(
+  { report, session }: Run,
+  input: ReadyInput,
+  failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
+): void {
+  const passed = passedOver(failure, input);
+  if (passed === null) report.failed(toFailedReport(input.name, failure));
+  else report.passed(passed);
+  session.explain(failure);
 }
 
 async function runJob(run: Run, { input, output }: Job, progress: Progress): Promise<Result<CompactReport, Failure>> {

@@ -25,7 +25,7 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
       if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
       folders.push(resolved.value);
     }
-    if (terminal.stdin.isTerminal) voice.report([AT_A_TERMINAL]);
+    if (terminal.stdin.kind === 'terminal') voice.report([AT_A_TERMINAL]);
     // The protocol's library takes a while to load, and no other command needs it.
     const { serve } = await import('../mcp/serve.ts');
     const outage = createOutage();

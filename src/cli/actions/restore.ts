@@ -18,7 +18,8 @@ export async function runRestore(stage: Stage, invocation: RestoreInvocation): P
     { ...invocation, command: 'compact restore', needs: ['archive'], endsWithStdout },
     async (session) => {
       const { voice, terminal } = session;
-      const gathered = await gatherInputs(session, [invocation.operand], { skipsCompacted: false });
+      const { operand, isStdinImplied } = invocation;
+      const gathered = await gatherInputs(session, [operand], { skipsCompacted: false, isStdinImplied });
       if (typeof gathered === 'number') return gathered;
       const [input, ...others] = gathered.inputs;
       if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
@@ -36,6 +37,7 @@ export async function runRestore(stage: Stage, invocation: RestoreInvocation): P
       if (terminal.stdout.isClosed()) return EXIT_CODES.done;
       if (!result.ok) {
         if (result.error.kind !== 'interrupted') voice.error(renderFailure(result.error));
+        session.explain(result.error);
         return EXIT_CODES.failed;
       }
       if (invocation.manner.json) voice.answerPiece(reportJson(result.value));

@@ -10,6 +10,7 @@ import { findScanned } from '../find-scanned.ts';
 import type { Scanned, ScannedFile } from '../find-scanned.ts';
 import type { ScanInvocation } from '../invocation.ts';
 import type { Place } from '../progress.ts';
+import { passedOver, renderPassed } from '../passed-over.ts';
 import { renderBug } from '../render/bug.ts';
 import { renderFailed, failedReport } from '../render/failed.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -36,7 +37,7 @@ export async function runScan(stage: Stage, invocation: ScanInvocation): Promise
     if (found.passedCount > 0 && invocation.manner.verbosity === 'normal') {
       const them = found.passedCount === 1 ? 'it' : 'them';
       session.voice.report([
-        `${countOf(found.passedCount, 'file')} passed over that ${found.passedCount === 1 ? 'is' : 'are'} no transcript; -v names ${them}.`,
+        `${countOf(found.passedCount, 'file')} passed over that cannot be compacted; -v names ${them}.`,
       ]);
     }
     return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
@@ -114,19 +115,19 @@ function maskingOf(
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
 }
 
-/** What holds no conversation is what a scan passes over, unless it was named itself. */
+/** What holds no conversation is what a scan passes over, unless it was named itself; a damaged line is told. */
 function tellFailure({ session, invocation, saidOfArchive }: Run, file: ScannedFile, failure: Failure): Unread {
   if (failure.kind === 'interrupted') return 'interrupted';
-  const { kind } = failure;
-  const isNone = kind === 'no-messages' || kind === 'not-a-transcript' || kind === 'unknown-format';
-  const message = renderFailure(failure);
-  if (!isNone || file.isNamed) {
+  const passed = passedOver(failure, file);
+  if (passed === null) {
+    const message = renderFailure(failure);
     if (!saidOfArchive.has(message)) session.voice.error(message);
-    if (kind === 'archive') saidOfArchive.add(message);
-    return 'failed';
+    if (failure.kind === 'archive') saidOfArchive.add(message);
+  } else if (failure.kind === 'bad-line' || invocation.manner.verbosity === 'verbose') {
+    session.voice.report([renderPassed(passed)]);
   }
-  if (invocation.manner.verbosity === 'verbose') session.voice.report([message]);
-  return 'passed';
+  session.explain(failure);
+  return passed === null ? 'failed' : 'passed';
 }
 
 function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): readonly ScanReport[] {

@@ -4,6 +4,7 @@ import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ScoreInvocation } from '../invocation.ts';
+import { passedOver, renderPassed } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { selectRows } from '../render/select-rows.ts';
@@ -18,10 +19,11 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
     endsWithStdout: true,
   };
   return inSession(stage, request, async (session) => {
-    const gathered = await gatherInputs(session, invocation.operands, { skipsCompacted: true });
+    const { operands, isStdinImplied } = invocation;
+    const gathered = await gatherInputs(session, operands, { skipsCompacted: true, isStdinImplied });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
-    for (const { path, name } of gathered.inputs) {
+    for (const { path, name, isNamed } of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
       session.voice.progress.name(name);
       const input = { path, name, format: invocation.format };
@@ -29,8 +31,11 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
       if (session.terminal.stdout.isClosed()) break;
       if (result.ok) await answer(session, { report: result.value, invocation });
       else if (result.error.kind !== 'interrupted') {
-        session.voice.error(renderFailure(result.error));
-        failedCount += 1;
+        const passed = passedOver(result.error, { name, isNamed });
+        if (passed === null) session.voice.error(renderFailure(result.error));
+        else session.voice.report([renderPassed(passed)]);
+        session.explain(result.error);
+        if (passed === null) failedCount += 1;
       }
     }
     return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;

@@ -5,6 +5,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { VerifyInvocation } from '../invocation.ts';
+import { passedOver, renderPassed } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -18,6 +19,7 @@ export async function runVerify(stage: Stage, invocation: VerifyInvocation): Pro
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: false,
       filesFrom: invocation.filesFrom,
+      isStdinImplied: invocation.isStdinImplied,
     });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
@@ -48,14 +50,21 @@ function tellReport(
   return isWhole;
 }
 
-/** An original that stands in the same folder is no failure of what was compacted. */
-function tellFailure({ voice }: Session, told: { readonly failure: Failure; readonly input: ReadyInput }): boolean {
+/** An original or another file that stands in the same folder is no failure of what was compacted. */
+function tellFailure(
+  { voice, explain }: Session,
+  told: { readonly failure: Failure; readonly input: ReadyInput },
+): boolean {
   const { failure, input } = told;
   if (failure.kind === 'interrupted') return true;
   if (failure.kind === 'not-compacted' && !input.isNamed) {
     voice.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
     return true;
   }
-  voice.error(renderFailure(failure));
-  return false;
+  // Where no line can be read, nobody knows what it was.
+  const passed = failure.kind === 'bad-line' ? null : passedOver(failure, input);
+  if (passed === null) voice.error(renderFailure(failure));
+  else voice.report([renderPassed(passed)]);
+  explain(failure);
+  return passed !== null;
 }

@@ -50,8 +50,11 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
-  read: ({ options, args }) => ({
+  takesPipe: true,
+  read: ({ options, args, firstWord, isStdinImplied }) => ({
     kind: 'compact',
+    firstWord,
+    isStdinImplied,
     operands: args,
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,

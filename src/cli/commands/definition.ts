@@ -8,6 +8,8 @@ export type CommandDefinition<T> = {
   readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
+  /** Without operands it takes what is piped in. */
+  readonly takesPipe?: true;
   readonly read: (line: ParsedLine) => T;
 };
 
@@ -32,7 +34,14 @@ export type Flag = {
 
 export type ParseValue = (text: string) => Result<string | number, string>;
 
-type ParsedLine = { readonly options: Options; readonly args: readonly string[] };
+type ParsedLine = {
+  readonly options: Options;
+  readonly args: readonly string[];
+  /** The first operand, where it could have been a command; null: there is none, or `run` or `--` says that it is a file. */
+  readonly firstWord: string | null;
+  /** The operand is standard input, because there is none and something is piped in. */
+  readonly isStdinImplied: boolean;
+};
 
 /** What the flags of all commands give; a command sees only its own. */
 export type Options = {

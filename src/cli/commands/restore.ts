@@ -12,8 +12,10 @@ export const restoreCommand: CommandDefinition<RestoreInvocation> = {
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
-  read: ({ options, args }) => ({
+  takesPipe: true,
+  read: ({ options, args, isStdinImplied }) => ({
     kind: 'restore',
+    isStdinImplied,
     operand: args[0] ?? '',
     format: options.format ?? null,
     output: readOutput(options),

@@ -26,8 +26,10 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
-  read: ({ options, args }) => ({
+  takesPipe: true,
+  read: ({ options, args, isStdinImplied }) => ({
     kind: 'score',
+    isStdinImplied,
     operands: args,
     format: options.format ?? null,
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },

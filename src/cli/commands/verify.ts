@@ -5,8 +5,10 @@ import { FILES_FROM_FLAG, FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings, S
 export const verifyCommand: CommandDefinition<VerifyInvocation> = {
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [FILES_FROM_FLAG, FORMAT_FLAG, ...SETTINGS_FLAGS, ...MANNER_FLAGS],
-  read: ({ options, args }) => ({
+  takesPipe: true,
+  read: ({ options, args, isStdinImplied }) => ({
     kind: 'verify',
+    isStdinImplied,
     operands: args,
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,

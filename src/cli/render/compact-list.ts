@@ -1,7 +1,8 @@
-import type { CompactReport, SkipReason } from '../../app/reports.ts';
+import type { CompactReport } from '../../app/reports.ts';
 import { sumTokens } from './compact.ts';
 import { formatChange, formatCount, formatSaving } from './quantities.ts';
 import { safeText } from './safe-text.ts';
+import { skipWords } from './skip-words.ts';
 import type { Theme } from './theme.ts';
 import { clipStart, fitText, textWidth } from './width.ts';
 
@@ -37,19 +38,10 @@ export function renderListLine(report: CompactReport, layout: ListLayout, theme:
     const row = { name, change: formatChange(tokens), outcome: formatSaving(tokens), paint: theme.good };
     return layRow(layout, row);
   }
-  const why = report.reason === undefined ? 'nothing to do' : SKIP_WORDS[report.reason];
+  const why = skipWords(report.reason);
   const outcome = report.output === null ? why : `${why}, copied`;
   return layRow(layout, { name, change: formatCount(tokens.before), outcome, paint: theme.warning });
 }
-
-const SKIP_WORDS: { readonly [reason in SkipReason]: string } = {
-  'too-short': 'too short',
-  'under-limit': 'under limit',
-  'nothing-gained': 'no gain',
-  'nothing-new': 'nothing new',
-  'no-legal-cut': 'no legal cut',
-  'in-use': 'open elsewhere',
-};
 
 type Row = {
   readonly name: string;

@@ -43,7 +43,8 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
 export type RunTotals = {
   readonly compacted: number;
   readonly planned: number;
-  readonly skipped: number;
+  /** By the words for the reason. */
+  readonly skipped: ReadonlyMap<string, number>;
   readonly failed: number;
   /** Left as they were, because the run was interrupted. */
   readonly left: number;
@@ -62,12 +63,13 @@ export function renderTotals(
   totals: RunTotals,
   rendering: CompactRendering & { readonly archive: string | null },
 ): readonly string[] {
-  const { compacted, planned, skipped, failed, left, tokens } = totals;
+  const { compacted, planned, failed, left, tokens } = totals;
+  const skipped = totals.skipped.values().reduce((sum, count) => sum + count, 0);
   const { theme, archive } = rendering;
   const parts = [
     ...(compacted > 0 ? [theme.good(`${formatCount(compacted)} compacted`)] : []),
     ...(planned > 0 ? [`${formatCount(planned)} planned`] : []),
-    ...(skipped > 0 ? [`${formatCount(skipped)} skipped`] : []),
+    ...(skipped > 0 ? [`${formatCount(skipped)} skipped (${skipReasons(totals)})`] : []),
     ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
     ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
   ];
@@ -83,6 +85,12 @@ export function renderTotals(
   const target = rendering.isInPlace ? 'FILE -i' : 'FILE -o ORIGINAL';
   const restore = `${restoreCommand(rendering)} ${target} (each by itself)`;
   return [head, ...models, reportRow('archive', safeText(archive)), reportRow('restore', restore)];
+}
+
+/** "12 nothing new, 3 no messages", the most frequent first. */
+function skipReasons({ skipped }: RunTotals): string {
+  const counts = [...skipped].toSorted(([, a], [, b]) => b - a);
+  return counts.map(([words, count]) => `${formatCount(count)} ${words}`).join(', ');
 }
 
 /** Over all conversations of a transcript. */

@@ -21,7 +21,7 @@ export function renderFailure(failure: LookupFailure): string {
     case 'not-a-transcript':
       return at(
         failure.file,
-        `not a transcript: it looks like ${safeText(failure.looksLike)}${nearFormats(failure.near ?? [])}.`,
+        `not a transcript: it looks like ${safeText(failure.looksLike)}.`,
         safeText(failure.advice),
       );
     case 'unknown-format':
@@ -87,17 +87,24 @@ export function renderFailure(failure: LookupFailure): string {
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 
-/** Where it is told what it is, why it is nothing else helps nobody. */
 function unknownFormat(file: string, near: NearFormats): string {
-  const told = near.map(({ reason }) => /^it looks like (.+)$/.exec(reason)?.[1]).find((name) => name !== undefined);
-  if (told !== undefined) {
-    return at(file, `it looks like ${safeText(told)}, which this version does not read.`, FORMATS_ADVICE);
-  }
-  return at(file, `of no known format${nearFormats(near)}.`, FORMAT_ADVICE);
+  const advice = nameOfForeign(near) === null ? FORMAT_ADVICE : FORMATS_ADVICE;
+  return at(file, `${describeUnknown(near)}.`, advice);
+}
+
+/** What is known of a format that is not read. */
+export function describeUnknown(near: NearFormats): string {
+  const told = nameOfForeign(near);
+  return told === null ? 'of no known format' : `it looks like ${safeText(told)}, which this version does not read`;
+}
+
+function nameOfForeign(near: NearFormats): string | null {
+  return near.map(({ reason }) => /^it looks like (.+)$/.exec(reason)?.[1]).find((name) => name !== undefined) ?? null;
 }
 
 const FORMATS_ADVICE = "'compact --formats' lists what it reads.";
-const FORMAT_ADVICE = "Give --format NAME if you know it; 'compact --formats' lists them.";
+const FORMAT_ADVICE =
+  "Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized.";
 
 function fileFailure(failure: FileFailure): string {
   switch (failure.kind) {
@@ -200,9 +207,10 @@ function archiveFailure(failure: ArchiveFailure): string {
   }
 }
 
-function nearFormats(near: NearFormats): string {
-  if (near.length === 0) return '';
-  return ` (${near.map(({ format, reason }) => `${safeText(format)}: ${safeText(reason)}`).join('; ')})`;
+/** Why a file is of none of the formats, one a line: for those who ask for it with `-v`. */
+export function renderNearFormats(failure: LookupFailure): readonly string[] {
+  const near = 'near' in failure && failure.kind !== 'not-archived' ? (failure.near ?? []) : [];
+  return near.map(({ format, reason }) => `  not ${safeText(format)}: ${safeText(reason)}`);
 }
 
 function at(place: string, what: string, advice: string): string {

@@ -131,7 +131,9 @@ const passedSchema = z.strictObject({
   schema: z.literal('compact/report@1'),
   file: z.string(),
   result: z.literal('skipped'),
-  reason: z.literal('no-messages').describe('found in a folder or by a pattern, and no conversation is in it'),
+  reason: z
+    .enum(['no-messages', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'])
+    .describe('not named itself, and no conversation that can be read is in it'),
   notes: z.array(z.string()),
 }) satisfies z.ZodType<PassedReport>;
 

@@ -108,14 +108,14 @@ test('names from outside are shown with their control characters escaped', () =>
 const TOTALS = {
   ...NO_TOTALS,
   compacted: 2,
-  skipped: 1,
+  skipped: new Map([['nothing new', 1]]),
   failed: 1,
   tokens: { before: 4000, after: 1000 },
 };
 
 test('several transcripts are added up, with where their archive is and how any of them is restored', () => {
   assert.deepEqual(renderTotals(TOTALS, { ...rendering({ archiveFlag: 'a b.db' }), archive: '/data/a b.db' }), [
-    '4 transcripts: 2 compacted, 1 skipped, 1 failed; tokens 4,000 → 1,000 (75 % saved)',
+    '4 transcripts: 2 compacted, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → 1,000 (75 % saved)',
     '  archive   /data/a b.db',
     "  restore   compact restore --archive 'a b.db' FILE -o ORIGINAL (each by itself)",
   ]);
@@ -124,15 +124,22 @@ test('several transcripts are added up, with where their archive is and how any 
 });
 
 test('where nothing was stored there is nothing to restore', () => {
-  const skipped = { ...TOTALS, compacted: 0, failed: 0, skipped: 2 };
-  assert.deepEqual(renderTotals(skipped, { ...rendering(), archive: null }), ['2 transcripts: 2 skipped']);
+  const reasons = new Map([
+    ['no messages', 2],
+    ['nothing new', 1200],
+  ]);
+  assert.deepEqual(
+    renderTotals({ ...TOTALS, compacted: 0, failed: 0, skipped: reasons }, { ...rendering(), archive: null }),
+    ['1,202 transcripts: 1,202 skipped (1,200 nothing new, 2 no messages)'],
+  );
 });
 
 test('the totals of an interrupted run tell what it left, those of a dry run that nothing was written', () => {
-  assert.deepEqual(renderTotals({ ...TOTALS, skipped: 0, failed: 0, left: 9 }, { ...rendering(), archive: null }), [
-    '11 transcripts: 2 compacted, 9 not done; tokens 4,000 → 1,000 (75 % saved)',
-  ]);
+  assert.deepEqual(
+    renderTotals({ ...TOTALS, skipped: new Map(), failed: 0, left: 9 }, { ...rendering(), archive: null }),
+    ['11 transcripts: 2 compacted, 9 not done; tokens 4,000 → 1,000 (75 % saved)'],
+  );
   assert.deepEqual(renderTotals({ ...TOTALS, compacted: 0, planned: 2 }, { ...rendering(), archive: null }), [
-    '4 transcripts: 2 planned, 1 skipped, 1 failed; tokens 4,000 → 1,000 (75 % saved); nothing was written',
+    '4 transcripts: 2 planned, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → 1,000 (75 % saved); nothing was written',
   ]);
 });

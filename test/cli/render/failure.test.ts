@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failure } from '../../../src/app/failure.ts';
-import { renderFailure } from '../../../src/cli/render/failure.ts';
+import { renderFailure, renderNearFormats } from '../../../src/cli/render/failure.ts';
 
 const file = 'talk.jsonl';
 const path = '/data/archive.db';
@@ -96,7 +96,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'unknown-format', file, near: [{ format: 'chat-lines', reason: 'no role in line 1' }] },
-    "talk.jsonl: of no known format (chat-lines: no role in line 1). Give --format NAME if you know it; 'compact --formats' lists them.",
+    "talk.jsonl: of no known format. Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized.",
   ],
   [
     { kind: 'no-messages', file, contains: '3 meta records' },
@@ -132,6 +132,19 @@ for (const [failure, message] of CASES) {
   });
 }
 
+test('why a file is of none of the formats is told one a line, and of other failures there is nothing to tell', () => {
+  const near = [
+    { format: 'pi', reason: 'the first record is no header' },
+    { format: 'chat-lines', reason: 'no record has a role' },
+  ];
+  const lines = ['  not pi: the first record is no header', '  not chat-lines: no record has a role'];
+  assert.deepEqual(renderNearFormats({ kind: 'unknown-format', file, near }), lines);
+  const document = { kind: 'not-a-transcript', file, looksLike: 'one JSON document', advice: '', near } as const;
+  assert.deepEqual(renderNearFormats(document), lines);
+  assert.deepEqual(renderNearFormats({ kind: 'source-changed', file }), []);
+  assert.deepEqual(renderNearFormats({ kind: 'not-archived', name: 'x', near: ['y'], archive: path }), []);
+});
+
 test("nothing of a file's name or content reaches the terminal raw", () => {
   const odd = '\u001b[2J\n';
   const rendered = [
@@ -139,6 +152,7 @@ test("nothing of a file's name or content reaches the terminal raw", () => {
     renderFailure({ kind: 'not-a-transcript', file: odd, looksLike: odd, advice: odd }),
     renderFailure({ kind: 'unknown-format', file: odd, near: [{ format: odd, reason: odd }] }),
     renderFailure({ kind: 'archive', failure: { kind: 'damaged', path: odd, reason: odd } }),
+    ...renderNearFormats({ kind: 'unknown-format', file: odd, near: [{ format: odd, reason: odd }] }),
   ];
   assert.deepEqual(
     rendered.filter((line) => /\p{Cc}/u.test(line)),

@@ -1,0 +1,53 @@
+import type { Failure } from '../app/failure.ts';
+import type { PassedReport } from '../app/reports.ts';
+import { assertNever } from '../core/result.ts';
+import { describeUnknown } from './render/failure.ts';
+import { safeText } from './render/safe-text.ts';
+
+type Passed = Extract<Failure, { readonly kind: PassedReport['reason'] }>;
+
+/**
+ * The report of a file that nobody named and that holds no conversation that can be read: folders hold all kinds of files, and that is no
+ * reason for a nightly run to fail. Null: it is a failure.
+ */
+export function passedOver(failure: Failure, { name, isNamed }: PassedFile): PassedReport | null {
+  if (isNamed || !isPassed(failure)) return null;
+  const notes = [describePassed(failure)];
+  const isEmpty = failure.kind === 'not-a-transcript' && failure.isEmpty === true;
+  const reason = isEmpty ? 'no-messages' : failure.kind;
+  return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
+}
+
+/** `isNamed`: on the command line itself. */
+type PassedFile = { readonly name: string; readonly isNamed: boolean };
+
+const REASONS = ['no-messages', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'] as const;
+
+function isPassed(failure: Failure): failure is Passed {
+  return REASONS.some((reason) => reason === failure.kind);
+}
+
+/** A line for people. */
+export function renderPassed({ file, notes }: PassedReport): string {
+  return `${safeText(file)}: skipped, ${notes.map(safeText).join('; ')}`;
+}
+
+function describePassed(failure: Passed): string {
+  switch (failure.kind) {
+    case 'no-messages':
+      return `no messages in it, only ${failure.contains}`;
+    case 'not-a-transcript':
+      if (failure.isEmpty === true) return `it is ${failure.looksLike}`;
+      return `not a transcript: it looks like ${failure.looksLike}`;
+    case 'unknown-format':
+      return describeUnknown(failure.near);
+    case 'mixed-formats':
+      return `line ${failure.line}: a message of ${failure.other} in a file of ${failure.format}`;
+    case 'bad-line': {
+      const cure = failure.canCarry ? '; --keep-invalid carries such lines along' : '';
+      return `line ${failure.line}, column ${failure.column}: ${failure.problem}${cure}`;
+    }
+    default:
+      return assertNever(failure);
+  }
+}

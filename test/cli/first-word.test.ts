@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runProcess } from '../support/program.ts';
+
+const TALK = chatTranscript(9);
+
+/** Runs the program in a folder of transcripts, and tells whether anything was touched. */
+function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {}) {
+  const folder = folderWith(t, { 'x.jsonl': TALK, 'logs/y.jsonl': TALK, ...files });
+  const state = () =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .toSorted()
+      .map((name) => [name, name.endsWith('l') ? readFileSync(join(folder, name), 'utf8') : '']);
+  const before = state();
+  return {
+    folder,
+    isUntouched: () => assert.deepEqual(state(), before),
+    compact: (...args: readonly string[]) =>
+      runProcess(args, { cwd: folder, environment: { XDG_DATA_HOME: join(folder, 'data') } }),
+  };
+}
+
+const NO_COMMAND = (word: string, rest: string): string =>
+  `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
+const ALL = 'The commands are run, score, scan, restore, verify, search, show, archive, mcp, config, schema, help.';
+
+for (const [line, stderr] of [
+  ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  ['-i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  ['-i undo logs x.jsonl', NO_COMMAND('undo', ALL)],
+  ['undo --archive a.db -i x.jsonl', NO_COMMAND('undo', ALL)],
+  ['-nj 2 veryfy x.jsonl', NO_COMMAND('veryfy', "Did you mean 'compact verify'?")],
+  ['--json -i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  ['status --files-from list', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  [
+    '-i typo.jsonl x.jsonl',
+    "compact: typo.jsonl: no such file or folder, so nothing was done. Try 'compact --help'.\n",
+  ],
+  ['-i nolog/ x.jsonl', "compact: nolog/: no such file or folder, so nothing was done. Try 'compact --help'.\n"],
+  ['-i q*.jsonl x.jsonl', "compact: q*.jsonl: no file matches, so nothing was done. Try 'compact --help'.\n"],
+] as const) {
+  test(`'compact ${line}' touches nothing`, async (t) => {
+    const { compact, isUntouched } = placeWith(t, { list: 'x.jsonl\n' });
+    const { code, stdout, stderr: said } = await compact(...line.split(' '));
+    assert.deepEqual([code, stdout, said], [2, '', stderr]);
+    isUntouched();
+  });
+}
+
+test('an empty word, which a script makes of a variable that is not set, touches nothing', async (t) => {
+  const { compact, isUntouched } = placeWith(t);
+  assert.equal((await compact('-i', '', 'x.jsonl')).code, 2);
+  isUntouched();
+});
+
+test('a file is a file, however it is called', async (t) => {
+  const { compact, folder } = placeWith(t, { status: TALK, search: TALK });
+  assert.equal((await compact('-i', 'status')).code, 0);
+  assert.equal((await compact('run', '-i', 'search')).code, 0);
+  for (const name of ['status', 'search']) assert.notEqual(readFileSync(join(folder, name), 'utf8'), TALK);
+});
+
+for (const line of ['-i x.jsonl typo.jsonl', 'run -i typo.jsonl x.jsonl', '-i -- typo.jsonl x.jsonl']) {
+  test(`'compact ${line}' names files alone: the one that is missing fails, and the other is done`, async (t) => {
+    const { compact, folder } = placeWith(t);
+    const { code, stderr } = await compact(...line.split(' '));
+    assert.equal(code, 1);
+    assert.match(stderr, /^typo\.jsonl: no such file or folder\. Check the path\.$/m);
+    assert.notEqual(readFileSync(join(folder, 'x.jsonl'), 'utf8'), TALK);
+  });
+}
+
+test('a name in a list is no command, and one that is missing fails alone', async (t) => {
+  const { compact, folder } = placeWith(t, { list: 'status\nx.jsonl\n' });
+  const { code, stderr } = await compact('-i', '--files-from', 'list');
+  assert.equal(code, 1);
+  assert.match(stderr, /^status: no such file or folder/m);
+  assert.notEqual(readFileSync(join(folder, 'x.jsonl'), 'utf8'), TALK);
+});
+
+test('what a list names and is no transcript is skipped, as in a folder', async (t) => {
+  const { compact, folder } = placeWith(t, { list: 'x.jsonl\nnotes.jsonl\n' });
+  writeFileSync(join(folder, 'notes.jsonl'), 'Dear diary\n');
+  const { code, stderr } = await compact('-i', '--files-from', 'list');
+  assert.equal(code, 0);
+  assert.match(stderr, /^notes\.jsonl: skipped, not a transcript: it looks like plain text$/m);
+  assert.match(stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 no transcript\); tokens /m);
+  assert.equal((await compact('-i', 'notes.jsonl')).code, 1);
+});
