@@ -67,7 +67,8 @@ export type ScanInvocation = Common & {
   readonly format: string | null;
   readonly policy: PolicyRequest;
   readonly largerThanBytes: number | null;
-  readonly olderThanMs: number | null;
+  /** The last message was earlier. */
+  readonly before: Date | null;
   readonly sort: ScanOrder;
   readonly output: 'table' | 'json' | 'paths';
 };

@@ -16,6 +16,8 @@ export type ProgramFacts = {
   readonly widthColumns: number;
   /** Something is piped or redirected into the program. */
   readonly hasInput: boolean;
+  /** Of this run, in Unix milliseconds: what ages are counted from. */
+  readonly nowMs: number;
 };
 
 /** Any command line as data, and what is wrong with it in words. Loads only the command that it names. */
@@ -51,7 +53,7 @@ type Line = {
 
 async function parseLine(line: Line): Promise<Result<Invocation, UsageProblem>> {
   const { argv, command, definition, facts } = line;
-  const program = buildCommand({ name: command, definition, widthColumns: facts.widthColumns });
+  const program = buildCommand({ name: command, definition, facts });
   if (command === null) addRootFlags(program);
   try {
     program.parse(argv, { from: 'user' });
@@ -98,9 +100,9 @@ async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<
   return ok({ kind: 'help', text: await renderHelp(topic, facts), isAnswer: true });
 }
 
-async function renderHelp(name: CommandName | null, { widthColumns }: ProgramFacts): Promise<string> {
+async function renderHelp(name: CommandName | null, facts: ProgramFacts): Promise<string> {
   const definition = await loadDefinition(name);
-  const program = buildCommand({ name, definition, widthColumns });
+  const program = buildCommand({ name, definition, facts });
   if (name !== null) return program.helpInformation();
   addRootFlags(program);
   for (const command of COMMAND_NAMES) program.command(command).summary(SUMMARIES[command]);
@@ -111,10 +113,10 @@ async function renderHelp(name: CommandName | null, { widthColumns }: ProgramFac
 type Building = {
   readonly name: CommandName | null;
   readonly definition: CommandDefinition<Invocation>;
-  readonly widthColumns: number;
+  readonly facts: ProgramFacts;
 };
 
-function buildCommand({ name, definition, widthColumns }: Building): Command {
+function buildCommand({ name, definition, facts }: Building): Command {
   const program = new Command(name === null ? 'compact' : `compact ${name}`);
   program
     .description(name === null ? PURPOSE : SUMMARIES[name])
@@ -126,23 +128,15 @@ function buildCommand({ name, definition, widthColumns }: Building): Command {
     .configureOutput({
       writeOut: () => {},
       writeErr: () => {},
-      getOutHelpWidth: () => widthColumns,
-      getErrHelpWidth: () => widthColumns,
+      getOutHelpWidth: () => facts.widthColumns,
+      getErrHelpWidth: () => facts.widthColumns,
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
     .action(() => {});
-  defineCommand(program, definition);
+  for (const operand of [definition.operands].flat()) program.addArgument(toArgument(operand));
+  for (const flag of definition.flags) program.addOption(toOption(flag, facts.nowMs));
   return program;
-}
-
-/** A definition in commander's terms. */
-function defineCommand(
-  program: Command,
-  { operands, flags }: Pick<CommandDefinition<Invocation>, 'operands' | 'flags'>,
-): void {
-  for (const operand of [operands].flat()) program.addArgument(toArgument(operand));
-  for (const flag of flags) program.addOption(toOption(flag));
 }
 
 function toArgument({ syntax, description, choices }: Operands): Argument {
@@ -150,18 +144,18 @@ function toArgument({ syntax, description, choices }: Operands): Argument {
   return choices === undefined ? argument : argument.choices(choices);
 }
 
-function toOption(flag: Flag): Option {
+function toOption(flag: Flag, nowMs: number): Option {
   const option = new Option(flag.flags, flag.description);
   if (flag.choices !== undefined) option.choices(flag.choices);
   if (flag.default !== undefined) option.default(flag.default);
   if (flag.conflicts !== undefined) option.conflicts([flag.conflicts].flat());
-  if (flag.parse !== undefined) option.argParser(throwing(flag.parse));
+  if (flag.parse !== undefined) option.argParser(throwing(flag.parse, nowMs));
   return option;
 }
 
-function throwing(parse: ParseValue): (text: string) => string | number {
+function throwing(parse: ParseValue, nowMs: number): (text: string) => string | number {
   return (text) => {
-    const parsed = parse(text);
+    const parsed = parse(text, nowMs);
     if (!parsed.ok) throw new InvalidArgumentError(parsed.error);
     return parsed.value;
   };

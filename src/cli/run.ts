@@ -14,6 +14,7 @@ export async function run(stage: Stage): Promise<ExitCode> {
     version: readPackageVersion(),
     widthColumns: terminal.stdout.widthColumns,
     hasInput: terminal.stdin.kind === 'input',
+    nowMs: Date.now(),
   };
   const parsed = await parseArguments(terminal.argv, facts);
   if (!parsed.ok) {

@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { parseCount, parseCountOrZero } from './quantity.ts';
 import { PROVIDERS } from './settings.ts';
 
 // Each message completes "KEY …", so that an error can be put together from the key, the message and what was found.
 const text = z.string('must be a text').min(1, 'must not be empty');
 const yesOrNo = z.boolean('must be true or false');
-const count = z.int('must be a whole number of 1 or more').min(1, 'must be a whole number of 1 or more');
-const countOrZero = z.int('must be a whole number of 0 or more').min(0, 'must be a whole number of 0 or more');
+const count = wholeNumber(1, parseCount);
+const countOrZero = wholeNumber(0, parseCountOrZero);
 /** More than any model gives, and more than the index of vectors can hold. */
 const MAX_DIMENSIONS = 8192;
 const vectorLength = z
@@ -22,6 +23,16 @@ const shareAboveZero = z
   .gt(0, 'must be a number above 0 and at most 1')
   .max(1, 'must be a number above 0 and at most 1');
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
+
+/** A number, or a text that says one as the command line does: "30k". */
+function wholeNumber(least: 0 | 1, parse: typeof parseCount) {
+  const message = `must be a whole number of ${least} or more (30000, "30k", "1.5M")`;
+  const read = (value: unknown): unknown => {
+    const parsed = typeof value === 'string' ? parse(value) : null;
+    return parsed?.ok === true ? parsed.value : value;
+  };
+  return z.preprocess(read, z.int(message).min(least, message));
+}
 
 function oneOf<const T extends readonly [string, ...string[]]>(names: T) {
   return z.enum(names, `must be one of ${names.map((name) => `"${name}"`).join(', ')}`);

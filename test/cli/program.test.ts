@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CompactInvocation, Invocation } from '../../src/cli/invocation.ts';
 import { parseArguments } from '../../src/cli/program.ts';
 
-const facts = { version: '1.2.3', widthColumns: 80, hasInput: false };
+const facts = { version: '1.2.3', widthColumns: 80, hasInput: false, nowMs: Date.parse('2026-03-09T15:20:00Z') };
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 const noSettings = {
   configFlag: null,
@@ -251,7 +251,7 @@ test('every flag of scan becomes data', async () => {
     ...common,
     operands: [],
     largerThanBytes: null,
-    olderThanMs: null,
+    before: null,
     sort: 'saving',
     output: 'table',
   });
@@ -263,10 +263,28 @@ test('every flag of scan becomes data', async () => {
       format: 'codex',
       policy: { ...noPolicy, targetTokens: 9 },
       largerThanBytes: 5_000_000,
-      olderThanMs: 172_800_000,
+      before: new Date('2026-03-07T15:20:00Z'),
       sort: 'age',
       output: 'paths',
     },
+  );
+});
+
+test('numbers, sizes and times are read in one way by every flag', async () => {
+  const limits = await parsed(
+    ...'--if-over 100_000 --target 1.5M --keep-recent 1k --max-summary-tokens 2,048 f.jsonl'.split(' '),
+  );
+  assert.ok(limits.kind === 'compact');
+  assert.deepEqual([limits.policy.ifOver, limits.policy.targetTokens], [100_000, 1_500_000]);
+  assert.deepEqual(limits.settings.flags.summarization, { keep_recent: 1000, max_summary_tokens: 2048 });
+  const scan = await parsed(...'scan --larger-than 1.5M --older-than 2026-03-01'.split(' '));
+  assert.ok(scan.kind === 'scan');
+  assert.deepEqual([scan.largerThanBytes, scan.before], [1_500_000, new Date('2026-03-01')]);
+  const search = await parsed(...'search --since 7d --until yesterday --limit 1k x'.split(' '));
+  assert.ok(search.kind === 'search');
+  assert.deepEqual(
+    [search.since, search.until, search.limit],
+    [new Date('2026-03-02T15:20:00Z'), new Date('2026-03-09T00:00:00Z'), 1000],
   );
 });
 
@@ -305,7 +323,7 @@ for (const [line, message] of [
   ['score -o x f', "unknown option '-o'"],
   ['--frobnicate f', "unknown option '--frobnicate': the nearest known one is --format"],
   ['-z f', "unknown option '-z'"],
-  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more$/],
+  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more: 30000, 100_000, 30k, 1.5M$/],
   ['--keep-recent 1.5 f', /whole number of 0 or more/],
   ['--chunk-size 0 f', /whole number of 1 or more/],
   ['--target 1e3 f', /whole number of 1 or more/],
@@ -338,8 +356,8 @@ for (const [line, message] of [
   ['search', /missing required argument/],
   ['search --messages --batches x', /cannot be used with/],
   ['search --limit 0 x', /whole number of 1 or more/],
-  ['search --since tomorrow x', /a day, 2026-03-02, or a time, 2026-03-02T09:30Z/],
-  ['search --until 2026-02-30 x', /a day, 2026-03-02, or a time/],
+  ['search --since tomorrow x', /a day \(2026-03-02, yesterday\), a time \(2026-03-02T09:30Z\) or an age/],
+  ['search --until 2026-02-30 x', /a day \(2026-03-02, yesterday\)/],
   ['search --role model x', /user, assistant, system, tool/],
   ['search --role user --batches x', /cannot be used with/],
   ['search -x', "unknown option '-x'; text that begins with a dash stands behind --"],
@@ -364,8 +382,8 @@ for (const [line, message] of [
   ['scan -', 'a scan looks into folders, not into standard input (-)'],
   ['scan -0 --json', /cannot be used with/],
   ['scan --larger-than 5QB', /It must be a size: 500000, 500kB, 5MB/],
-  ['scan --older-than 30m', /30m could be minutes or months: months are 30mo/],
-  ['scan --older-than soon', /It must be an age: 12h, 30d, 2w, 6mo, 1y/],
+  ['scan --older-than 30m', /30m could be minutes or months: write 30min or 30mo/],
+  ['scan --older-than soon', /a day \(2026-03-02, yesterday\), a time .* or an age \(12h, 7d/],
   ['verify', /no compacted file named/],
   ['verify --files-from - -', /only once/],
   ['--files-from - -', /must be the only input/],

@@ -16,6 +16,13 @@ test('what the file sets is given as it stands, and nothing else', () => {
   });
 });
 
+test('a whole number may be written as on the command line', () => {
+  const text = '[summarization]\nmodel_max_tokens = "200k"\nkeep_recent = "1_000"\nmax_summary_tokens = 2_048\n';
+  const parsed = parseConfig(text, 'c');
+  const summarization = { model_max_tokens: 200_000, keep_recent: 1000, max_summary_tokens: 2048 };
+  assert.deepEqual(parsed.ok && parsed.value.values, { summarization });
+});
+
 test('an unknown key is named with its line and the nearest known one', () => {
   assert.deepEqual(problemsOf('[summarization]\n\nkeep_recents = 3\n'), [
     {
@@ -69,10 +76,10 @@ test('a misspelt choice is told with the nearest one', () => {
 });
 
 for (const [text, problem] of [
-  ['[summarization]\nchunk_size = 0', 'must be a whole number of 1 or more'],
-  ['[summarization]\nchunk_size = 2.5', 'must be a whole number of 1 or more'],
-  ['[summarization]\nkeep_recent = -1', 'must be a whole number of 0 or more'],
-  ['[summarization]\nkeep_recent = "5"', 'must be a whole number of 0 or more'],
+  ['[summarization]\nchunk_size = 0', 'must be a whole number of 1 or more (30000, "30k", "1.5M")'],
+  ['[summarization]\nchunk_size = 2.5', 'must be a whole number of 1 or more (30000, "30k", "1.5M")'],
+  ['[summarization]\nkeep_recent = -1', 'must be a whole number of 0 or more (30000, "30k", "1.5M")'],
+  ['[summarization]\nkeep_recent = "5 of them"', 'must be a whole number of 0 or more (30000, "30k", "1.5M")'],
   ['[summarization]\nkeyword_bonus = nan', 'must be a number of 0 or more'],
   ['[summarization]\nkeep_system = "yes"', 'must be true or false'],
   ['[summarization]\nprompt = ""', 'must not be empty'],

@@ -88,9 +88,8 @@ async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Res
   }
 }
 
-function requestFor({ session, invocation, nowMs }: Run, { path, name }: ScannedFile): SurveyFileRequest {
-  const { format, largerThanBytes, olderThanMs } = invocation;
-  const before = olderThanMs === null ? null : new Date(nowMs - olderThanMs);
+function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): SurveyFileRequest {
+  const { format, largerThanBytes, before } = invocation;
   return {
     input: { path, name, format: null },
     policy: toPolicy(session.settings, invocation.policy),

@@ -1,3 +1,4 @@
+import { parseCount, parseShare } from '../../config/quantity.ts';
 import type { CompactInvocation, OutputChoice } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
 import {
@@ -5,8 +6,6 @@ import {
   FORMAT_FLAG,
   MANNER_FLAGS,
   MODEL_FLAGS,
-  parseCount,
-  parseShare,
   readManner,
   readSettings,
   SELECTION_FLAGS,

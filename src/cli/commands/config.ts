@@ -1,15 +1,8 @@
+import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import { CONFIG_ACTIONS } from '../invocation.ts';
 import type { ConfigInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import {
-  MANNER_FLAGS,
-  MODEL_FLAGS,
-  parseCount,
-  parseCountOrZero,
-  readManner,
-  readSettings,
-  SETTINGS_FLAGS,
-} from './options.ts';
+import { MANNER_FLAGS, MODEL_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';

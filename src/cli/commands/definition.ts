@@ -32,7 +32,8 @@ export type Flag = {
   readonly parse?: ParseValue;
 };
 
-export type ParseValue = (text: string) => Result<string | number, string>;
+/** `nowMs`: the time of the run, in Unix milliseconds. */
+export type ParseValue = (text: string, nowMs: number) => Result<string | number, string>;
 
 type ParsedLine = {
   readonly options: Options;
@@ -82,6 +83,7 @@ export type Options = {
   readonly limit?: number;
   readonly sort?: ScoreOrder | ScanInvocation['sort'];
   readonly largerThan?: number;
+  /** Unix milliseconds. */
   readonly olderThan?: number;
   readonly null?: boolean;
   readonly all?: boolean;

@@ -1,4 +1,5 @@
 import { nearestName } from '../../config/nearest.ts';
+import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/settings.ts';
 import { err, ok } from '../../core/result.ts';
@@ -92,16 +93,6 @@ export function readSettings(options: Options): SettingsRequest {
   };
 }
 
-export function parseCount(text: string): Result<number, string> {
-  const count = parseWhole(text);
-  return count === null || count < 1 ? err('It must be a whole number of 1 or more.') : ok(count);
-}
-
-export function parseCountOrZero(text: string): Result<number, string> {
-  const count = parseWhole(text);
-  return count === null ? err('It must be a whole number of 0 or more.') : ok(count);
-}
-
 function parseProvider(name: string): Result<string, string> {
   if (PROVIDERS.some((known) => known === name)) return ok(name);
   const all = PROVIDERS.join(', ');
@@ -110,19 +101,6 @@ function parseProvider(name: string): Result<string, string> {
 
 function parseModel(name: string): Result<string, string> {
   return name.trim() === '' ? err("It must be a model's name.") : ok(name);
-}
-
-/** '0.9' or '90%', as a share. */
-export function parseShare(text: string): Result<number, string> {
-  const [, digits = '', percent] = /^(\d+(?:\.\d+)?|\.\d+)(%?)$/.exec(text) ?? [];
-  const share = Number(digits) / (percent === '%' ? 100 : 1);
-  return digits === '' || share > 1 ? err('It must be a share from 0 to 1, or a percentage: 0.9 or 90%.') : ok(share);
-}
-
-/** Digits only: Number() would take '', '1e3', '0x10' and ' 5 ' as well. */
-function parseWhole(text: string): number | null {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  return Number.isSafeInteger(value) ? value : null;
 }
 
 function pickGiven<T extends object>(values: T): Partial<T> {

@@ -1,8 +1,9 @@
+import { parseSince } from '../../config/moment.ts';
+import { parseBytes } from '../../config/quantity.ts';
 import { SCAN_ORDERS } from '../invocation.ts';
 import type { ScanInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import { MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS, SETTINGS_FLAGS } from './options.ts';
-import { parseAge, parseBytes } from './quantity.ts';
 
 export const scanCommand: CommandDefinition<ScanInvocation> = {
   operands: {
@@ -13,8 +14,8 @@ export const scanCommand: CommandDefinition<ScanInvocation> = {
     { flags: '--larger-than <size>', description: 'files over 5MB, 500kB, 1GiB', parse: parseBytes },
     {
       flags: '--older-than <age>',
-      description: 'last message more than 12h, 30d, 2w, 6mo, 1y ago',
-      parse: parseAge,
+      description: 'last message more than 12h, 30d, 2w, 6mo ago, or before 2026-03-01',
+      parse: parseSince,
     },
     { flags: '--format <name>', description: 'of this format alone (see --formats)' },
     {
@@ -34,7 +35,7 @@ export const scanCommand: CommandDefinition<ScanInvocation> = {
     format: options.format ?? null,
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
     largerThanBytes: options.largerThan ?? null,
-    olderThanMs: options.olderThan ?? null,
+    before: options.olderThan === undefined ? null : new Date(options.olderThan),
     sort: SCAN_ORDERS.find((order) => order === options.sort) ?? 'saving',
     output: options.null === true ? 'paths' : options.json === true ? 'json' : 'table',
     manner: readManner(options),

@@ -1,15 +1,8 @@
 import { SCORE_ORDERS } from '../invocation.ts';
+import { parseCount } from '../../config/quantity.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import {
-  FORMAT_FLAG,
-  MANNER_FLAGS,
-  parseCount,
-  readManner,
-  readSettings,
-  SELECTION_FLAGS,
-  SETTINGS_FLAGS,
-} from './options.ts';
+import { FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS, SETTINGS_FLAGS } from './options.ts';
 
 export const scoreCommand: CommandDefinition<ScoreInvocation> = {
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },

@@ -1,8 +1,9 @@
+import { parseSince, parseUntil } from '../../config/moment.ts';
+import { parseCount } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
 import type { SearchInvocation } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
-import { MANNER_FLAGS, parseCount, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
-import { parseSince, parseUntil } from './parse-time.ts';
+import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { SearchReport } from '../../app/archive-reports.ts';
 import type { SearchRequest } from '../../app/requests.ts';
+import { parseSince, parseUntil } from '../../config/moment.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
-import { parseSince, parseUntil } from '../commands/parse-time.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { UseCases } from '../use-cases.ts';
@@ -30,7 +30,10 @@ const input = z.strictObject({
   conversation: z.string().optional().describe('only in the conversation with this id'),
   kind: z.enum(['all', 'messages', 'summaries']).default('all').describe('what to look for'),
   role: z.enum(['user', 'assistant', 'system', 'tool']).optional().describe('only messages of this role'),
-  since: z.string().optional().describe('only what was said then or later: 2026-03-02, or 2026-03-02T09:30Z'),
+  since: z
+    .string()
+    .optional()
+    .describe('only what was said then or later: 2026-03-02, 2026-03-02T09:30Z, yesterday, or 7d (a week ago)'),
   until: z.string().optional().describe('only what was said on that day or earlier, or before that time'),
   source: z.string().optional().describe("only from this transcript: its file's path, or the end of it"),
   order: z.enum(['best', 'newest']).default('best').describe('newest: what was archived last comes first'),
@@ -106,10 +109,10 @@ function toRequest(args: Args): Result<SearchRequest, string> {
 function readTime(
   name: string,
   text: string | undefined,
-  parse: (text: string) => Result<number, string>,
+  parse: (text: string, nowMs: number) => Result<number, string>,
 ): Result<Date | null, string> {
   if (text === undefined) return ok(null);
-  const parsed = parse(text);
+  const parsed = parse(text, Date.now());
   return parsed.ok ? ok(new Date(parsed.value)) : err(`${name} '${safeText(clipField(text))}': ${parsed.error}`);
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArguments } from '../../../src/cli/program.ts';
 
-const FACTS = { version: '0', widthColumns: 80, hasInput: false };
+const FACTS = { version: '0', widthColumns: 80, hasInput: false, nowMs: 0 };
 
 async function invocationOf(...argv: readonly string[]) {
   const parsed = await parseArguments(argv, FACTS);

@@ -117,11 +117,16 @@ test('a time that is none, and a role of summaries, are told', async () => {
   const args = ['--archive', '/nowhere/archive.db'];
   const [time, role] = await callTools(
     args,
-    ['memory_read', { query: 'boat', since: 'yesterday' }],
+    ['memory_read', { query: 'boat', since: 'tomorrow' }],
     ['memory_read', { query: 'boat', kind: 'summaries', role: 'user' }],
   );
   assert.deepEqual(time, {
-    content: [{ type: 'text', text: "since 'yesterday': It must be a day, 2026-03-02, or a time, 2026-03-02T09:30Z." }],
+    content: [
+      {
+        type: 'text',
+        text: "since 'tomorrow': It must be a day (2026-03-02, yesterday), a time (2026-03-02T09:30Z) or an age (12h, 7d, 2w, 6mo, 1y).",
+      },
+    ],
     isError: true,
   });
   assert.deepEqual(role, {

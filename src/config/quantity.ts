@@ -1,0 +1,90 @@
+import { err, ok } from '../core/result.ts';
+import type { Result } from '../core/result.ts';
+
+/** How people write quantities, on the command line and in the configuration. Each error is a sentence about what is accepted. */
+
+/** Digits, which `_` or commas may group, a fraction, and a unit. Number() would take '', '1e3' and '0x10' as well. */
+const QUANTITY = /^(\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)?(\.\d+)? ?([a-z]*)$/i;
+
+type Quantity = { readonly amount: number; readonly unit: string };
+
+function readQuantity(text: string): Quantity | null {
+  const [, whole = '', fraction = '', unit = ''] = QUANTITY.exec(text.trim()) ?? [];
+  const digits = whole.replaceAll(/[_,]/g, '') + fraction;
+  return digits === '' ? null : { amount: Number(digits), unit };
+}
+
+const MULTIPLES: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['k', 1e3],
+  ['m', 1e6],
+  ['g', 1e9],
+]);
+
+/** '30000', '30_000', '30,000', '30k' or '1.5M' as a whole number of 1 or more. */
+export function parseCount(text: string): Result<number, string> {
+  return readCount(text, 1);
+}
+
+export function parseCountOrZero(text: string): Result<number, string> {
+  return readCount(text, 0);
+}
+
+function readCount(text: string, least: 0 | 1): Result<number, string> {
+  const quantity = readQuantity(text);
+  const factor = MULTIPLES.get(quantity?.unit.toLowerCase() ?? '');
+  // 1.1 * 1000 is 1100.0000000000002.
+  const count = quantity === null || factor === undefined ? Number.NaN : Number((quantity.amount * factor).toFixed(6));
+  if (Number.isSafeInteger(count) && count >= least) return ok(count);
+  return err(`It must be a whole number of ${least} or more: 30000, 100_000, 30k, 1.5M.`);
+}
+
+const BYTES: ReadonlyMap<string, number> = new Map([
+  ['', 1],
+  ['b', 1],
+  ...['k', 'm', 'g', 't'].flatMap((prefix, at): readonly (readonly [string, number])[] => [
+    [prefix, 1000 ** (at + 1)],
+    [`${prefix}b`, 1000 ** (at + 1)],
+    [`${prefix}ib`, 1024 ** (at + 1)],
+  ]),
+]);
+
+/** '5MB', '1.5 GiB' or '500_000' as bytes: 1 kB is 1,000, 1 KiB is 1,024; in any case, and a number alone is bytes. */
+export function parseBytes(text: string): Result<number, string> {
+  const quantity = readQuantity(text);
+  const factor = BYTES.get(quantity?.unit.toLowerCase() ?? '');
+  if (quantity === null || factor === undefined) {
+    return err('It must be a size: 500000, 500kB, 5MB, 1.5GB, 5MiB.');
+  }
+  return ok(Math.round(quantity.amount * factor));
+}
+
+const HOUR_MS = 3_600_000;
+/** A month is 30 days here and a year 365. */
+const UNITS: readonly (readonly [string, number])[] = [
+  ['min|minutes?', HOUR_MS / 60],
+  ['h|hours?', HOUR_MS],
+  ['d|days?', 24 * HOUR_MS],
+  ['w|weeks?', 7 * 24 * HOUR_MS],
+  ['mo|months?', 30 * 24 * HOUR_MS],
+  ['y|years?', 365 * 24 * HOUR_MS],
+];
+
+/** '12h', '30d', '2w', '6mo', '1y', '3 days' as milliseconds. */
+export function parseAge(text: string): Result<number, string> {
+  const quantity = readQuantity(text);
+  if (quantity?.unit === 'm') {
+    const digits = text.trim().replace(/ ?m$/, '');
+    return err(`${text.trim()} could be minutes or months: write ${digits}min or ${digits}mo.`);
+  }
+  const unit = UNITS.find(([names]) => new RegExp(`^(?:${names})$`).test(quantity?.unit ?? ''));
+  if (quantity === null || unit === undefined) return err('It must be an age: 12h, 30d, 2w, 6mo, 1y.');
+  return ok(Math.round(quantity.amount * unit[1]));
+}
+
+/** '0.9' or '90%', as a share. */
+export function parseShare(text: string): Result<number, string> {
+  const [, digits = '', percent] = /^(\d+(?:\.\d+)?|\.\d+) ?(%?)$/.exec(text.trim()) ?? [];
+  const share = Number(digits) / (percent === '%' ? 100 : 1);
+  return digits === '' || share > 1 ? err('It must be a share from 0 to 1, or a percentage: 0.9 or 90%.') : ok(share);
+}

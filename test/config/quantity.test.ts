@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseAge, parseBytes, parseCount, parseCountOrZero, parseShare } from '../../src/config/quantity.ts';
+import { ok } from '../../src/core/result.ts';
+
+test('a number may be grouped, and thousands and millions may be shortened', () => {
+  const texts = ['1', '30000', '30_000', '1_000_000', '70,264', '30k', '30 K', '1.5M', '1.1k', '.5k', '2G', ' 7 '];
+  const counts = [1, 30_000, 30_000, 1_000_000, 70_264, 30_000, 30_000, 1_500_000, 1100, 500, 2_000_000_000, 7];
+  assert.deepEqual(
+    texts.map(parseCount),
+    counts.map((one) => ok(one)),
+  );
+  assert.deepEqual(parseCountOrZero('0'), ok(0));
+});
+
+test('what is no whole number is refused with what is accepted', () => {
+  for (const text of [
+    '',
+    '0',
+    '-1',
+    '1.5',
+    '1.0005k',
+    '1e3',
+    '0x10',
+    'k',
+    '1_',
+    '_1',
+    '1,00',
+    '1,5M',
+    '30kk',
+    '5MB',
+    '99999999999999999999',
+  ]) {
+    const expected = { ok: false, error: 'It must be a whole number of 1 or more: 30000, 100_000, 30k, 1.5M.' };
+    assert.deepEqual(parseCount(text), expected, text);
+  }
+  assert.equal(parseCountOrZero('-1').ok, false);
+});
+
+test('a size is a number of bytes, with decimal and binary units in any case', () => {
+  const sizes = ['0', '12', '12B', '5kB', '5KB', '5k', '1.5MB', '1.5M', '2 GB', '500_000', '1KiB', '3mib', '1GiB'];
+  const bytes = [0, 12, 12, 5000, 5000, 5000, 1_500_000, 1_500_000, 2e9, 500_000, 1024, 3_145_728, 1_073_741_824];
+  assert.deepEqual(
+    sizes.map(parseBytes),
+    bytes.map((one) => ok(one)),
+  );
+});
+
+test('what is no size, no age or no share is refused', () => {
+  for (const text of ['', '5X', '-5MB', 'MB', '1e3', '0x10', '5 MB 2', 'constructor']) {
+    assert.equal(parseBytes(text).ok, false, text);
+  }
+  for (const text of ['', '30', '5m', '-5d', 'd', '1e3d', '30D', '5constructor', '5 dayss']) {
+    assert.equal(parseAge(text).ok, false, text);
+  }
+  for (const text of ['', '90', '101%', '-1', '1e-1', '1.5']) assert.equal(parseShare(text).ok, false, text);
+});
+
+test('an age is minutes, hours, days, weeks, months of 30 days or years of 365', () => {
+  const hours = ['30min', '12h', '30d', '30 days', '2w', '1 week', '6mo', '1y', '1.5d', '1_000h'].map(parseAge);
+  assert.deepEqual(
+    hours,
+    [0.5, 12, 720, 720, 336, 168, 4320, 8760, 36, 1000].map((one) => ok(one * 3_600_000)),
+  );
+});
+
+test('m could be minutes or months, so it has to be said', () => {
+  assert.deepEqual(parseAge('30m'), { ok: false, error: '30m could be minutes or months: write 30min or 30mo.' });
+});
