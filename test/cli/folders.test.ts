@@ -318,3 +318,23 @@ test('why a file was not recognized is told with -v alone', async (t) => {
     assert.match(long.stderr, /^ {2}not chat-lines: no record has a role$/m);
   }
 });
+
+test('messages whose words stand where they are not read are an error, and never a summary of nothing', async (t) => {
+  const record = (at: number) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    parts: [{ type: 'text', text: `word number ${at} of a long story` }],
+  });
+  const lines = Array.from({ length: 40 }, (_, at) => `${JSON.stringify(record(at))}\n`).join('');
+  const { path, text } = placeWith(t, { 'parts.jsonl': lines });
+  const flags = ['-i', '--archive', path('archive.db'), '--format', 'chat-lines'];
+  const { code, stderr } = await runHere([...flags, path('parts.jsonl')]);
+  assert.equal(code, 1);
+  assert.equal(
+    stderr,
+    `${path('parts.jsonl')}:1:1: a message of role user whose text stands under parts, where it is not read. Use --keep-invalid to carry such lines along.\n`,
+  );
+  assert.equal(text('parts.jsonl'), lines);
+  const carried = await runHere([...flags, '--keep-invalid', path('parts.jsonl')]);
+  assert.equal(carried.code, 1);
+  assert.match(carried.stderr, /no messages in it, only 40 opaque records/);
+});

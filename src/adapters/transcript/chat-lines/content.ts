@@ -2,6 +2,8 @@ import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { documentText } from '../document-block.ts';
+import { readPartText } from '../part-text.ts';
 import { listCalls, readCall } from './tool-calls.ts';
 import type { ReadCall } from './tool-calls.ts';
 
@@ -43,15 +45,16 @@ export function readContent(record: JsonRecord, { line, resultOf }: ContentPlace
   };
   for (const block of blocksOf(record['content'])) {
     const type = isRecord(block) ? (stringAt(block, 'type') ?? '') : '';
-    if (!isRecord(block)) addText(typeof block === 'string' ? block : '');
+    if (!isRecord(block)) addText(readPartText(block));
     else if (type.endsWith('tool_use')) addCall(block);
     else if (type.endsWith('tool_result')) {
       hasResultBlock = true;
       parts.push(resultPart(block));
     } else addText(textOfBlock(block, type));
   }
+  if (parts.length === 0) addText(spokenInstead(record));
   const listed = listCalls(record['tool_calls']);
-  if (listed === null) addText(textOfValue(record['tool_calls']));
+  if (listed === null) addText(readPartText(record['tool_calls']));
   else listed.forEach(addCall);
   listCalls(record['function_call'])?.forEach(addCall);
   return finish({ parts: resultOf === null ? parts : wholeResult(parts, resultOf), calls, hasResultBlock });
@@ -70,14 +73,19 @@ function finish({ parts, calls, hasResultBlock }: Pick<Content, 'parts' | 'calls
 
 function blocksOf(content: Json | undefined): readonly Json[] {
   if (content === undefined || content === null) return [];
-  return isList(content) ? content : [typeof content === 'string' ? content : textOfValue(content)];
+  return isList(content) ? content : [content];
 }
 
-/** Text of a block; '' for thinking, media and what is not known. */
+/** OpenAI's answers that are a refusal or a sound have their words beside the content, which is null. */
+function spokenInstead(record: JsonRecord): string {
+  const { audio } = record;
+  return stringAt(record, 'refusal') ?? (isRecord(audio) ? (stringAt(audio, 'transcript') ?? '') : '');
+}
+
+/** Text of a block; '' for thinking and media. */
 function textOfBlock(block: JsonRecord, type: string): string {
-  if (type === 'text' || type === 'input_text' || type === 'output_text' || type === '')
-    return stringAt(block, 'text') ?? '';
-  return type === 'refusal' ? (stringAt(block, 'refusal') ?? '') : '';
+  if (type === 'refusal') return stringAt(block, 'refusal') ?? readPartText(block);
+  return type === 'document' ? documentText(block) : readPartText(block);
 }
 
 function callPart({ id, name, arguments: args }: ReadCall): MessagePart {
@@ -87,7 +95,7 @@ function callPart({ id, name, arguments: args }: ReadCall): MessagePart {
 function resultPart(block: JsonRecord): MessagePart {
   const { content } = block;
   const texts = blocksOf(content).map((item) =>
-    isRecord(item) ? textOfBlock(item, stringAt(item, 'type') ?? '') : textOfValue(item),
+    isRecord(item) ? textOfBlock(item, stringAt(item, 'type') ?? '') : readPartText(item),
   );
   const text = texts.filter((one) => one !== '').join('\n');
   const callId = idAt(block, 'tool_use_id');
@@ -99,11 +107,6 @@ function resultPart(block: JsonRecord): MessagePart {
 function wholeResult(parts: readonly MessagePart[], callId: string): readonly MessagePart[] {
   const text = joinParts(parts.filter((part) => part.kind === 'text'));
   return [{ kind: 'result', callId, text, isError: false }, ...parts.filter((part) => part.kind !== 'text')];
-}
-
-function textOfValue(value: Json | undefined): string {
-  if (value === undefined || value === null) return '';
-  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 function joinParts(parts: readonly MessagePart[]): string {

@@ -1,6 +1,6 @@
 import type { Role } from '../../../core/message.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { idAt, isRecord } from '../json.ts';
+import { idAt, isList, isRecord } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 
 /** A line that somebody said: a message, an instruction or a summary. */
@@ -45,7 +45,32 @@ export function classify(value: Json): Said | Carried | RecordProblem {
   if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', pin: givenRole, ...conversation };
   const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
   if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };
+  const unread = findUnread(value);
+  if (unread !== null)
+    return { problem: `a message of role ${givenRole} whose text stands under ${unread}, where it is not read` };
   return { kind: 'said', record: value, givenRole, role: role ?? 'user', ...conversation };
+}
+
+/** Where other programs keep what was said. */
+const TEXT_KEYS = ['parts', 'text', 'value', 'message', 'blocks', 'contents', 'body', 'output'];
+/** Texts and lists that say nothing. */
+const ASIDE_KEYS = new Set(['role', 'name', 'created_at', 'timestamp', 'reasoning', 'reasoning_content', 'thinking']);
+
+/** The key of something that was said in a message that would be empty; null: it is. */
+function findUnread(record: JsonRecord): string | null {
+  if (SPEECH_KEYS.some((key) => !isEmpty(record[key]))) return null;
+  const known = TEXT_KEYS.find((key) => !isEmpty(record[key]));
+  if (known !== undefined || SPEECH_KEYS.some((key) => key in record)) return known ?? null;
+  return Object.keys(record).find((key) => !ASIDE_KEYS.has(key) && isWords(record[key])) ?? null;
+}
+
+function isEmpty(value: Json | undefined): boolean {
+  return value === undefined || value === null || value === '' || (isList(value) && value.length === 0);
+}
+
+/** Several words, or a list of anything: not an id, a time or a number. */
+function isWords(value: Json | undefined): boolean {
+  return typeof value === 'string' ? /\S\s+\S/.test(value) : isList(value) && value.length > 0;
 }
 
 /** Whether a record's role is one that a person speaks in. */

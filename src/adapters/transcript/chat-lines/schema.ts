@@ -9,7 +9,10 @@ const id = z.union([z.string(), z.number()]).nullish();
 /** ISO 8601, or seconds or milliseconds since 1970. */
 const time = z.union([z.string(), z.number()]).nullish();
 
-/** A record with a role can be malformed in nothing but that role. One without a role is always carried. */
+/**
+ * A record with a role and content can be malformed in nothing but that role; without content, in having its words elsewhere. One without a
+ * role is always carried.
+ */
 export const spokenRecord = z.looseObject({ role: z.string() });
 
 /** OpenAI: `{role, content: string | parts | null, tool_calls, tool_call_id, name}`; `function_call` is its older form. */

@@ -6,6 +6,7 @@ import type { CodecSession, ContextView, Json, RecordProblem } from '../../../po
 import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { createSurvey } from './dialect.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { idAt, stringAt } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { toDecoded } from './message.ts';
@@ -64,14 +65,11 @@ export function createSession(): CodecSession {
       if (isNew && said.pin !== undefined) survey.noteKimi();
       return said;
     }
-    try {
+    return refuseDeepNesting('a record that is', (): Decoded | RecordProblem => {
       const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
       if (isNew) noteNew(said, content, line);
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
-    } catch (error) {
-      if (error instanceof RangeError) return { problem: 'a record that is nested too deeply to be read' };
-      throw error;
-    }
+    });
   };
   return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => renderSummary(input, survey) };
 }

@@ -1,5 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { CodecSession } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { idAt, isRecord, stringAt } from '../json.ts';
 import { findCuts, readContext } from './context.ts';
 import { decodeNode } from './message.ts';
@@ -12,7 +13,7 @@ export function createSession(): CodecSession {
   const currentIds = new Map<number, string>();
   const treeOf = (entries: readonly Entry[]): Tree => buildTree(entries, currentIds.get(entries[0]?.line ?? 0));
   return {
-    decode: decodeNode,
+    decode: (value) => refuseDeepNesting('a message that is', () => decodeNode(value)),
     openList: (around, line) => {
       if (!isRecord(around)) return {};
       const current = stringAt(around, 'current_node');

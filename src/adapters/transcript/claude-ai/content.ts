@@ -3,6 +3,7 @@ import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { argumentText } from '../listed/said.ts';
+import { readPartText } from '../part-text.ts';
 
 /**
  * What a message says: its blocks, or its `text` in exports that have none, and what its attachments hold. Calls are numbered within their
@@ -11,8 +12,8 @@ import { argumentText } from '../listed/said.ts';
  */
 export function readParts(message: JsonRecord, messageId: string): readonly MessagePart[] {
   const { content } = message;
-  const blocks = isList(content) ? readBlocks(content, messageId) : [];
-  const text = stringAt(message, 'text') ?? '';
+  const blocks = readBlocks(isList(content) ? content : [content ?? null], messageId);
+  const text = readPartText(message['text']);
   const said = blocks.length === 0 && text !== '' ? [{ kind: 'text', text } as const] : blocks;
   return [...said, ...readAttachments(message['attachments'])];
 }
@@ -21,17 +22,16 @@ function readBlocks(blocks: readonly Json[], messageId: string): readonly Messag
   const parts: MessagePart[] = [];
   let lastCall: string | null = null;
   for (const [index, block] of blocks.entries()) {
-    if (!isRecord(block)) continue;
-    const type = stringAt(block, 'type') ?? '';
-    if (type === 'text') {
-      const text = stringAt(block, 'text') ?? '';
-      if (text !== '') parts.push({ kind: 'text', text });
-    } else if (type === 'tool_use') {
+    const type = isRecord(block) ? stringAt(block, 'type') : undefined;
+    if (isRecord(block) && type === 'tool_use') {
       lastCall = stringAt(block, 'id') ?? `${messageId}:${index}`;
       const name = stringAt(block, 'name') ?? '';
       parts.push({ kind: 'call', id: lastCall, name, arguments: argumentText(block['input']) });
-    } else if (type === 'tool_result') {
+    } else if (isRecord(block) && type === 'tool_result') {
       parts.push(resultPart(block, stringAt(block, 'tool_use_id') ?? lastCall));
+    } else if (type !== 'token_budget') {
+      const text = readPartText(block);
+      if (text !== '') parts.push({ kind: 'text', text });
     }
   }
   return parts;
@@ -44,9 +44,7 @@ function resultPart(block: JsonRecord, callId: string | null): MessagePart {
 }
 
 function resultText(content: Json | undefined): string {
-  if (typeof content === 'string') return content;
-  if (!isList(content)) return '';
-  const texts = content.map((item) => (isRecord(item) ? (stringAt(item, 'text') ?? '') : ''));
+  const texts = (isList(content) ? content : [content]).map(readPartText);
   return texts.filter((text) => text !== '').join('\n');
 }
 

@@ -2,6 +2,7 @@ import type { ConversationMessage, Role } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readIsoTime } from '../time.ts';
@@ -12,8 +13,10 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
   if (!isRecord(value)) return { kind: 'meta' };
   const sender = value['sender'];
   if (sender !== 'human' && sender !== 'assistant') return { kind: 'meta' };
+  if (value['content'] === undefined && value['text'] === undefined)
+    return { problem: `a message of the ${sender} with neither content nor text` };
   const uuid = stringAt(value, 'uuid');
-  try {
+  return refuseDeepNesting('a call whose arguments are', (): Decoded | RecordProblem => {
     const parts = readParts(value, uuid ?? `line:${line}`);
     const content = textOfParts(parts);
     const isSummary = sender === 'human' && isClipArchiveText(content);
@@ -39,8 +42,5 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
       ...(role === 'user' && { isPrompt: true }),
       message,
     };
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a call whose arguments are nested too deeply to be read' };
-    throw error;
-  }
+  });
 }

@@ -1,7 +1,9 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
+import { documentText } from '../document-block.ts';
 import type { JsonRecord } from '../json.ts';
+import { readPartText } from '../part-text.ts';
 
 /** The arguments of a call as the producer wrote them, beside its id and name. */
 type Call = { readonly type: 'tool_use'; readonly id: string; readonly name: string; readonly input: Json };
@@ -23,17 +25,16 @@ export function readContent(content: string | readonly Json[]): Content {
   const calls: Call[] = [];
   const results: string[] = [];
   let hasResult = false;
+  const addText = (text: string): void => {
+    if (text !== '') parts.push({ kind: 'text', text });
+  };
   for (const block of typeof content === 'string' ? [content] : content) {
-    if (typeof block === 'string') {
-      if (block !== '') parts.push({ kind: 'text', text: block });
+    if (!isRecord(block)) {
+      addText(readPartText(block));
       continue;
     }
-    if (!isRecord(block)) continue;
     const type = stringAt(block, 'type') ?? '';
-    if (type === 'text') {
-      const text = stringAt(block, 'text') ?? '';
-      if (text !== '') parts.push({ kind: 'text', text });
-    } else if (type.endsWith('tool_use')) {
+    if (type.endsWith('tool_use')) {
       const name = stringAt(block, 'name') ?? '';
       const input = block['input'] ?? {};
       const id = stringAt(block, 'id');
@@ -44,7 +45,7 @@ export function readContent(content: string | readonly Json[]): Content {
       const id = stringAt(block, 'tool_use_id');
       if (id !== undefined) results.push(id);
       parts.push(resultPart(id, block));
-    }
+    } else addText(type === 'document' ? documentText(block) : readPartText(block));
   }
   return { parts, text: textOf(parts), calls, results, hasResult };
 }
@@ -61,10 +62,10 @@ function resultPart(callId: string | undefined, block: JsonRecord): MessagePart 
 }
 
 function resultText(content: Json | undefined): string {
-  if (typeof content === 'string') return content;
-  if (!isList(content)) return '';
-  const texts = content.map((item) => (typeof item === 'string' ? item : isRecord(item) ? stringAt(item, 'text') : ''));
-  return texts.filter((text) => text !== undefined && text !== '').join('\n');
+  const texts = (isList(content) ? content : [content]).map((item) =>
+    isRecord(item) && item['type'] === 'document' ? documentText(item) : readPartText(item),
+  );
+  return texts.filter((text) => text !== '').join('\n');
 }
 
 function textOf(parts: readonly MessagePart[]): string {

@@ -3,6 +3,7 @@ import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transc
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { readContent } from './content.ts';
 import type { Content } from './content.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { readIsoTime } from '../time.ts';
@@ -15,17 +16,15 @@ const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progr
 export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = value['type'];
-  if (type === 'attachment') return decodeAttachment(value);
+  if (type === 'attachment') return refuseDeepNesting('an attachment that is', () => decodeAttachment(value));
   if (type !== 'user' && type !== 'assistant') return decodeMeta(value);
   const shape = readShape(value);
   if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
   if (type === 'assistant' && value['isApiErrorMessage'] === true) return decodeMeta(value);
-  try {
-    return decodeMessage({ record: value, message: shape.message, content: readContent(shape.content), line });
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a call whose arguments are nested too deeply to be read' };
-    throw error;
-  }
+  const { message, content } = shape;
+  return refuseDeepNesting('a message that is', () =>
+    decodeMessage({ record: value, message, content: readContent(content), line }),
+  );
 }
 
 /** The message of a user or assistant record and its content, or what is wrong with them. */

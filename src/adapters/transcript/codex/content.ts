@@ -1,14 +1,10 @@
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
+import { readPartText } from '../part-text.ts';
 
 /** The texts of a message's content, one a part; images, audio and encrypted parts have none. */
 export function textsOf(content: Json | undefined): readonly string[] {
-  if (typeof content === 'string') return content === '' ? [] : [content];
-  if (!isList(content)) return [];
-  return content.flatMap((part) => {
-    const text = isRecord(part) ? stringAt(part, 'text') : typeof part === 'string' ? part : undefined;
-    return text === undefined || text === '' ? [] : [text];
-  });
+  return (isList(content) ? content : [content]).map(readPartText).filter((text) => text !== '');
 }
 
 /**
@@ -18,7 +14,7 @@ export function textsOf(content: Json | undefined): readonly string[] {
 export function outputText(output: Json | undefined): string {
   if (typeof output === 'string') return unwrapShellOutput(output);
   if (isList(output)) return textsOf(output).join('\n');
-  if (!isRecord(output)) return '';
+  if (!isRecord(output)) return readPartText(output);
   const inner = output['content'] ?? output['output'];
   return inner === undefined ? JSON.stringify(output) : outputText(inner);
 }

@@ -1,6 +1,7 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { findCompanions } from './companions.ts';
 import { isOldHeader } from './detect.ts';
@@ -21,7 +22,7 @@ export function createItemSession(): CodecSession {
       if (line !== seen.headerLine) return { kind: 'meta' };
       return { kind: 'header', ...(conversation !== undefined && { conversation }) };
     }
-    return decodeItem(value, { line, at: readIsoTime(value['timestamp']) });
+    return refuseDeepNesting('an item that is', () => decodeItem(value, { line, at: readIsoTime(value['timestamp']) }));
   };
   const noteNew = (decoded: Decoded, line: number): void => {
     if (!seen.hasBegun && isClip(decoded)) seen.summaryLine = line;

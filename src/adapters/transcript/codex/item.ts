@@ -14,15 +14,10 @@ export type ItemPlace = { readonly line: number; readonly at: Date | null };
 /** One item of the Responses API, as Codex stores it or as it stands alone. Only a message can be a problem. */
 export function decodeItem(item: JsonRecord, place: ItemPlace): Decoded | RecordProblem {
   const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
-  try {
-    if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
-    if (type === 'reasoning') return { kind: 'meta', attachedTo: { kind: 'answer' } };
-    if (type.endsWith('_call')) return decodeCall(item, type, place);
-    if (type.endsWith('_output')) return decodeOutput(item, place);
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'an item that is nested too deeply to be read' };
-    throw error;
-  }
+  if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
+  if (type === 'reasoning') return { kind: 'meta', attachedTo: { kind: 'answer' } };
+  if (type.endsWith('_call')) return decodeCall(item, type, place);
+  if (type.endsWith('_output')) return decodeOutput(item, place);
   return { kind: 'meta' };
 }
 

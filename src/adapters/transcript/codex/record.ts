@@ -1,5 +1,6 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { decodeCompaction } from './compaction.ts';
@@ -17,7 +18,7 @@ export function decodeRecord(value: Json, line: number): Decoded | RecordProblem
   const decode = DECODERS.get(type);
   if (decode === undefined) return { kind: 'meta' };
   if (!isRecord(payload)) return { problem: `a ${type} record without a payload` };
-  return decode(payload, { line, at: readIsoTime(value['timestamp']) });
+  return refuseDeepNesting('an item that is', () => decode(payload, { line, at: readIsoTime(value['timestamp']) }));
 }
 
 type Decoder = (payload: JsonRecord, place: ItemPlace) => Decoded | RecordProblem;

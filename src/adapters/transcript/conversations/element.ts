@@ -38,19 +38,22 @@ function fromShareGpt(record: JsonRecord, from: string): JsonRecord {
   return calls.length > 0 ? { ...rest, role, content: '', tool_calls: calls } : { ...rest, role, content: value };
 }
 
-/** Parts `{type, value}` (LLaMA-Factory): text, calls as JSON text; reasoning is not what was said. */
+/** Parts `{type, value}` (LLaMA-Factory): text, calls as JSON text; reasoning is not what was said. Other parts are left as they are. */
 function readParts(record: JsonRecord): JsonRecord {
   const { content } = record;
   if (!isList(content) || !content.some((part) => isRecord(part) && 'value' in part)) return record;
   const parts = content.filter(isRecord);
-  const calls = parts.flatMap((part) =>
-    CALLERS.has(stringAt(part, 'type') ?? '') ? callsIn(part['value'] ?? null) : [],
-  );
+  const calls = parts.flatMap(callsOfPart);
   const texts = content.flatMap((part) => {
     if (!isRecord(part) || !('value' in part)) return [part];
-    return stringAt(part, 'type') === 'text' ? [{ type: 'text', text: part['value'] ?? '' }] : [];
+    if (callsOfPart(part).length > 0) return [];
+    return stringAt(part, 'type') === 'text' ? [{ type: 'text', text: part['value'] ?? '' }] : [part];
   });
   return { ...record, content: texts, ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+function callsOfPart(part: JsonRecord): readonly JsonRecord[] {
+  return CALLERS.has(stringAt(part, 'type') ?? '') ? callsIn(part['value'] ?? null) : [];
 }
 
 /** Calls have a name; other JSON is somebody's text. */

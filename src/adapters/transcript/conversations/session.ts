@@ -2,6 +2,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
 import { readToolCall } from '../../../core/message.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { toDecoded } from '../chat-lines/message.ts';
 import { createPairing } from '../chat-lines/pairing.ts';
@@ -47,16 +48,13 @@ export function createSession(): CodecSession {
   const decode = (value: Json, line: number): Decoded | RecordProblem => {
     const isNew = line > lastLine;
     lastLine = Math.max(lastLine, line);
-    try {
+    return refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
       const said = classify(toChatRecord(value));
       if ('problem' in said || said.kind === 'meta') return said;
       const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
       if (isNew) noteNew(said, content, line);
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
-    } catch (error) {
-      if (error instanceof RangeError) return { problem: 'a message that is nested too deeply to be read' };
-      throw error;
-    }
+    });
   };
   const openList = (around: Json): { readonly conversation?: string } => {
     list = createListState();

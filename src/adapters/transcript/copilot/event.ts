@@ -1,9 +1,11 @@
 import type { ConversationMessage } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { partsOf, readCalls, textOf } from './call.ts';
+import { readPartText } from '../part-text.ts';
 import { pinOf } from './pin.ts';
 import { readTime } from './time.ts';
 
@@ -17,12 +19,7 @@ export type EventInput = {
 
 /** What an event says. Only those that Copilot puts into its history can be a problem: Copilot refuses a file that has such a one. */
 export function decodeEvent(input: EventInput): Decoded | RecordProblem {
-  try {
-    return decodeSaid(input) ?? decodeMeta(input);
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a call whose arguments are nested too deeply to be read' };
-    throw error;
-  }
+  return refuseDeepNesting('a call whose arguments are', () => decodeSaid(input) ?? decodeMeta(input));
 }
 
 /** Null: the event says nothing to the model. */
@@ -149,8 +146,8 @@ function messageOf(
 
 /** What the model is told of a result. */
 function outputOf({ success, result, error }: JsonRecord): string {
-  if (success === true) return isRecord(result) ? (stringAt(result, 'content') ?? '') : '';
-  return isRecord(error) ? (stringAt(error, 'message') ?? '') : '';
+  const [told, key] = success === true ? [result, 'content'] : [error, 'message'];
+  return readPartText(isRecord(told) ? (told[key] ?? told) : told);
 }
 
 /** As Copilot tells them; it sends nothing of theirs with the main thread. */

@@ -2,6 +2,7 @@ import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { readPartText } from '../part-text.ts';
 
 /** What a message's content and tool calls say. Thoughts and media say nothing here. */
 export type Content = {
@@ -50,15 +51,15 @@ function createPartReader(): {
   };
   const addPart = (part: JsonRecord): void => {
     const { functionCall, functionResponse } = part;
-    const text = stringAt(part, 'text') ?? '';
     if (part['thought'] === true) return;
     if (isRecord(functionCall)) {
       addCall(stringAt(functionCall, 'id'), stringAt(functionCall, 'name') ?? 'tool', functionCall['args']);
     } else if (isRecord(functionResponse)) {
       const { response } = functionResponse;
       addResult(stringAt(functionResponse, 'id'), responseText(response), isRecord(response) && 'error' in response);
-    } else if (text !== '') {
-      parts.push({ kind: 'text', text });
+    } else {
+      const text = textOfPart(part);
+      if (text !== '') parts.push({ kind: 'text', text });
     }
   };
   const addToolCall = (call: JsonRecord): void => {
@@ -73,22 +74,27 @@ function createPartReader(): {
 
 function partsOf(content: Json | undefined): readonly JsonRecord[] {
   const list = isList(content) ? content : content === undefined ? [] : [content];
-  return list.flatMap((part): readonly JsonRecord[] =>
-    typeof part === 'string' ? [{ text: part }] : isRecord(part) ? [part] : [],
-  );
+  return list.map((part): JsonRecord => (isRecord(part) ? part : { text: readPartText(part) }));
 }
+
+/** Text, or '' for media; code that the server ran, and what is not known, as JSON. */
+function textOfPart(part: JsonRecord): string {
+  return MEDIA_KEYS.some((key) => key in part) ? (stringAt(part, 'text') ?? '') : readPartText(part);
+}
+
+const MEDIA_KEYS = ['inlineData', 'fileData'];
 
 /** A result as text, or as parts: the answer of the function, and what was sent with it. */
 function resultText(result: Json): string {
   const texts = partsOf(result).map((part) => {
     const { functionResponse } = part;
-    return isRecord(functionResponse) ? responseText(functionResponse['response']) : (stringAt(part, 'text') ?? '');
+    return isRecord(functionResponse) ? responseText(functionResponse['response']) : textOfPart(part);
   });
   return texts.filter((text) => text !== '').join('\n');
 }
 
 /** Gemini CLI's tools answer `{output}` or `{error}`; other servers' tools, anything. */
 function responseText(response: Json | undefined): string {
-  if (!isRecord(response)) return typeof response === 'string' ? response : '';
+  if (!isRecord(response)) return readPartText(response);
   return stringAt(response, 'output') ?? stringAt(response, 'error') ?? JSON.stringify(response);
 }

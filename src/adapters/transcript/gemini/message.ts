@@ -2,6 +2,7 @@ import type { ConversationMessage, MessagePart, Role } from '../../../core/messa
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { readContent } from './content.ts';
@@ -30,12 +31,7 @@ export function readMessage(record: JsonRecord, line: number): MessageReading | 
   if (content !== null && typeof content !== 'string' && typeof content !== 'object')
     return { problem: `a ${type} message whose content is neither text nor parts` };
   if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are no list` };
-  try {
-    return readSaid(record, type, line);
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a message that is nested too deeply to be read' };
-    throw error;
-  }
+  return refuseDeepNesting('a message that is', () => readSaid(record, type, line));
 }
 
 const META: MessageReading = { decoded: { kind: 'meta' }, key: '', isOnlyResults: false };

@@ -1,7 +1,8 @@
 import type { ConversationMessage, Role } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readMilliseconds } from '../time.ts';
@@ -13,6 +14,7 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
   if (!isRecord(value) || !isRecord(info)) return { kind: 'meta' };
   const givenRole = info['role'];
   if (givenRole !== 'user' && givenRole !== 'assistant') return { kind: 'meta' };
+  if (!isList(value['parts'])) return { problem: `a message of role ${givenRole} whose parts are no list` };
   const recordId = stringAt(info, 'id');
   const asked = givenRole === 'user' ? findCompaction(value['parts']) : null;
   if (asked !== null) {
@@ -23,12 +25,7 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
       boundary: keptFrom === undefined ? {} : { keptFrom },
     };
   }
-  try {
-    return decodeSaid(value, { info, givenRole, line });
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a call whose input is nested too deeply to be read' };
-    throw error;
-  }
+  return refuseDeepNesting('a call whose input is', () => decodeSaid(value, { info, givenRole, line }));
 }
 
 function decodeSaid(

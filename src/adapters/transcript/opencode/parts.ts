@@ -3,31 +3,43 @@ import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { argumentText } from '../listed/said.ts';
+import { readPartText } from '../part-text.ts';
 
 /**
  * What the parts of a message say: text, calls with their results, what a subagent was asked. No reasoning, no files, no patches.
  * @throws RangeError where a call's input is nested too deeply to be written as JSON.
  */
 export function readParts(parts: Json | undefined): readonly MessagePart[] {
-  return isList(parts) ? parts.flatMap((part) => (isRecord(part) ? readPart(part) : [])) : [];
+  return isList(parts) ? parts.flatMap((part) => (isRecord(part) ? readPart(part) : textPart(readPartText(part)))) : [];
 }
 
 function readPart(part: JsonRecord): readonly MessagePart[] {
   switch (part['type']) {
     case 'text':
       // Shown to the person, and not sent.
-      return part['ignored'] === true ? [] : textPart(stringAt(part, 'text'));
+      return part['ignored'] === true ? [] : textPart(readPartText(part));
     case 'subtask':
-      return textPart(stringAt(part, 'prompt'));
+      return textPart(stringAt(part, 'prompt') ?? readPartText(part));
     case 'tool':
       return toolParts(part);
     default:
-      return [];
+      return SILENT_PARTS.has(stringAt(part, 'type') ?? '') ? [] : textPart(readPartText(part));
   }
 }
 
-function textPart(text: string | undefined): readonly MessagePart[] {
-  return text === undefined || text === '' ? [] : [{ kind: 'text', text }];
+/** What the program notes of its own work; files and reasoning are silent anyway. */
+const SILENT_PARTS: ReadonlySet<string> = new Set([
+  'step-start',
+  'step-finish',
+  'snapshot',
+  'patch',
+  'agent',
+  'retry',
+  'compaction',
+]);
+
+function textPart(text: string): readonly MessagePart[] {
+  return text === '' ? [] : [{ kind: 'text', text }];
 }
 
 /** A call that was not yet answered, or never, has no result. */
@@ -37,8 +49,8 @@ function toolParts(part: JsonRecord): readonly MessagePart[] {
   const name = stringAt(part, 'tool') ?? '';
   const call: MessagePart = { kind: 'call', id, name, arguments: argumentText(state['input']) };
   const isError = state['status'] === 'error';
-  const output = stringAt(state, isError ? 'error' : 'output');
-  return output === undefined ? [call] : [call, { kind: 'result', callId: id, text: output, isError }];
+  const output = state[isError ? 'error' : 'output'] ?? null;
+  return output === null ? [call] : [call, { kind: 'result', callId: id, text: readPartText(output), isError }];
 }
 
 /** Whether a person typed something: what the program itself puts into a person's message is marked. */

@@ -2,6 +2,7 @@ import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { readPartText } from '../part-text.ts';
 
 /** What a message says: no thinking, no images. */
 export type Content = {
@@ -18,19 +19,17 @@ export function readContent(content: string | readonly Json[]): Content {
   const parts: MessagePart[] = [];
   const calls: ToolCall[] = [];
   let hasImage = false;
-  for (const block of typeof content === 'string' ? [{ type: 'text', text: content }] : content) {
-    if (!isRecord(block)) continue;
-    const { type } = block;
-    if (type === 'text') {
-      const text = stringAt(block, 'text') ?? '';
-      if (text !== '') parts.push({ kind: 'text', text });
-    } else if (type === 'toolCall') {
+  for (const block of typeof content === 'string' ? [content] : content) {
+    const type = isRecord(block) ? block['type'] : undefined;
+    if (isRecord(block) && type === 'toolCall') {
       const call = readCall(block);
       if (call.id !== undefined) calls.push({ ...call, id: call.id });
       parts.push(callPart(call));
-    } else if (type === 'image') {
-      hasImage = true;
+      continue;
     }
+    if (type === 'image') hasImage = true;
+    const text = readPartText(block);
+    if (text !== '') parts.push({ kind: 'text', text });
   }
   const isShown = hasImage || parts.some((part) => part.kind === 'text' && part.text.trim() !== '');
   return { parts, text: textOf(parts), calls, isShown };

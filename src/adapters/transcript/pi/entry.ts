@@ -1,5 +1,6 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { isContent, readContent } from './content.ts';
@@ -11,12 +12,7 @@ import { readTime } from './time.ts';
 export function decodeEntry(value: Json, line: number): Decoded | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const place = { id: stringAt(value, 'id') ?? `line:${line}`, at: readTime(value['timestamp']) };
-  try {
-    return decodeSaid(value, place) ?? { kind: 'meta' };
-  } catch (error) {
-    if (error instanceof RangeError) return { problem: 'a call whose arguments are nested too deeply to be read' };
-    throw error;
-  }
+  return refuseDeepNesting('a call whose arguments are', () => decodeSaid(value, place) ?? { kind: 'meta' });
 }
 
 /** Null: the entry says nothing to the model. */

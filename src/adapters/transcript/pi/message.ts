@@ -29,7 +29,9 @@ export function decodeMessage(message: Json | undefined, { id, at }: EntryPlace)
     return { ...decodeWords(shellText(message), place), ...(isSide && { isSide }) };
   }
   if (role === 'branchSummary' || role === 'compactionSummary') {
-    return decodeWords(stringAt(message, 'summary') ?? '', place);
+    const { summary } = message;
+    if (typeof summary !== 'string') return { problem: `a message entry whose ${role} message's summary is no text` };
+    return decodeWords(summary, place);
   }
   const sentAs = ROLES.get(role);
   if (sentAs === undefined) return { ...decodeWords('', place), isSide: true };

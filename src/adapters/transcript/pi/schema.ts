@@ -35,15 +35,20 @@ export const shellMessage = z.looseObject({
   excludeFromContext: z.boolean().optional(),
 });
 
+/** What pi, or an extension, made of a branch or of what was said before. */
+const summaryMessage = z.looseObject({ role: z.enum(['branchSummary', 'compactionSummary']), summary: z.string() });
+
 /** Any other role is aside: extensions have some of their own, which pi does not send. */
 const asideMessage = z.looseObject({
-  role: z.string().refine((role) => !contentMessage.shape.role.safeParse(role).success),
+  role: z
+    .string()
+    .refine((role) => [contentMessage, summaryMessage].every(({ shape }) => !shape.role.safeParse(role).success)),
 });
 
 /** Together with a compaction the only entries that can be malformed. */
 export const messageEntry = z.looseObject({
   type: z.literal('message'),
-  message: z.union([contentMessage, asideMessage]),
+  message: z.union([contentMessage, summaryMessage, asideMessage]),
 });
 
 /** pi's own compaction, and ours. In version 1 `firstKeptEntryIndex` counts entries, the header as 0. */

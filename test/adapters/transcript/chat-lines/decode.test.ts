@@ -254,6 +254,43 @@ suite('odd records', () => {
     assert.equal(messageOf({ role: 'assistant' }).content, '');
   });
 
+  test('with words that stand where they are not read are a problem, and not an empty message', () => {
+    const parts = [{ type: 'text', text: 'hello there' }];
+    for (const [record, key] of [
+      [{ role: 'user', parts }, 'parts'],
+      [{ id: 'm1', role: 'assistant', content: '', parts }, 'parts'],
+      [{ role: 'user', content: null, text: 'hello' }, 'text'],
+      [{ role: 'user', utterance: 'hello there' }, 'utterance'],
+    ] as const) {
+      const problem = `a message of role ${record.role} whose text stands under ${key}, where it is not read`;
+      assert.deepEqual(chatLines.open().decode(record, 1), { problem });
+    }
+  });
+
+  test('with times, ids and thoughts beside no content are empty messages', () => {
+    const aside = {
+      id: 'a1',
+      created_at: '2026-03-01 09:30:00+00',
+      reasoning_content: 'I think so',
+      usage: { tokens: 4 },
+    };
+    assert.equal(messageOf({ role: 'assistant', ...aside }).content, '');
+    assert.equal(messageOf({ role: 'assistant', content: '', annotations: [{}], ...aside }).content, '');
+    assert.equal(messageOf({ role: 'assistant', content: null, parts: [] }).content, '');
+  });
+
+  test('with a refusal or a sound in the place of content say its words', () => {
+    assert.equal(messageOf({ role: 'assistant', content: null, refusal: 'I may not' }).content, 'I may not');
+    const audio = { id: 'x', data: 'UklGRg', transcript: 'as I said' };
+    assert.equal(messageOf({ role: 'assistant', content: null, audio }).content, 'as I said');
+  });
+
+  test('with blocks that are not known are read as JSON', () => {
+    const content = [{ toolUse: { toolUseId: 't1', name: 'look', input: { at: 'the boat' } } }];
+    const read = '{"toolUse":{"toolUseId":"t1","name":"look","input":{"at":"the boat"}}}';
+    assert.equal(messageOf({ role: 'assistant', content }).content, read);
+  });
+
   test('with a key __proto__ have no other role than their own', () => {
     const record = JSON.parse('{"__proto__":{"role":"tool"},"role":"user","content":"x"}');
     assert.equal(mustDecode(chatLines.open(), record, 1).message?.role, 'user');

@@ -201,7 +201,7 @@ test('blocks that are strange are read for what they hold', () => {
   assert.ok(!('problem' in decoded));
   assert.deepEqual(
     [decoded.message?.content, decoded.calls, decoded.results],
-    ['bare\nRead {"a":1}\nlost', undefined, undefined],
+    ['bare\n7\nRead {"a":1}\nlost\nno type', undefined, undefined],
   );
 });
 
@@ -313,7 +313,7 @@ for (const [value, problem] of PROBLEMS) {
 test('arguments nested deeper than can be written again are a problem, not a crash', () => {
   const input: Json = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
   assert.deepEqual(decode(assistantRecord([{ type: 'tool_use', id: 't', name: 'Deep', input }])), {
-    problem: 'a call whose arguments are nested too deeply to be read',
+    problem: 'a message that is nested too deeply to be read',
   });
 });
 

@@ -21,7 +21,7 @@ test('the value of a function call is a call; where it is none, it is text', () 
   );
 });
 
-test('parts with a value are text and calls, and reasoning is not said', () => {
+test('parts with a value are text and calls, and others stay as they are', () => {
   const content = [
     { type: 'reasoning', value: 'hm' },
     { type: 'text', value: 'so' },
@@ -29,9 +29,14 @@ test('parts with a value are text and calls, and reasoning is not said', () => {
   ];
   assert.deepEqual(toChatRecord({ role: 'assistant', content }), {
     role: 'assistant',
-    content: [{ type: 'text', text: 'so' }],
+    content: [
+      { type: 'reasoning', value: 'hm' },
+      { type: 'text', text: 'so' },
+    ],
     tool_calls: [{ name: 'look', arguments: {} }],
   });
+  const unreadable = { role: 'assistant', content: [{ type: 'tool_call', value: 'look around' }] };
+  assert.deepEqual(toChatRecord(unreadable), unreadable);
 });
 
 test('a message with a role, and what is no message, is left as it is', () => {

@@ -16,8 +16,14 @@ import { header, parseLines, readEntries, readFixture, thread } from './entries.
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 
 test('decoding refuses exactly the messages and compactions that the schemas refuse', () => {
-  const role = fc.oneof(scalar, fc.constantFrom('user', 'assistant', 'toolResult', 'custom', 'bashExecution', 'robot'));
-  const message = fc.record({ role, content: fc.oneof(scalar, fc.array(scalar)) }, { requiredKeys: [] });
+  const role = fc.oneof(
+    scalar,
+    fc.constantFrom('user', 'assistant', 'toolResult', 'custom', 'bashExecution', 'branchSummary', 'robot'),
+  );
+  const message = fc.record(
+    { role, content: fc.oneof(scalar, fc.array(scalar)), summary: scalar },
+    { requiredKeys: [] },
+  );
   const value = fc.record(
     { type: fc.constantFrom('message', 'compaction'), message: fc.oneof(scalar, message), summary: scalar },
     { requiredKeys: ['type'] },
