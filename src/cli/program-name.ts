@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, realpathSync } from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
@@ -33,7 +33,7 @@ function shellFolders(environment: Environment): readonly string[] {
 }
 
 function findCommand(name: string, folders: readonly string[]): string | null {
-  return folders.map((folder) => join(folder, name)).find((path) => realPath(path) !== null) ?? null;
+  return folders.map((folder) => join(folder, name)).find(isFile) ?? null;
 }
 
 const SCRIPT_BYTES = 4096;
@@ -41,7 +41,7 @@ const SCRIPT_BYTES = 4096;
 /** A link to this program, or a package manager's script that starts it. */
 function isThisProgram(path: string | null): boolean {
   if (path === null) return false;
-  return realPath(path) === realPath(ENTRY) || readStart(path).includes(`compact-transcript/bin/compact.js`);
+  return realPath(path) === realPath(ENTRY) || readStart(path).includes('compact-transcript/bin/compact.js');
 }
 
 function readStart(path: string): string {
@@ -55,6 +55,15 @@ function readStart(path: string): string {
     // It is there and cannot be read: it is not ours.
     if (systemCode(error) === null) throw error;
     return '';
+  }
+}
+
+function isFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return false;
   }
 }
 
