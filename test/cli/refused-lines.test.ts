@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseArguments } from '../../src/cli/program.ts';
+import { FACTS, refused } from './command-lines.ts';
+
+for (const [line, message] of [
+  ['--jsno f', "unknown option '--jsno': did you mean --json?"],
+  ['score -o x f', "unknown option '-o'"],
+  ['--frobnicate f', "unknown option '--frobnicate': the nearest known one is --format"],
+  ['-z f', "unknown option '-z'"],
+  ['--keep-recent -1 f', /--keep-recent <n>.*-1.*whole number of 0 or more: 30000, 100_000, 30k, 1.5M$/],
+  ['--keep-recent 1.5 f', /whole number of 0 or more/],
+  ['--chunk-size 0 f', /whole number of 1 or more/],
+  ['--target 1e3 f', /whole number of 1 or more/],
+  ['--if-over 99999999999999999999 f', /whole number of 1 or more/],
+  ['score --limit x f', /whole number of 1 or more/],
+  ['--provider extractiv f', /did you mean extractive\? \(extractive, anthropic, openai-compat, ollama\)$/],
+  ['--provider openai f', /did you mean openai-compat\?/],
+  ['--model= f', /It must be a model's name/],
+  ['--preview -n f', /cannot be used with/],
+  ['--preview -o x f', /cannot be used with/],
+  ['--preview -i f', /cannot be used with/],
+  ['--min-retention 90 f', /It must be a share from 0 to 1, or a percentage: 0\.9 or 90%\.?$/],
+  ['--min-retention 101% f', /share from 0 to 1/],
+  ['--min-retention -1 f', /share from 0 to 1/],
+  ['--min-retention 1e-1 f', /share from 0 to 1/],
+  ['-j 0 f', /whole number of 1 or more/],
+  ['--color blue f', /always, never, auto/],
+  ['score --sort up f', /score, position/],
+  ['-o', /argument missing/],
+  ['-o --json f', "option '-o, --output <path>' needs a value, and '--json' is an option"],
+  ['-i -o x f', /cannot be used with/],
+  ['--if-over 5 --if-over-budget f', /cannot be used with/],
+  ['-q -v f', /cannot be used with/],
+  ['--json', /no transcript named/],
+  ['run', /no transcript named/],
+  ['score', /missing required argument/],
+  ['restore a b', /too many arguments/],
+  ['config', /missing required argument/],
+  ['schema nothing', /compact, score, restore, verify, search, show, archive-list, archive-stats, archive-check/],
+  ['search', /missing required argument/],
+  ['search --messages --batches x', /cannot be used with/],
+  ['search --limit 0 x', /whole number of 1 or more/],
+  ['search --since tomorrow x', /a day \(2026-03-02, yesterday\), a time \(2026-03-02T09:30Z\) or an age/],
+  ['search --until 2026-02-30 x', /a day \(2026-03-02, yesterday\)/],
+  ['search --role model x', /user, assistant, system, tool/],
+  ['search --role user --batches x', /cannot be used with/],
+  ['search -x', "unknown option '-x'; text that begins with a dash stands behind --"],
+  [
+    'search --newst x',
+    "unknown option '--newst': did you mean --newest? If not, text that begins with a dash stands behind --",
+  ],
+  ['show a b', /too many arguments/],
+  ['archive', /missing required argument/],
+  ['archive lst', /list, stats, check, embed: did you mean list\?$/],
+  ['config sho', /show, path, trust: did you mean show\?$/],
+  ['--color alway f', /always, never, auto: did you mean always\?$/],
+  ['help scroe', "there is no command 'scroe': did you mean score?"],
+  ['- f', /must be the only input/],
+  ['-i -', /--in-place cannot replace standard input/],
+  ['-o - a b', /several transcripts cannot share standard output/],
+  ['--json -', /--json and the result cannot share standard output/],
+  ['--json -o - f', /--json and the result cannot share standard output/],
+  ['restore --json f', /--json and the result cannot share standard output/],
+  ['restore -i -', /--in-place cannot replace standard input/],
+  ['score - -', /only once/],
+  ['scan -', 'a scan looks into folders, not into standard input (-)'],
+  ['scan -0 --json', /cannot be used with/],
+  ['scan --larger-than 5QB', /It must be a size: 500000, 500kB, 5MB/],
+  ['scan --older-than 30m', /30m could be minutes or months: write 30min or 30mo/],
+  ['scan --older-than soon', /a day \(2026-03-02, yesterday\), a time .* or an age \(12h, 7d/],
+  ['verify', /no compacted file named/],
+  ['verify --files-from - -', /only once/],
+  ['--files-from - -', /must be the only input/],
+  ['--files-from x -o -', /several transcripts cannot share standard output/],
+] as const) {
+  test(`'compact ${line}' is refused`, async () => {
+    const found = await refused(...line.split(' '));
+    if (typeof message === 'string') assert.equal(found, message);
+    else assert.match(found, message);
+  });
+}
+
+test('a refusal names the command whose help tells more', async () => {
+  const result = await parseArguments(['score', '--what', 'f'], FACTS);
+  assert.deepEqual(result.ok || result.error, {
+    message: "unknown option '--what': the nearest known one is --sort",
+    command: 'compact score',
+  });
+});
