@@ -80,6 +80,13 @@ const packed = join(workshop, 'packed');
 npm(workshop, 'install', '-g', tarball, '--prefix', packed);
 use('compact', { cwd: workshop, path: [join(packed, 'bin')] });
 
+console.log('an unpacked tarball:');
+const unpacked = join(workshop, 'unpacked');
+mkdirSync(unpacked);
+execFileSync('tar', ['-xzf', tarball, '-C', unpacked]);
+npm(join(unpacked, 'package'), 'install');
+use('node ./package/bin/compact.js', { cwd: unpacked, path: [] });
+
 console.log('a tarball in a project:');
 const project = join(workshop, 'project');
 mkdirSync(project);

@@ -1,5 +1,6 @@
 // Runs as npm's `prepare`: builds `dist` with the compiler in node_modules. Never through npx, which during a global install
-// asks the registry for a package named `tsc`, and that is somebody else's.
+// asks the registry for a package named `tsc`, and that is somebody else's. It is part of the package, because npm runs it
+// wherever it installs in the package's own folder.
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -25,14 +26,19 @@ function localEnvironment() {
   return Object.fromEntries(Object.entries(process.env).filter(([key]) => !globalKeys.has(key)));
 }
 
-if (existsSync(compiler)) {
-  runNode([compiler, '-b']);
-} else if (isGlobal === 'true' && npm !== undefined && !existsSync(`${root}node_modules`)) {
-  // `npm install -g .` in a fresh clone links the folder and installs nothing in it. `npm ci` runs this script again, which builds.
-  runNode([npm, 'ci'], localEnvironment());
-} else if (command === 'pack' || command === 'publish') {
-  process.stderr.write(`compact cannot be packed: ${compiler} is missing. Run \`npm ci\` first.\n`);
-  process.exit(1);
-} else if (!existsSync(`${root}dist`)) {
-  process.stderr.write('compact is not built: its compiler is a development dependency. Run `npm ci`.\n');
+function prepareClone() {
+  if (existsSync(compiler)) {
+    runNode([compiler, '-b']);
+  } else if (isGlobal === 'true' && npm !== undefined && !existsSync(`${root}node_modules`)) {
+    // `npm install -g .` in a fresh clone links the folder and installs nothing in it. `npm ci` runs this script again, which builds.
+    runNode([npm, 'ci'], localEnvironment());
+  } else if (command === 'pack' || command === 'publish') {
+    process.stderr.write(`compact cannot be packed: ${compiler} is missing. Run \`npm ci\` first.\n`);
+    process.exit(1);
+  } else if (!existsSync(`${root}dist`)) {
+    process.stderr.write('compact is not built: its compiler is a development dependency. Run `npm ci`.\n');
+  }
 }
+
+// An unpacked package has no sources, and brings its build along.
+if (existsSync(`${root}tsconfig.json`)) prepareClone();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmodSync, cpSync, existsSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -17,11 +17,11 @@ function cloneFor(context: TestContext) {
   const folder = folderWith(context, { 'path/npx': NOTING, 'path/tsc': NOTING, 'npm.js': writingNpm, 'clone/': '' });
   for (const name of ['npx', 'tsc']) chmodSync(join(folder, 'path', name), 0o755);
   const clone = join(folder, 'clone');
-  for (const name of ['src', 'scripts', 'package.json', 'tsconfig.json', '.tsconfig.base.json']) {
+  for (const name of ['src', 'bin', 'package.json', 'tsconfig.json', '.tsconfig.base.json']) {
     cpSync(join(root, name), join(clone, name), { recursive: true, filter: (path) => !path.endsWith('.tsbuildinfo') });
   }
   const prepare = (environment: Readonly<Record<string, string>>) =>
-    spawnSync(process.execPath, [join(clone, 'scripts/prepare.js')], {
+    spawnSync(process.execPath, [join(clone, 'bin/prepare.js')], {
       cwd: clone,
       encoding: 'utf8',
       env: {
@@ -68,6 +68,14 @@ test('an install without development dependencies goes on with the build that is
   cpSync(join(root, 'bin'), join(clone, 'dist'), { recursive: true });
   const built = prepare({ npm_command: 'ci' });
   assert.deepEqual([built.status, built.stderr], [0, '']);
+});
+
+test('in an unpacked package, which has no sources, nothing is built', (t) => {
+  const { clone, prepare, notes } = cloneFor(t);
+  symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'));
+  for (const name of ['src', 'tsconfig.json']) rmSync(join(clone, name), { recursive: true });
+  const { status, stderr } = prepare({ npm_command: 'install' });
+  assert.deepEqual([status, stderr, notes(), existsSync(join(clone, 'dist'))], [0, '', '', false]);
 });
 
 test('the manifest runs no script through npx', () => {
