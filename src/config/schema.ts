@@ -5,14 +5,11 @@ import { PROVIDERS } from './settings.ts';
 // Each message completes "KEY …", so that an error can be put together from the key, the message and what was found.
 const text = z.string('must be a text').min(1, 'must not be empty');
 const yesOrNo = z.boolean('must be true or false');
-const count = wholeNumber(1, parseCount);
-const countOrZero = wholeNumber(0, parseCountOrZero);
+const count = wholeNumber(1);
+const countOrZero = wholeNumber(0);
 /** More than any model gives, and more than the index of vectors can hold. */
 const MAX_DIMENSIONS = 8192;
-const vectorLength = z
-  .int(`must be a whole number from 1 to ${MAX_DIMENSIONS}`)
-  .min(1, `must be a whole number from 1 to ${MAX_DIMENSIONS}`)
-  .max(MAX_DIMENSIONS, `must be a whole number from 1 to ${MAX_DIMENSIONS}`);
+const vectorLength = wholeNumber(1, MAX_DIMENSIONS);
 const points = z.number('must be a number of 0 or more').min(0, 'must be a number of 0 or more');
 const share = z
   .number('must be a number from 0 to 1')
@@ -25,13 +22,16 @@ const shareAboveZero = z
 const url = z.url({ protocol: /^https?$/, error: 'must be an http or https URL' });
 
 /** A number, or a text that says one as the command line does: "30k". */
-function wholeNumber(least: 0 | 1, parse: typeof parseCount) {
-  const message = `must be a whole number of ${least} or more (30000, "30k", "1.5M")`;
+function wholeNumber(least: 0 | 1, most = Number.MAX_SAFE_INTEGER) {
+  const isLimited = most !== Number.MAX_SAFE_INTEGER;
+  const range = isLimited ? `from ${least} to ${most}` : `of ${least} or more (30000, "30k", "1.5M")`;
+  const message = `must be a whole number ${range}`;
+  const parse = least === 0 ? parseCountOrZero : parseCount;
   const read = (value: unknown): unknown => {
     const parsed = typeof value === 'string' ? parse(value) : null;
     return parsed?.ok === true ? parsed.value : value;
   };
-  return z.preprocess(read, z.int(message).min(least, message));
+  return z.preprocess(read, z.int(message).min(least, message).max(most, message));
 }
 
 function oneOf<const T extends readonly [string, ...string[]]>(names: T) {

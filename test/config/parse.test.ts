@@ -17,10 +17,12 @@ test('what the file sets is given as it stands, and nothing else', () => {
 });
 
 test('a whole number may be written as on the command line', () => {
-  const text = '[summarization]\nmodel_max_tokens = "200k"\nkeep_recent = "1_000"\nmax_summary_tokens = 2_048\n';
+  const text =
+    '[summarization]\nmodel_max_tokens = "200k"\nkeep_recent = "1_000"\nmax_summary_tokens = 2_048\n' +
+    '[embedding]\ndimensions = "1k"\n';
   const parsed = parseConfig(text, 'c');
   const summarization = { model_max_tokens: 200_000, keep_recent: 1000, max_summary_tokens: 2048 };
-  assert.deepEqual(parsed.ok && parsed.value.values, { summarization });
+  assert.deepEqual(parsed.ok && parsed.value.values, { summarization, embedding: { dimensions: 1000 } });
 });
 
 test('an unknown key is named with its line and the nearest known one', () => {
@@ -80,6 +82,7 @@ for (const [text, problem] of [
   ['[summarization]\nchunk_size = 2.5', 'must be a whole number of 1 or more (30000, "30k", "1.5M")'],
   ['[summarization]\nkeep_recent = -1', 'must be a whole number of 0 or more (30000, "30k", "1.5M")'],
   ['[summarization]\nkeep_recent = "5 of them"', 'must be a whole number of 0 or more (30000, "30k", "1.5M")'],
+  ['[embedding]\ndimensions = "9k"', 'must be a whole number from 1 to 8192'],
   ['[summarization]\nkeyword_bonus = nan', 'must be a number of 0 or more'],
   ['[summarization]\nkeep_system = "yes"', 'must be true or false'],
   ['[summarization]\nprompt = ""', 'must not be empty'],

@@ -39,11 +39,34 @@ test('of every setting there is, the numbers of [summarization] alone apply with
   assert.deepEqual(joinConfig({ values, refused }), everything());
 });
 
+function splitText(text: string) {
+  const parsed = parseConfig(`[summarization]\n${text}\n`, '/w/compact.toml');
+  assert.ok(parsed.ok, JSON.stringify(parsed));
+  return splitUntrusted(parsed.value.values);
+}
+
+test('a number written as a text applies without trust, as the number that it says', () => {
+  const summarization = { model_max_tokens: 200_000, keep_recent: 1000 };
+  assert.deepEqual(splitText('model_max_tokens = "200k"\nkeep_recent = "1_000"'), {
+    values: { summarization },
+    refused: {},
+  });
+});
+
+test('a text stays a text where no number is meant, even if it reads like one', () => {
+  for (const key of ['name', 'prompt', 'api_key', 'api_key_env']) {
+    assert.deepEqual(splitText(`${key} = "200k"`), {
+      values: { summarization: {} },
+      refused: { summarization: { [key]: '200k' } },
+    });
+  }
+});
+
 test('a request may be repeated less often, and not more often, than by default', () => {
   const split = (compaction_max_retries: number) => splitUntrusted({ summarization: { compaction_max_retries } });
   for (const fine of [0, 2]) assert.deepEqual(split(fine).refused, {});
-  assert.deepEqual(split(3), {
-    values: { summarization: {} },
-    refused: { summarization: { compaction_max_retries: 3 } },
-  });
+  const refused = { values: { summarization: {} }, refused: { summarization: { compaction_max_retries: 3 } } };
+  assert.deepEqual(split(3), refused);
+  assert.deepEqual(splitText('compaction_max_retries = "3"'), refused);
+  assert.deepEqual(splitText('compaction_max_retries = "2"').refused, {});
 });
