@@ -1,4 +1,4 @@
-import { ARCHIVE_FLAG, CONFIG_FLAG, SELECTION_FLAGS } from './commands/options.ts';
+import { SELECTION_FLAGS, SETTINGS_FLAGS } from './commands/options.ts';
 import { shellWord } from './render/shell-word.ts';
 
 /** A command line that was typed, to be typed again; a leading dash is a flag's. */
@@ -10,7 +10,7 @@ export function typedAgain(argv: readonly string[]): string {
 export function policyFlags(argv: readonly string[]): readonly string[] {
   return argv.flatMap((word, index) => {
     const [name = ''] = word.split('=');
-    const flag = [...SELECTION_FLAGS, CONFIG_FLAG, ARCHIVE_FLAG].find(({ flags }) => flags.split(' ')[0] === name);
+    const flag = [...SELECTION_FLAGS, ...SETTINGS_FLAGS].find(({ flags }) => flags.split(' ')[0] === name);
     if (flag === undefined) return [];
     const hasOwnWord = flag.flags.includes('<') && name === word;
     return hasOwnWord ? argv.slice(index, index + 2) : [word];

@@ -13,6 +13,7 @@ import type { ConfigInvocation } from '../invocation.ts';
 import { renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeText } from '../render/safe-text.ts';
+import { shellWord } from '../render/shell-word.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/usage.ts';
 import type { Stage } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
@@ -70,7 +71,8 @@ async function trust({ terminal, voice, invocation }: Asked, path: string): Prom
     voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
-  const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke\` takes trust back.`;
+  const file = invocation.file === null ? '' : ` ${shellWord(invocation.file)}`;
+  const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke${file}\` takes trust back.`;
   voice.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
   return EXIT_CODES.done;
 }

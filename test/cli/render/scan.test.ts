@@ -71,6 +71,13 @@ test('the next step compacts what was found, with the flags that the figures wer
   );
 });
 
+test('the next step trusts the configuration if the scan did', () => {
+  assert.deepEqual(renderNextStep(rows, { program: 'compact', argv: ['scan', '--trust-config'] }).slice(1), [
+    '  compact --trust-config -n /home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
+    '  compact scan --trust-config -0 | compact --trust-config -i --files-from -',
+  ]);
+});
+
 test('an age is told in the units in which it can be asked for', () => {
   const hour = 3_600_000;
   const ages = [-hour, hour / 2, hour, 47 * hour, 48 * hour, 89 * 24 * hour, 90 * 24 * hour, 731 * 24 * hour];
