@@ -2,7 +2,6 @@ import type { FailedReport } from '../app/reports.ts';
 import { assertNever } from '../core/result.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import { describeFirstWord } from './first-word.ts';
 import { findInputs } from './inputs.ts';
 import type { InputFile, InputProblem, InputRules } from './inputs.ts';
 import { readNameList } from './name-list.ts';
@@ -25,8 +24,6 @@ export type Gathered = {
 /** `filesFrom` is what `--files-from` names: a list of further transcripts, `-` on standard input. */
 export type GatherRules = Omit<InputRules, 'names'> & {
   readonly filesFrom?: string | null;
-  /** The operand that could have been a command. */
-  readonly firstWord?: string | null;
   readonly isStdinImplied?: boolean;
 };
 
@@ -34,7 +31,7 @@ export type GatherRules = Omit<InputRules, 'names'> & {
 export async function gatherInputs(
   session: Session,
   operands: readonly string[],
-  { skipsCompacted, filesFrom = null, firstWord = null, isStdinImplied = false }: GatherRules,
+  { skipsCompacted, filesFrom = null, isStdinImplied = false }: GatherRules,
 ): Promise<Gathered | ExitCode> {
   const { terminal, voice } = session;
   const readsStdin = operands.includes('-');
@@ -48,8 +45,6 @@ export async function gatherInputs(
     operands.filter((operand) => operand !== '-'),
     { skipsCompacted, names },
   );
-  const mistaken = describeFirstWord(firstWord, found.problems);
-  if (mistaken !== null) return session.refuse(mistaken);
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) voice.error(error.message);
   for (const operand of found.empty) {

@@ -66,6 +66,18 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
   };
 }
 
+/** Whether an operand names nothing at all, neither by itself nor as a pattern. */
+export async function findNothing(operand: string): Promise<'missing' | 'no-match' | null> {
+  if (kindOf(operand) !== 'missing') return null;
+  if (!PATTERN.test(operand)) return 'missing';
+  const { glob } = await import('node:fs/promises');
+  for await (const path of glob(operand)) {
+    // A folder that matches names none of its files.
+    if (kindOf(path) !== 'folder') return null;
+  }
+  return 'no-match';
+}
+
 async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   const kind = kindOf(operand);
   if (kind === 'folder') return { kind, ...(await searchFolder(operand, rules)) };

@@ -10,6 +10,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
+import { describeFirstWord } from './first-word.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
@@ -41,6 +42,8 @@ export type Session = {
 
 export type CommandRequest = {
   readonly command: string;
+  /** An operand that could have been a command: if it is no file, nothing is begun. */
+  readonly firstWord?: string | null;
   readonly manner: Manner;
   readonly settings: SettingsRequest;
   readonly format: string | null;
@@ -52,7 +55,7 @@ export type CommandRequest = {
   readonly endsWithStdout?: boolean;
 };
 
-/** Runs `work` in a session; a wrong configuration or format is told before anything is opened. */
+/** Runs `work` in a session; a wrong first word, configuration or format is told, in this order, before anything is opened. */
 export async function inSession(
   stage: Stage,
   request: CommandRequest,
@@ -60,6 +63,13 @@ export async function inSession(
 ): Promise<ExitCode> {
   const { terminal } = stage;
   const voice = await createVoice(terminal, request.manner);
+  const refuse = (message: string): ExitCode => {
+    voice.error(renderUsageProblem({ message, command: request.command }));
+    return EXIT_CODES.usage;
+  };
+  const { firstWord = null } = request;
+  const mistaken = firstWord === null ? null : await describeFirstWord(firstWord);
+  if (mistaken !== null) return refuse(mistaken);
   const read = await readSettings(terminal, request);
   if (!read.ok) {
     for (const problem of read.error) voice.error(problem);
@@ -83,10 +93,6 @@ export async function inSession(
   const useCases = openUseCases(
     request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
   );
-  const refuse = (message: string): ExitCode => {
-    voice.error(renderUsageProblem({ message, command: request.command }));
-    return EXIT_CODES.usage;
-  };
   const explain = (failure: LookupFailure): void => {
     if (request.manner.verbosity === 'verbose') voice.report(renderNearFormats(failure));
   };

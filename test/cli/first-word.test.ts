@@ -37,6 +37,8 @@ for (const [line, stderr] of [
   ['-nj 2 veryfy x.jsonl', NO_COMMAND('veryfy', "Did you mean 'compact verify'?")],
   ['--json -i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['status --files-from list', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  ['trust -i x.jsonl', NO_COMMAND('trust', "Did you mean 'compact config trust'?")],
+  ['shw -i x.jsonl', NO_COMMAND('shw', "Did you mean 'compact show'?")],
   [
     '-i typo.jsonl x.jsonl',
     "compact: typo.jsonl: no such file or folder, so nothing was done. Try 'compact --help'.\n",
@@ -55,6 +57,25 @@ for (const [line, stderr] of [
 test('an empty word, which a script makes of a variable that is not set, touches nothing', async (t) => {
   const { compact, isUntouched } = placeWith(t);
   assert.equal((await compact('-i', '', 'x.jsonl')).code, 2);
+  isUntouched();
+});
+
+for (const [what, toml] of [
+  ['nobody has trusted', '[archive]\npath = "x.db"\n'],
+  ['is wrong', '[archive]\npth = "x.db"\n'],
+] as const) {
+  test(`a wrong first word is told before a configuration that ${what}`, async (t) => {
+    const { compact, isUntouched } = placeWith(t, { 'compact.toml': toml });
+    const { code, stderr } = await compact('undo', '-i', 'x.jsonl');
+    assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);
+    isUntouched();
+  });
+}
+
+test('a wrong first word is told before a model that cannot be asked', async (t) => {
+  const { compact, isUntouched } = placeWith(t);
+  const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'undo', '-i', 'x.jsonl');
+  assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);
   isUntouched();
 });
 

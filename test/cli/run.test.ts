@@ -97,7 +97,7 @@ test('a misspelt command is told, and nothing is begun', async (t) => {
     errors,
     /^compact: 'scroe' is neither a command nor a file, so nothing was done\. Did you mean 'compact score'\?/,
   );
-  assert.deepEqual(requests(useCases), ['close']);
+  assert.deepEqual(requests(useCases), []);
 });
 
 test('a folder without transcripts is nothing to do, and a glob of nothing is a mistake', async (t) => {
@@ -112,16 +112,17 @@ test('a folder without transcripts is nothing to do, and a glob of nothing is a 
   assert.deepEqual([glob.code, glob.errors.split('\n')[0]], [1, `${pattern}: no file matches. Check the pattern.`]);
 });
 
-test('an unknown format is told with the nearest known one', async () => {
-  const { code, errors } = await ran(['--format', 'claud', 'x.jsonl']);
+test('an unknown format is told with the nearest known one', async (t) => {
+  const folder = folderWith(t, { 'x.jsonl': '' });
+  const { code, errors } = await ran(['--format', 'claud', join(folder, 'x.jsonl')]);
   assert.equal(code, 2);
   assert.match(errors, /there is no format 'claud': did you mean claude-code\?/);
 });
 
 test('a wrong configuration is told before anything is opened', async (t) => {
-  const folder = folderWith(t, { 'compact.toml': '[summarization]\nkeep_recnt = 3\n' });
+  const folder = folderWith(t, { 'compact.toml': '[summarization]\nkeep_recnt = 3\n', 'x.jsonl': '' });
   const useCases = createFakeUseCases();
-  const { code, errors } = await ran(['x.jsonl'], { workingFolder: folder }, useCases);
+  const { code, errors } = await ran([join(folder, 'x.jsonl')], { workingFolder: folder }, useCases);
   assert.equal(code, 2);
   assert.equal(
     errors,

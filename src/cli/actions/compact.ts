@@ -44,7 +44,6 @@ export async function runCompact(stage: Stage, invocation: CompactInvocation): P
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,
       filesFrom: invocation.filesFrom,
-      firstWord: invocation.firstWord,
       isStdinImplied: invocation.isStdinImplied,
     });
     if (typeof gathered === 'number') return gathered;

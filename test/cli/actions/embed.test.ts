@@ -137,7 +137,7 @@ test('queries that come together are made known together', async (t) => {
 
 test("a project's configuration sends nothing to a host of its own without a word of the user", async (t) => {
   const config = '[embedding]\nprovider = "openai-compat"\nmodel = "toy"\nbase_url = "http://vectors.example/v1"\n';
-  const workingFolder = folderWith(t, { 'compact.toml': config });
+  const workingFolder = folderWith(t, { 'compact.toml': config, 'talk.jsonl': '' });
   const asked = async (...argv: readonly string[]) => {
     const terminal = createFakeTerminal(argv, { workingFolder });
     const { calls, loadUseCases } = createFakeUseCases();
@@ -153,7 +153,7 @@ test("a project's configuration sends nothing to a host of its own without a wor
   const search = await asked('search', 'boat');
   assert.deepEqual([search.code, search.isChosen], [0, false]);
   assert.match(search.errors, /embedding\.base_url; this run goes on without that\. .*`compact config trust`.*\n$/);
-  for (const argv of [['archive', 'embed'], ['search', 'boat'], ['talk.jsonl']]) {
+  for (const argv of [['archive', 'embed'], ['search', 'boat'], [join(workingFolder, 'talk.jsonl')]]) {
     assert.equal((await asked(...argv, '--trust-config')).isChosen, true, argv.join(' '));
   }
 });
