@@ -1,7 +1,7 @@
 /** The library's public names; their rules are those of the project's README. */
 import { createNodeRuntime } from './adapters/runtime/node.ts';
-import { createCompactor as createCompactorWith } from './app/compactor.ts';
-import type { Compactor, CompactorOptions as AllCompactorOptions } from './app/compactor.ts';
+import { createCompactor as createCompactorWith } from './app/history/compactor.ts';
+import type { Compactor, CompactorOptions as AllCompactorOptions } from './app/history/compactor.ts';
 
 export type CompactorOptions = Omit<AllCompactorOptions, 'runtime'> & Partial<Pick<AllCompactorOptions, 'runtime'>>;
 
@@ -12,8 +12,8 @@ export function createCompactor(options: CompactorOptions): Compactor {
 
 export { openArchive } from './adapters/archive/sqlite.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
-export { resummarizeBatches } from './app/resummarize-batches.ts';
-export type { CompactionResult, Compactor } from './app/compactor.ts';
+export { resummarizeBatches } from './app/summarize/resummarize-batches.ts';
+export type { CompactionResult, Compactor } from './app/history/compactor.ts';
 export { buildAnthropicSystemParam } from './core/anthropic-system.ts';
 export { formatBatch, parseBatchMetadata } from './core/batch.ts';
 export type { BatchMetadata, SummaryBatch } from './core/batch.ts';

@@ -1,7 +1,7 @@
-import type { Breaker } from '../app/breaker.ts';
-import type { AppDeps, ArchiveMode, CompactDeps } from '../app/deps.ts';
-import type { EmbeddingService } from '../app/meaning/embedding-service.ts';
-import type { QueryVectors } from '../app/meaning/query-vectors.ts';
+import type { Breaker } from '../app/summarize/breaker.ts';
+import type { AppDeps, ArchiveMode, CompactDeps } from '../app/contract/deps.ts';
+import type { EmbeddingService } from '../app/search/embeddings/embedding-service.ts';
+import type { QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
@@ -43,8 +43,8 @@ export function createUseCases(composition: Composition): UseCases {
     },
     compactFile: async (request, progress) => {
       const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
-      const { createBreaker } = await import('../app/breaker.ts');
-      const { compactFile } = await import('../app/compact-file.ts');
+      const { createBreaker } = await import('../app/summarize/breaker.ts');
+      const { compactFile } = await import('../app/compact/compact-file.ts');
       const { maxConsecutiveFailures, minRetention } = request.policy.compaction;
       chosen.breaker ??= createBreaker(maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures);
       const offline = { model: createExtractiveProvider() };
@@ -59,28 +59,28 @@ export function createUseCases(composition: Composition): UseCases {
       };
       const done = await compactFile(compacting, request);
       if (!done.ok || chosen.embedding === undefined) return done;
-      const { embedCompacted } = await import('../app/meaning/embed-compacted.ts');
+      const { embedCompacted } = await import('../app/search/embeddings/embed-compacted.ts');
       return ok(await embedCompacted({ ...deps, ...chosen.embedding, progress }, done.value));
     },
-    scoreFile: async (request) => (await import('../app/score-file.ts')).scoreFile(deps, request),
+    scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
     surveyFile: async (request, progress) =>
-      (await import('../app/survey-file.ts')).surveyFile({ ...deps, progress }, request),
-    restoreFile: async (request) => (await import('../app/restore-file.ts')).restoreFile(writing, request),
-    verifyFile: async (request) => (await import('../app/verify-file.ts')).verifyFile(deps, request),
+      (await import('../app/survey/survey-file.ts')).surveyFile({ ...deps, progress }, request),
+    restoreFile: async (request) => (await import('../app/restore/restore-file.ts')).restoreFile(writing, request),
+    verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
     searchArchive: async (request) => {
-      const { searchArchive } = await import('../app/search-archive.ts');
+      const { searchArchive } = await import('../app/search/search-archive.ts');
       const { embedding } = chosen;
       return searchArchive(embedding === undefined ? deps : { ...deps, queryVectors: embedding.queryVectors }, request);
     },
-    showArchived: async (request) => (await import('../app/show-archived.ts')).showArchived(deps, request),
+    showArchived: async (request) => (await import('../app/search/show-archived.ts')).showArchived(deps, request),
     showOriginals: async (request, onLine) =>
-      (await import('../app/show-archived.ts')).showOriginals(deps, request, onLine),
-    listArchive: async () => (await import('../app/list-archive.ts')).listArchive(deps),
-    measureArchive: async () => (await import('../app/list-archive.ts')).measureArchive(deps),
-    checkArchive: async () => (await import('../app/check-archive.ts')).checkArchive(deps),
+      (await import('../app/search/show-archived.ts')).showOriginals(deps, request, onLine),
+    listArchive: async () => (await import('../app/search/list-archive.ts')).listArchive(deps),
+    measureArchive: async () => (await import('../app/search/list-archive.ts')).measureArchive(deps),
+    checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
     embedArchive: async () => {
       if (chosen.embedding === undefined) throw new Error('no embedder was chosen');
-      const { embedArchive } = await import('../app/meaning/embed-archive.ts');
+      const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
       return embedArchive({ ...deps, service: chosen.embedding.service });
     },
     listFormats: () => deps.formats.list(),
@@ -100,7 +100,7 @@ async function loadModel(
   const { provider, redactsSecrets, redactRulesPath, limits, fallsBack, notice } = choice;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
-  const { createRateLimiter } = await import('../app/rate-limit.ts');
+  const { createRateLimiter } = await import('../app/summarize/rate-limit.ts');
   const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
   const service = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
@@ -161,9 +161,9 @@ async function loadEmbedding(
   if (!extension.ok) return extension;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
-  const { createRateLimiter } = await import('../app/rate-limit.ts');
+  const { createRateLimiter } = await import('../app/summarize/rate-limit.ts');
   const { createOpenAiEmbedder } = await import('../adapters/model/openai-embedder.ts');
-  const { createQueryVectors } = await import('../app/meaning/query-vectors.ts');
+  const { createQueryVectors } = await import('../app/search/embeddings/query-vectors.ts');
   const flavor = provider === 'ollama' ? 'ollama' : 'openai';
   const service: EmbeddingService = {
     embedder: createOpenAiEmbedder({ apiKey, baseUrl, flavor, model, dimensions, now: runtime.now }),

@@ -1,4 +1,4 @@
-import type { FailedReport } from '../app/reports.ts';
+import type { FailedReport } from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { EXIT_CODES } from './exit-codes.ts';

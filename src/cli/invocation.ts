@@ -1,4 +1,4 @@
-import type { SearchRequest } from '../app/requests.ts';
+import type { SearchRequest } from '../app/contract/requests.ts';
 import type { ConfigRequest } from '../config/find.ts';
 import type { SettingFlags } from '../config/resolve.ts';
 import type { PolicyRequest } from '../config/to-policy.ts';

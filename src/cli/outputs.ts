@@ -1,6 +1,6 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { OutputTarget } from '../app/requests.ts';
+import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';

@@ -1,5 +1,5 @@
-import type { Failure } from '../app/failure.ts';
-import type { PassedReport } from '../app/reports.ts';
+import type { Failure } from '../app/contract/failure.ts';
+import type { PassedReport } from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
 import { describeUnknown } from './render/failure.ts';
 import { safeText } from './render/safe-text.ts';

@@ -1,4 +1,4 @@
-import type { CompactFileRequest } from '../app/requests.ts';
+import type { CompactFileRequest } from '../app/contract/requests.ts';
 import type { ResolvedSettings } from '../config/resolve.ts';
 
 /** Of the model that summarizes, where the configuration has it. */

@@ -1,4 +1,4 @@
-import type { CompactReport } from '../app/reports.ts';
+import type { CompactReport } from '../app/contract/reports.ts';
 import { countOf, formatCount } from './render/quantities.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Theme } from './render/theme.ts';

@@ -1,4 +1,4 @@
-import type { CompactReport, FailedReport, PassedReport } from '../app/reports.ts';
+import type { CompactReport, FailedReport, PassedReport } from '../app/contract/reports.ts';
 import type { Manner } from './invocation.ts';
 import { renderPassed } from './passed-over.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';

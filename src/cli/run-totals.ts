@@ -1,5 +1,5 @@
-import type { CompactReport, PassedReport, UsageReport } from '../app/reports.ts';
-import { addUsage } from '../app/usage.ts';
+import type { CompactReport, PassedReport, UsageReport } from '../app/contract/reports.ts';
+import { addUsage } from '../app/summarize/usage.ts';
 import { sumTokens } from './render/compact.ts';
 import type { RunTotals } from './render/compact.ts';
 import { countLevels } from './render/model-rows.ts';

@@ -1,4 +1,4 @@
-import type { LookupFailure } from '../app/failure.ts';
+import type { LookupFailure } from '../app/contract/failure.ts';
 import { findMissed } from '../config/depend.ts';
 import type { SettingsUse } from '../config/depend.ts';
 import { loadConfig } from '../config/load.ts';

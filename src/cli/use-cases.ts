@@ -1,9 +1,14 @@
-import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } from '../app/archive-reports.ts';
-import type { ArchiveCheckReport } from '../app/check-archive.ts';
-import type { Failure, LookupFailure } from '../app/failure.ts';
-import type { ArchiveEmbedReport } from '../app/meaning/embed-archive.ts';
-import type { Outage } from '../app/meaning/outage.ts';
-import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/reports.ts';
+import type {
+  ArchiveListReport,
+  ArchiveStatsReport,
+  SearchReport,
+  ShowReport,
+} from '../app/contract/archive-reports.ts';
+import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
+import type { Failure, LookupFailure } from '../app/contract/failure.ts';
+import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
+import type { Outage } from '../app/search/embeddings/outage.ts';
+import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
 import type {
   CompactFileRequest,
   RestoreFileRequest,
@@ -11,10 +16,10 @@ import type {
   SearchRequest,
   ShowRequest,
   VerifyFileRequest,
-} from '../app/requests.ts';
-import type { RateLimits } from '../app/rate-limit.ts';
-import type { ScanReport, SurveyFileRequest } from '../app/survey-file.ts';
-import type { ShownOriginal } from '../app/show-archived.ts';
+} from '../app/contract/requests.ts';
+import type { RateLimits } from '../app/summarize/rate-limit.ts';
+import type { ScanReport, SurveyFileRequest } from '../app/survey/survey-file.ts';
+import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { EmbeddingAccess } from '../config/embedding-access.ts';
 import type { ModelAccess } from '../config/model-access.ts';
 import type { Result } from '../core/result.ts';

@@ -32,6 +32,11 @@ export type ConversationMessage = {
   readonly created_at: Date | null;
   /** The same content by kind. Without it `content` is plain text and the calls are those of `tool_calls`. */
   readonly parts?: readonly MessagePart[];
+  /**
+   * What a person wrote in this message: the text of a typed prompt, or the words that came with a rejected tool call. Undefined: nothing.
+   * Commands, reminders, tool results, and text that a program or a model wrote in the user's name are never typed.
+   */
+  readonly typed?: string;
 };
 
 /** A call reduced to what is shown of it; `arguments` is JSON text. */

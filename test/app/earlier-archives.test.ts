@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { searchArchive } from '../../src/app/search-archive.ts';
+import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { FROZEN_TRANSCRIPTS, frozenVersions, restoredOf, thawArchive } from '../adapters/archive/frozen.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { checked } from '../support/full-archive.ts';

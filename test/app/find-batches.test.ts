@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
-import { findBatches } from '../../src/app/find-batches.ts';
+import { findBatches } from '../../src/app/search/find-batches.ts';
 import type { BatchQuery } from '../../src/ports/archive-lookup.ts';
 import {
   applied,

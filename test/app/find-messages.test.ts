@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { findMessages } from '../../src/app/find-messages.ts';
+import { findMessages } from '../../src/app/search/find-messages.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import type { SoughtWord } from '../../src/core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../src/ports/message-index.ts';

@@ -110,7 +110,7 @@ suite('lines that a producer appends meanwhile', () => {
     const setup = benchFor(t);
     setup.write('talk.jsonl', original);
     reportOf(await setup.compact('talk.jsonl'));
-    const { restoreFile } = await import('../../src/app/restore-file.ts');
+    const { restoreFile } = await import('../../src/app/restore/restore-file.ts');
     const input = { path: setup.path('talk.jsonl'), name: 'talk.jsonl', format: null };
     const reached = (step: Step): void => {
       if (step === 'written' || step === 'looked') append(setup);

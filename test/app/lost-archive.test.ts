@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { restoreFile } from '../../src/app/restore-file.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import type { CompactDeps } from '../../src/app/deps.ts';
-import { createRateLimiter } from '../../src/app/rate-limit.ts';
+import type { CompactDeps } from '../../src/app/contract/deps.ts';
+import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import { ModelError } from '../../src/core/model-error.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';

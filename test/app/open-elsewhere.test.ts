@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { restoreFile } from '../../src/app/restore-file.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
-import { restoreFile } from '../../src/app/restore-file.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, rerun } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRedactingModel, redactMessages } from '../../src/app/redacting-model.ts';
+import { createRedactingModel, redactMessages } from '../../src/app/summarize/redacting-model.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
 import { buildSummarizationRequest, DEFAULT_DIRECTIVE } from '../../src/core/prompt.ts';
 import type { Redactor } from '../../src/ports/redactor.ts';

@@ -3,7 +3,7 @@ import { renameSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { test } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
-import { compactFile } from '../../src/app/compact-file.ts';
+import { compactFile } from '../../src/app/compact/compact-file.ts';
 import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';

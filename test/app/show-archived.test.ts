@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { BatchShown, ShowReport } from '../../src/app/archive-reports.ts';
-import type { LookupFailure } from '../../src/app/failure.ts';
-import { listArchive, measureArchive } from '../../src/app/list-archive.ts';
-import { showArchived, showOriginals } from '../../src/app/show-archived.ts';
+import type { BatchShown, ShowReport } from '../../src/app/contract/archive-reports.ts';
+import type { LookupFailure } from '../../src/app/contract/failure.ts';
+import { listArchive, measureArchive } from '../../src/app/search/list-archive.ts';
+import { showArchived, showOriginals } from '../../src/app/search/show-archived.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';

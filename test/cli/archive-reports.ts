@@ -7,9 +7,9 @@ import type {
   MessageHit,
   MessageShown,
   SearchReport,
-} from '../../src/app/archive-reports.ts';
-import type { ArchiveCheckReport } from '../../src/app/check-archive.ts';
-import type { ArchiveEmbedReport } from '../../src/app/meaning/embed-archive.ts';
+} from '../../src/app/contract/archive-reports.ts';
+import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
+import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
 
 const SHA = 'c'.repeat(64);
 

@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import type { ShowReport } from '../../src/app/archive-reports.ts';
-import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/reports.ts';
-import type { RestoreFileRequest } from '../../src/app/requests.ts';
-import type { ScanReport } from '../../src/app/survey-file.ts';
+import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
+import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
+import type { RestoreFileRequest } from '../../src/app/contract/requests.ts';
+import type { ScanReport } from '../../src/app/survey/survey-file.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { ok } from '../../src/core/result.ts';
 import type { Result } from '../../src/core/result.ts';

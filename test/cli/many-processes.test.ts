@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { CompactReport } from '../../src/app/reports.ts';
+import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

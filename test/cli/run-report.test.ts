@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CompactReport, FailedReport } from '../../src/app/reports.ts';
-import { NO_USAGE } from '../../src/app/usage.ts';
+import type { CompactReport, FailedReport } from '../../src/app/contract/reports.ts';
+import { NO_USAGE } from '../../src/app/summarize/usage.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { createRunReport } from '../../src/cli/run-report.ts';
 import type { RunReport } from '../../src/cli/run-report.ts';

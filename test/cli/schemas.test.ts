@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { z } from 'zod';
-import type { ArchiveListReport, ArchiveStatsReport, SearchReport, ShowReport } from '../../src/app/archive-reports.ts';
-import type { ArchiveCheckReport } from '../../src/app/check-archive.ts';
-import type { ArchiveEmbedReport } from '../../src/app/meaning/embed-archive.ts';
+import type {
+  ArchiveListReport,
+  ArchiveStatsReport,
+  SearchReport,
+  ShowReport,
+} from '../../src/app/contract/archive-reports.ts';
+import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
+import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
 import type {
   CompactReport,
   FailedReport,
@@ -11,8 +16,8 @@ import type {
   RestoreReport,
   ScoreReport,
   VerifyReport,
-} from '../../src/app/reports.ts';
-import type { ScanReport } from '../../src/app/survey-file.ts';
+} from '../../src/app/contract/reports.ts';
+import type { ScanReport } from '../../src/app/survey/survey-file.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { run } from '../../src/cli/run.ts';
 import { archiveCheckReportSchema } from '../../src/cli/schemas/archive-check.ts';

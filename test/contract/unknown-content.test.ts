@@ -6,7 +6,7 @@ import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
 import { isList, isRecord } from '../../src/adapters/transcript/json.ts';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
-import { parseRecord, readRecords, trimRecord } from '../../src/app/records.ts';
+import { parseRecord, readRecords, trimRecord } from '../../src/app/read/records.ts';
 import type { Codec, Json } from '../../src/ports/codec.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
 import { parseJsonLine } from '../../src/adapters/transcript/jsonl.ts';
-import type { Failure } from '../../src/app/failure.ts';
-import type { CompactReport } from '../../src/app/reports.ts';
-import { scoreFile } from '../../src/app/score-file.ts';
+import type { Failure } from '../../src/app/contract/failure.ts';
+import type { CompactReport } from '../../src/app/contract/reports.ts';
+import { scoreFile } from '../../src/app/survey/score-file.ts';
 import type { Result } from '../../src/core/result.ts';
 import { createWorkbench, policyOf } from '../support/workbench.ts';
 import type { BenchSettings, Workbench } from '../support/workbench.ts';

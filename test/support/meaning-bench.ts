@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
-import type { EmbeddingService } from '../../src/app/meaning/embedding-service.ts';
-import { createRateLimiter } from '../../src/app/rate-limit.ts';
+import type { EmbeddingService } from '../../src/app/search/embeddings/embedding-service.ts';
+import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import type { Embedder } from '../../src/ports/embedder.ts';
 import { toyVector } from './embedding-server.ts';
 import { createWorkbench } from './workbench.ts';

@@ -1,5 +1,5 @@
-import type { ArchiveListReport, ArchiveStatsReport } from '../../app/archive-reports.ts';
-import type { Failure } from '../../app/failure.ts';
+import type { ArchiveListReport, ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
+import type { Failure } from '../../app/contract/failure.ts';
 import type { Result } from '../../core/result.ts';
 import { assertNever } from '../../core/result.ts';
 import { chooseEmbedding } from '../choose-embedding.ts';

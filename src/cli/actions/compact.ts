@@ -1,6 +1,6 @@
-import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
-import type { Failure } from '../../app/failure.ts';
-import type { CompactReport } from '../../app/reports.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { CompactReport } from '../../app/contract/reports.ts';
 import type { SettingsUse } from '../../config/depend.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';

@@ -1,4 +1,4 @@
-import { createOutage } from '../../app/meaning/outage.ts';
+import { createOutage } from '../../app/search/embeddings/outage.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';

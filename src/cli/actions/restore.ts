@@ -3,7 +3,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { RestoreInvocation } from '../invocation.ts';
 import { isSameFile } from '../outputs.ts';
-import type { RestoreFileRequest } from '../../app/requests.ts';
+import type { RestoreFileRequest } from '../../app/contract/requests.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderRestoreReport } from '../render/restore.ts';

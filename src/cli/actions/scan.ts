@@ -1,5 +1,5 @@
-import type { Failure } from '../../app/failure.ts';
-import type { ScanReport, SurveyFileRequest } from '../../app/survey-file.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { ScanReport, SurveyFileRequest } from '../../app/survey/survey-file.ts';
 import { resolveModelAccess } from '../../config/model-access.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import { assertNever } from '../../core/result.ts';

@@ -1,5 +1,5 @@
 import { toPolicy } from '../../config/to-policy.ts';
-import type { ScoreReport } from '../../app/reports.ts';
+import type { ScoreReport } from '../../app/contract/reports.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';

@@ -1,4 +1,4 @@
-import type { SearchReport } from '../../app/archive-reports.ts';
+import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';

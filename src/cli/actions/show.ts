@@ -1,5 +1,5 @@
-import type { ShowReport } from '../../app/archive-reports.ts';
-import type { ShownOriginal } from '../../app/show-archived.ts';
+import type { ShowReport } from '../../app/contract/archive-reports.ts';
+import type { ShownOriginal } from '../../app/search/show-archived.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import type { ShowInvocation } from '../invocation.ts';

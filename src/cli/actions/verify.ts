@@ -1,5 +1,5 @@
-import type { Failure } from '../../app/failure.ts';
-import type { VerifyReport } from '../../app/reports.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { VerifyReport } from '../../app/contract/reports.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CompactFileRequest, OutputTarget } from '../../app/requests.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';

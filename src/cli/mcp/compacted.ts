@@ -1,4 +1,4 @@
-import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/reports.ts';
+import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/contract/reports.ts';
 import { renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { clipField } from './bounds.ts';

@@ -1,5 +1,5 @@
-import type { BatchShown, CompactionShown, ShowReport } from '../../app/archive-reports.ts';
-import type { BatchReport } from '../../app/reports.ts';
+import type { BatchShown, CompactionShown, ShowReport } from '../../app/contract/archive-reports.ts';
+import type { BatchReport } from '../../app/contract/reports.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import { textLines } from '../render/text-lines.ts';

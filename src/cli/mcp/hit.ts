@@ -1,4 +1,4 @@
-import type { BatchHit, MessageHit, SearchHit } from '../../app/archive-reports.ts';
+import type { BatchHit, MessageHit, SearchHit } from '../../app/contract/archive-reports.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import { textLines } from '../render/text-lines.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ShowReport } from '../../app/archive-reports.ts';
+import type { ShowReport } from '../../app/contract/archive-reports.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';

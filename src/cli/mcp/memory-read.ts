@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { SearchReport } from '../../app/archive-reports.ts';
-import type { SearchRequest } from '../../app/requests.ts';
+import type { SearchReport } from '../../app/contract/archive-reports.ts';
+import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/moment.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';

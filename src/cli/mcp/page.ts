@@ -1,5 +1,5 @@
-import type { MessageShown } from '../../app/archive-reports.ts';
-import type { LookupFailure } from '../../app/failure.ts';
+import type { MessageShown } from '../../app/contract/archive-reports.ts';
+import type { LookupFailure } from '../../app/contract/failure.ts';
 import { ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { UseCases } from '../use-cases.ts';

@@ -1,4 +1,4 @@
-import type { ArchiveCheckReport } from '../../app/check-archive.ts';
+import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';

@@ -1,4 +1,4 @@
-import type { ArchiveEmbedReport } from '../../app/meaning/embed-archive.ts';
+import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 

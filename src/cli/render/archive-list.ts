@@ -1,4 +1,4 @@
-import type { ArchivedCompactionReport, ArchiveListReport } from '../../app/archive-reports.ts';
+import type { ArchivedCompactionReport, ArchiveListReport } from '../../app/contract/archive-reports.ts';
 import { clipPath } from './clip-path.ts';
 import { countOf, formatBytes } from './quantities.ts';
 import { safeText } from './safe-text.ts';

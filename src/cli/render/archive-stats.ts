@@ -1,4 +1,4 @@
-import type { ArchiveStatsReport } from '../../app/archive-reports.ts';
+import type { ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
 import { clipPath } from './clip-path.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';

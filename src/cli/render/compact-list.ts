@@ -1,4 +1,4 @@
-import type { CompactReport } from '../../app/reports.ts';
+import type { CompactReport } from '../../app/contract/reports.ts';
 import { sumTokens } from './compact.ts';
 import { formatChange, formatCount, formatSaving } from './quantities.ts';
 import { safeText } from './safe-text.ts';

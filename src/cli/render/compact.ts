@@ -1,4 +1,10 @@
-import type { BatchReport, CompactReport, ConversationReport, SkipReason, UsageReport } from '../../app/reports.ts';
+import type {
+  BatchReport,
+  CompactReport,
+  ConversationReport,
+  SkipReason,
+  UsageReport,
+} from '../../app/contract/reports.ts';
 import { restoredPath } from '../transcript-name.ts';
 import { countKept, factRows } from './facts.ts';
 import { countLevels, LEVEL_TEXTS, levelRows, planRows, usageRows } from './model-rows.ts';

@@ -1,4 +1,4 @@
-import type { ScoreTerm } from '../../app/reports.ts';
+import type { ScoreTerm } from '../../app/contract/reports.ts';
 
 /** The kinds of terms that a score is made of. A keyword's term is named `keyword:WORD`. */
 export const FACTORS = ['role', 'question', 'tool call', 'keywords', 'length'] as const;

@@ -1,4 +1,4 @@
-import type { CompactReport } from '../../app/reports.ts';
+import type { CompactReport } from '../../app/contract/reports.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { INDENT_COLUMNS, reportRow } from './report-row.ts';
 import { safeText } from './safe-text.ts';

@@ -1,5 +1,5 @@
-import type { Failure } from '../../app/failure.ts';
-import type { FailedReport, FailureKind, UsageReport } from '../../app/reports.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { FailedReport, FailureKind, UsageReport } from '../../app/contract/reports.ts';
 import { renderFailure } from './failure.ts';
 import { countOf, formatCost, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';

@@ -1,4 +1,4 @@
-import type { LookupFailure, NearFormats } from '../../app/failure.ts';
+import type { LookupFailure, NearFormats } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';

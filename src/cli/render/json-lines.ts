@@ -1,4 +1,4 @@
-import type { ScoreReport, ScoreRow } from '../../app/reports.ts';
+import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import { safeJson } from './safe-text.ts';
 
 const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never held whole

@@ -1,4 +1,4 @@
-import type { MarkReport } from '../../app/archive-reports.ts';
+import type { MarkReport } from '../../app/contract/archive-reports.ts';
 import { safeText } from './safe-text.ts';
 import { textWidth } from './width.ts';
 

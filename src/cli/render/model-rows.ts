@@ -1,4 +1,4 @@
-import type { BatchReport, CompactReport } from '../../app/reports.ts';
+import type { BatchReport, CompactReport } from '../../app/contract/reports.ts';
 import { countOf, formatCost, formatCount, formatDuration } from './quantities.ts';
 import { reportList } from './report-row.ts';
 import type { Theme } from './theme.ts';

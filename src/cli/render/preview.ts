@@ -1,4 +1,4 @@
-import type { CompactReport } from '../../app/reports.ts';
+import type { CompactReport } from '../../app/contract/reports.ts';
 import { safeText } from './safe-text.ts';
 import { textLines } from './text-lines.ts';
 import type { Theme } from './theme.ts';

@@ -1,4 +1,4 @@
-import type { RestoreReport } from '../../app/reports.ts';
+import type { RestoreReport } from '../../app/contract/reports.ts';
 import { countOf, formatBytes } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';

@@ -1,4 +1,4 @@
-import type { MessageFate, ScoreReport, ScoreRow } from '../../app/reports.ts';
+import type { MessageFate, ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import type { ScoreOrder } from '../invocation.ts';
 import { FACTOR_INITIALS, FACTORS, factorShares, matchedKeywords } from './factors.ts';
 import type { Factor } from './factors.ts';

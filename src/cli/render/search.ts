@@ -1,4 +1,4 @@
-import type { SearchHit, SearchReport } from '../../app/archive-reports.ts';
+import type { SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import { clipPath } from './clip-path.ts';
 import { wrapMarked } from './marked-text.ts';
 import { countOf, formatCount } from './quantities.ts';

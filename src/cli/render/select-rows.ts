@@ -1,4 +1,4 @@
-import type { ScoreRow } from '../../app/reports.ts';
+import type { ScoreRow } from '../../app/contract/reports.ts';
 import type { ScoreOrder } from '../invocation.ts';
 
 /** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */

@@ -1,5 +1,5 @@
-import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/archive-reports.ts';
-import type { BatchReport } from '../../app/reports.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../../app/contract/archive-reports.ts';
+import type { BatchReport } from '../../app/contract/reports.ts';
 import { formatBatch } from '../../core/batch.ts';
 import { countOf } from './quantities.ts';
 import { safeText } from './safe-text.ts';

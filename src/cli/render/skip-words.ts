@@ -1,4 +1,4 @@
-import type { PassedReport, SkipReason } from '../../app/reports.ts';
+import type { PassedReport, SkipReason } from '../../app/contract/reports.ts';
 
 const SKIP_WORDS: { readonly [reason in SkipReason | PassedReport['reason']]: string } = {
   'too-short': 'too short',

@@ -1,4 +1,4 @@
-import type { VerifyReport } from '../../app/reports.ts';
+import type { VerifyReport } from '../../app/contract/reports.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 import type { Theme } from './theme.ts';

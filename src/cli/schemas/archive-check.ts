@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ArchiveCheckReport } from '../../app/check-archive.ts';
+import type { ArchiveCheckReport } from '../../app/search/check-archive.ts';
 import { count } from './parts.ts';
 
 const problem = z.strictObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ArchiveEmbedReport } from '../../app/meaning/embed-archive.ts';
+import type { ArchiveEmbedReport } from '../../app/search/embeddings/embed-archive.ts';
 import { count } from './parts.ts';
 
 /** What `compact archive embed --json` prints. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ArchiveListReport } from '../../app/archive-reports.ts';
+import type { ArchiveListReport } from '../../app/contract/archive-reports.ts';
 import { beforeAfter, count, sha256 } from './parts.ts';
 
 const compaction = z.strictObject({

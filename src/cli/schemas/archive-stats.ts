@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ArchiveStatsReport } from '../../app/archive-reports.ts';
+import type { ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
 import { count, time } from './parts.ts';
 
 /** What `compact archive stats --json` prints. */

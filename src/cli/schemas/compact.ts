@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { CompactReport, FailedReport, FailureKind, PassedReport } from '../../app/reports.ts';
+import type { CompactReport, FailedReport, FailureKind, PassedReport } from '../../app/contract/reports.ts';
 import { batch, beforeAfter, count, sha256 } from './parts.ts';
 
 const cost = z.number().nonnegative().nullable().describe('by the configured prices; null: the model has none');

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { RestoreReport } from '../../app/reports.ts';
+import type { RestoreReport } from '../../app/contract/reports.ts';
 import { count, sha256 } from './parts.ts';
 
 /** What `compact restore --json` prints. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ScoreReport } from '../../app/reports.ts';
+import type { ScoreReport } from '../../app/contract/reports.ts';
 import { count } from './parts.ts';
 
 const row = z.strictObject({

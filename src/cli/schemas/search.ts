@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { SearchReport } from '../../app/archive-reports.ts';
+import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import { count, time } from './parts.ts';
 
 const common = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ShowReport } from '../../app/archive-reports.ts';
+import type { ShowReport } from '../../app/contract/archive-reports.ts';
 import { batch, count, sha256, time } from './parts.ts';
 
 const common = {

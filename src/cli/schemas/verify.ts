@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { VerifyReport } from '../../app/reports.ts';
+import type { VerifyReport } from '../../app/contract/reports.ts';
 import { count, sha256 } from './parts.ts';
 
 const problem = z.strictObject({

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import type { ArchiveCheckReport } from '../../../src/app/check-archive.ts';
+import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
 import { checked, copyOf, makeFullArchive } from '../../support/full-archive.ts';
 import {
   applied,

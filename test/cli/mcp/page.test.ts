@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { MessageShown } from '../../../src/app/archive-reports.ts';
+import type { MessageShown } from '../../../src/app/contract/archive-reports.ts';
 import { ok } from '../../../src/core/result.ts';
 import { MAX_ANSWER_CHARS, takeChars } from '../../../src/cli/mcp/bounds.ts';
 import { FIRST, formatCursor, parseCursor, readPage } from '../../../src/cli/mcp/page.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_USAGE } from '../../../src/app/usage.ts';
-import type { Usage } from '../../../src/app/usage.ts';
+import { NO_USAGE } from '../../../src/app/summarize/usage.ts';
+import type { Usage } from '../../../src/app/summarize/usage.ts';
 import { renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
 import type { CompactRendering } from '../../../src/cli/render/compact.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';

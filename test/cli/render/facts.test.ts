@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RetentionReport } from '../../../src/app/reports.ts';
+import type { RetentionReport } from '../../../src/app/contract/reports.ts';
 import { factRows } from '../../../src/cli/render/facts.ts';
 import { compactReport } from '../fakes.ts';
 

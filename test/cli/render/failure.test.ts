@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Failure } from '../../../src/app/failure.ts';
+import type { Failure } from '../../../src/app/contract/failure.ts';
 import { renderFailure, renderNearFormats } from '../../../src/cli/render/failure.ts';
 
 const file = 'talk.jsonl';

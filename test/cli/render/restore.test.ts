@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RestoreReport } from '../../../src/app/reports.ts';
+import type { RestoreReport } from '../../../src/app/contract/reports.ts';
 import { renderRestoreReport } from '../../../src/cli/render/restore.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { ScoreReport } from '../../../src/app/reports.ts';
+import type { ScoreReport } from '../../../src/app/contract/reports.ts';
 import { scoreJson } from '../../../src/cli/render/json-lines.ts';
 import { renderScoreReport } from '../../../src/cli/render/score.ts';
 import type { ScoreRendering } from '../../../src/cli/render/score.ts';

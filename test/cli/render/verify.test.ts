@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VerifyReport } from '../../../src/app/reports.ts';
+import type { VerifyReport } from '../../../src/app/contract/reports.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { renderVerifyReport } from '../../../src/cli/render/verify.ts';
 

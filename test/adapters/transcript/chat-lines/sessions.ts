@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createFeatureReader } from '../../../../src/core/scoring.ts';
-import { toEntry } from '../../../../src/app/scan.ts';
+import { toEntry } from '../../../../src/app/read/index-records.ts';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import { parseJsonLine } from '../../../../src/adapters/transcript/jsonl.ts';
 import type { ConversationMessage } from '../../../../src/core/message.ts';

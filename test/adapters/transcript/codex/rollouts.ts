@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toEntry } from '../../../../src/app/scan.ts';
+import { toEntry } from '../../../../src/app/read/index-records.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
 import { readFeatures } from '../../../../src/core/scoring.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';

@@ -1,0 +1,60 @@
+import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { PlanMessage } from '../../core/plan/view.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { LineDraft, MessageDraft } from '../../ports/archive.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { readRecords } from '../read/records.ts';
+
+/**
+ * Every line that leaves the transcript, in order, with its bytes and what search finds it by. The source is read once, from front to end;
+ * a line's bytes are only valid until the next one is asked for.
+ */
+export function* archivedLines(
+  transcript: Prepared,
+  outcomes: readonly LineOutcome[],
+  compacted: readonly CompactedConversation[],
+): Generator<LineDraft> {
+  const places = compacted.map(({ prepared }) => createPlaceFinder(prepared));
+  const numberOf = new Map(transcript.conversations.map((prepared, number) => [prepared, number]));
+  const positionOf = new Map(compacted.map(({ prepared }, position) => [numberOf.get(prepared), position]));
+  const lines = readRecords(transcript.source, transcript.codec);
+  for (const [at, entry] of transcript.scan.entries.entries()) {
+    const raw = lines.next();
+    const outcome = outcomes[at];
+    if (outcome === undefined || outcome.kind === 'kept') continue;
+    const { line } = entry;
+    // A file that was cut off meanwhile has fewer lines: what is read is wrong, and that it changed shows before the output gets its name.
+    const bytes = raw.done === true ? transcript.readLine(entry) : raw.value.bytes;
+    const cycle = outcome.conversation === null ? null : (positionOf.get(outcome.conversation) ?? null);
+    const result = cycle === null ? undefined : compacted[cycle];
+    const batch = outcome.kind === 'summarized' ? (result?.batchOf.get(outcome.index) ?? null) : null;
+    const isSaid = entry.kind === 'message' || entry.kind === 'instruction';
+    const index = cycle === null ? 0 : (places[cycle]?.(line) ?? 0);
+    const message = isSaid ? draftMessage(transcript, { entry, bytes, index }) : null;
+    yield { line, bytes, fate: outcome.kind, cycle, batch, message };
+  }
+}
+
+/** The place of a line's message in the conversation's life, from 1; 0: it has none. To be asked for lines in their order. */
+function createPlaceFinder({ view, compressedBefore }: CompactedConversation['prepared']): (line: number) => number {
+  const messages: readonly PlanMessage[] = view.messages;
+  const lineOf = (index: number | undefined): number => (index === undefined ? 0 : (messages[index]?.line ?? 0));
+  const byLine = Int32Array.from(messages.keys()).sort((a, b) => lineOf(a) - lineOf(b));
+  let at = 0;
+  return (line) => {
+    while (at < byLine.length && lineOf(byLine[at]) < line) at += 1;
+    const index = byLine[at];
+    return index !== undefined && lineOf(index) === line ? compressedBefore + index + 1 : 0;
+  };
+}
+
+function draftMessage(
+  transcript: Prepared,
+  { entry, bytes, index }: { readonly entry: Entry; readonly bytes: Uint8Array; readonly index: number },
+): MessageDraft | null {
+  const message = transcript.decodeMessage(entry, bytes);
+  if (message === null) return null;
+  const { id, role, name, created_at: at, content: text } = message;
+  return { id, role, name: name ?? null, at, index, text };
+}

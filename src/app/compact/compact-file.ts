@@ -1,0 +1,247 @@
+import type { ConversationPlan } from '../../core/plan/plan.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { originOf } from '../../core/origin-key.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import { reportConversation, totalTokens } from './report.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { FileStamp } from '../../ports/files.ts';
+import type { CompactDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { targetPath } from '../write/deliver.ts';
+import { holdTarget } from '../write/hold-target.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { explicitPath, leaveAsIs } from './leave-as-is.ts';
+import { isSameFile, isSameStamp } from '../write/look-again.ts';
+import { planReport } from './plan-report.ts';
+import { previewReport } from './preview-report.ts';
+import { summaryDepsOf } from '../summarize/summary-deps.ts';
+import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
+import { costOf } from '../summarize/usage.ts';
+import { prepareTranscript } from '../read/prepare.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { checkReplaceable } from './replaceable.ts';
+import type { CompactReport, SkipReason } from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { checkReusable, hasFallback, reuseCompaction } from './reuse.ts';
+import { describeSettings } from './settings.ts';
+import { isOwnOutput } from './previous-output.ts';
+import { openSettled, openUnsettled } from '../write/settle.ts';
+import { reportUsage, storeCompaction } from './store.ts';
+import type { StoreInput } from './store.ts';
+import { attemptConversation, planFirst } from './summarize-transcript.ts';
+import type { Attempted } from './summarize-transcript.ts';
+
+/** How often a source that changes under our hands is read again. */
+const MAX_ATTEMPTS = 3;
+const NOTHING_NEW = 'nothing was said since it was compacted';
+
+/** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
+export async function compactFile(
+  deps: CompactDeps,
+  request: CompactFileRequest,
+): Promise<Result<CompactReport, Failure>> {
+  try {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const done = await compactOnce(deps, request);
+      if (done.ok || done.error.kind !== 'source-changed') return done;
+    }
+    return err({ kind: 'source-changed', file: request.input.name });
+  } catch (error) {
+    return err(toFailure(error, request.input.name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
+  const isDryRun = request.output.kind === 'none';
+  // What a run that was killed could not bring over belongs to what is read.
+  const cleared =
+    request.output.kind === 'in-place' ? await deps.files.clearLeftovers(request.input.path) : ok(undefined);
+  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
+  const before = await deps.files.stamp(request.input.path);
+  const prepared = await prepareTranscript(deps, request.input, {
+    policy: request.policy,
+    archive: () => (isDryRun ? openUnsettled(deps) : openSettled(deps, 'existing')),
+  });
+  if (!prepared.ok) {
+    const isUnsettled = isMaybeUnfinished(prepared.error) && (await hasChanged(deps, request, before));
+    return isUnsettled ? err({ kind: 'source-changed', file: request.input.name }) : prepared;
+  }
+  try {
+    return await compactPrepared(deps, request, prepared.value);
+  } finally {
+    prepared.value.source.close();
+  }
+}
+
+async function compactPrepared(
+  deps: CompactDeps,
+  request: CompactFileRequest,
+  transcript: Prepared,
+): Promise<Result<CompactReport, Failure>> {
+  const { policy, provider, modelName } = request;
+  const masked = deps.service === undefined ? {} : { isMasked: deps.service.createRedactor !== null };
+  const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName, ...masked });
+  const settingsSha256 = deps.runtime.sha256(settings);
+  const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
+    const path = explicitPath(request);
+    const untouched = path === null ? targetPath(request) : null;
+    if (untouched !== null) await deps.files.clearLeftovers(untouched);
+    return holdTarget(deps, path, (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
+  };
+  deps.reached('read');
+  const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
+  const limit = policy.ifOverTokens;
+  if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the limit is ${limit}`);
+  if (request.output.kind === 'none') {
+    const known = await openUnsettled(deps);
+    if (!known.ok) return known;
+    const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
+    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request, deps.service ?? null));
+  }
+  // Before anything is made or held: where there is nothing to do, nothing has to be writable.
+  const existing = await openSettled(deps, 'existing');
+  if (!existing.ok) return existing;
+  if (existing.value !== null && isOwnOutput(transcript, settingsSha256, existing.value))
+    return skip('nothing-new', NOTHING_NEW);
+  const plans = transcript.conversations.map((one) => planFirst(transcript, one, request));
+  const idle = plans.find((plan) => plan.kind === 'skip');
+  if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
+  deps.reached('planned');
+  // A missing archive is created later, when there is something to store.
+  const archive = existing.value === null ? ok(null) : await openForStoring(deps);
+  if (!archive.ok) return archive;
+  const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
+  const done = await holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
+  if (done.ok || done.error.kind !== 'in-use') return done;
+  // The next run may find it closed: nothing has failed.
+  return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
+}
+
+type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
+  /** Null: there is none yet. */
+  readonly archive: Archive | null;
+  readonly plans: readonly ConversationPlan[];
+};
+
+/** No other run writes the target now. */
+async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, settingsSha256, lock } = held;
+  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
+    leaveAsIs(deps, { request, transcript, reason, notes, lock });
+  if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
+  // Another run may have created the archive while this one waited for the lock.
+  const opened = held.archive === null ? await openUnsettled(deps) : ok(held.archive);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
+  const replaceable = await checkReplaceable(deps, { request, transcript, archive });
+  if (!replaceable.ok) return replaceable;
+  const same = archive?.findSame(transcript.scan.sha256, settingsSha256) ?? null;
+  // What was made offline because the model failed is made anew where there is a model.
+  const isMakeshift = deps.service !== undefined && same !== null && hasFallback(same);
+  const mayReuse = same !== null && request.output.kind !== 'preview' && !isMakeshift;
+  const ledger = mayReuse && archive !== null ? checkReusable(deps, { same, transcript, archive }) : null;
+  if (same !== null && archive !== null && ledger !== null)
+    return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
+  if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  // Asked again right before the file is replaced. Asking here saves paying for summaries or creating an archive for nothing.
+  const isCostly = deps.service !== undefined || archive === null;
+  const writer =
+    isCostly && request.output.kind === 'in-place' ? await deps.files.findWriter(transcript.source.stamp) : null;
+  if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
+  // Needed before the first request: each paid summary is stored as soon as it arrives.
+  const store = deps.service === undefined ? ok(null) : await openForStoring(deps);
+  if (!store.ok) return store;
+  const summaries = summaryDepsOf(deps, store.value, request.input.name);
+  const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
+  const attempts: Attempted[] = [];
+  for (const [index, one] of transcript.conversations.entries()) {
+    const attempted = await attemptConversation(deps, one, {
+      transcript,
+      request,
+      originKey,
+      plan: held.plans[index],
+      summaries,
+    });
+    if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+    // Where no summary was asked for, the model has proven nothing.
+    if (!attempted.ok) deps.breaker.record('failure');
+    else if (attempted.value.kind === 'compacted') deps.breaker.record('success');
+    if (!attempted.ok) return err(withSpending(attempted.error, summaries, request));
+    attempts.push(attempted.value);
+  }
+  const idle = attempts.filter((one) => one.kind === 'skipped');
+  // Of several reasons the one of a conversation that was summarized in vain tells the most.
+  const skipped = idle.find(({ inVain }) => inVain !== undefined) ?? idle[0];
+  if (idle.length === attempts.length && skipped !== undefined) {
+    const left = await skip(skipped.reason, skipped.detail);
+    const inVain = idle.flatMap((one) => one.inVain ?? []);
+    return left.ok && inVain.length > 0 ? ok({ ...left.value, usage: reportUsage(inVain, request) }) : left;
+  }
+  const losses = findLosses(attempts, request);
+  if (losses !== null) return err(withSpending(losses, summaries, request));
+  if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
+  const storing = await openForStoring(deps);
+  return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts }) : storing;
+}
+
+/** A run that came to nothing has cost something all the same. */
+function withSpending(failure: Failure, { meter }: SummaryDeps, { price }: CompactFileRequest): Failure {
+  const usage = meter?.total();
+  if (usage === undefined || usage.calls === 0) return failure;
+  if (failure.kind !== 'no-summary' && failure.kind !== 'low-retention') return failure;
+  return { ...failure, usage: { ...usage, cost: costOf(usage, price) } };
+}
+
+const MAX_LOST = 5;
+
+/** Whether too little was kept; null: it is enough. */
+function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
+  const wanted = policy.compaction.minRetention ?? 0;
+  const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
+  const kept = audited.reduce((sum, one) => sum + one.kept, 0);
+  const total = audited.reduce((sum, one) => sum + one.total, 0);
+  if (total === 0 || kept / total >= wanted) return null;
+  const lost = audited.flatMap((one) => one.lost.map(({ text }) => text)).slice(0, MAX_LOST);
+  return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
+}
+
+/** A line that is no JSON, or a packed file that is cut off, may be one that was being written. */
+function isMaybeUnfinished(failure: Failure): boolean {
+  return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
+}
+
+async function hasChanged(
+  { files }: CompactDeps,
+  { input }: CompactFileRequest,
+  before: Result<FileStamp, unknown>,
+): Promise<boolean> {
+  const now = await files.stamp(input.path);
+  return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
+}
+
+/** Another run may have put its result in the source's place between the reading and the lock. */
+async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise<boolean> {
+  const stamped = await files.stamp(source.path);
+  return !stamped.ok || !isSameFile(stamped.value, source.stamp);
+}
+
+/** Opens the archive, or creates it. */
+async function openForStoring(deps: CompactDeps): Promise<Result<Archive, Failure>> {
+  const archive = await openSettled(deps, 'create');
+  if (!archive.ok) return archive;
+  if (archive.value !== null) return ok(archive.value);
+  const reason = 'it could not be created';
+  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+}
+
+function breakerOpen(file: string): Failure {
+  return {
+    kind: 'no-summary',
+    file,
+    problem: 'too many compactions in a row have failed',
+    advice: 'No more calls are made in this run. See the errors above.',
+  };
+}

@@ -1,0 +1,137 @@
+import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { InsertedLine } from '../../ports/archive.ts';
+import type { Json } from '../../ports/codec.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { trimRecord } from '../read/records.ts';
+import { buildRuns, outputPieces } from './recipe.ts';
+import type { Recipe } from './recipe.ts';
+import { uuidFromHash } from './uuid.ts';
+
+/** The output as it will be written, and for each conversation the sha256 of its clip-archive's line. */
+export type ComposedOutput = Recipe & {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly clipSha256: readonly string[];
+};
+
+export type ComposeInput = {
+  readonly transcript: Prepared;
+  readonly outcomes: readonly LineOutcome[];
+  readonly compacted: readonly { readonly result: CompactedConversation; readonly insertBefore: number }[];
+  /** Makes ids in our own lines the same for the same input and settings. */
+  readonly settingsSha256: string;
+};
+
+export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
+  const { transcript, outcomes, compacted } = input;
+  const rendered = compacted.map((one) => renderOwnLines(runtime, input, one));
+  const inserted = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
+  const { entries } = transcript.scan;
+  const kept = buildRuns(keptLines(outcomes), {
+    breakBefore: new Set(inserted.map((line) => line.beforeLine)),
+    factsOf: (line) => {
+      const entry = entries[line - 1];
+      if (entry === undefined) throw new Error(`no line ${line}`);
+      return { sizeBytes: entry.length, sha256: runtime.sha256(transcript.readLine(entry)) };
+    },
+  });
+  const recipe = { inserted, kept };
+  return {
+    ...recipe,
+    ...measure(runtime, transcript, recipe),
+    clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
+  };
+}
+
+/** The bytes of the output in order, a few lines at a time. */
+export function* outputBytes(recipe: Recipe, transcript: Pick<Prepared, 'scan' | 'readLine'>): Generator<Uint8Array> {
+  for (const piece of outputPieces(recipe)) {
+    if (piece.kind === 'own') {
+      yield piece.bytes;
+      continue;
+    }
+    const { firstLine, lineCount } = piece.run;
+    for (let line = firstLine; line < firstLine + lineCount; line += 1) {
+      const entry = transcript.scan.entries[line - 1];
+      if (entry !== undefined) yield transcript.readLine(entry);
+    }
+  }
+}
+
+function measure(
+  runtime: Runtime,
+  transcript: Prepared,
+  recipe: Recipe,
+): { readonly sha256: string; readonly sizeBytes: number } {
+  const hash = runtime.createHash();
+  let sizeBytes = 0;
+  for (const bytes of outputBytes(recipe, transcript)) {
+    hash.update(bytes);
+    sizeBytes += bytes.length;
+  }
+  return { sha256: hash.digest(), sizeBytes };
+}
+
+function* keptLines(outcomes: readonly LineOutcome[]): Generator<number> {
+  for (const [index, outcome] of outcomes.entries()) if (outcome.kind === 'kept') yield index + 1;
+}
+
+function renderOwnLines(
+  runtime: Runtime,
+  { transcript, settingsSha256, outcomes }: ComposeInput,
+  { result, insertBefore }: { readonly result: CompactedConversation; readonly insertBefore: number },
+): { readonly lines: readonly InsertedLine[]; readonly clipSha256: string } {
+  const { scan, session, codec } = transcript;
+  const { prepared, plan } = result;
+  const isKept = (entry: Entry): boolean => outcomes[entry.line - 1]?.kind === 'kept';
+  const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
+  const firstKept = codec.format.isChain ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
+  const firstDropped = inFile.find((message) => !isKept(message));
+  const lastDropped = inFile.findLast((message) => !isKept(message));
+  const lastKept = inFile.findLast((message) => message.isAside !== true && isKept(message));
+  const json = (entry: Entry | undefined): Json | null => (entry === undefined ? null : transcript.readJson(entry));
+  const rendered = session.renderSummary({
+    text: result.text(),
+    conversationId: prepared.id,
+    firstKept: json(firstKept),
+    firstDropped: json(firstDropped),
+    lastDropped: json(lastDropped),
+    lastDroppedBefore: json(
+      prepared.view.entries.findLast((entry) => entry.line < insertBefore && !isKept(entry) && isRecord(entry)),
+    ),
+    prior: json(prepared.view.prior ?? undefined),
+    lastKeptId: lastKept?.recordId ?? null,
+    tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
+    uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
+  });
+  const encoder = new TextEncoder();
+  const elements = prepared.view.entries.filter(({ list, kind }) => list !== undefined && kind !== 'header');
+  const [first] = elements;
+  const isLastInList = insertBefore > (elements.at(-1)?.line ?? Number.POSITIVE_INFINITY);
+  const ending = first === undefined ? encoder.encode(scan.eol) : separatorBehind(transcript, first);
+  const lines = rendered.map((text, index) => ({
+    beforeLine: insertBefore,
+    bytes: concat(encoder.encode(text), isLastInList && index === rendered.length - 1 ? new Uint8Array() : ending),
+  }));
+  return { lines, clipSha256: runtime.sha256(trimRecord(codec, lines.at(-1)?.bytes ?? new Uint8Array())) };
+}
+
+/** What parts an element of a list from the next. */
+function separatorBehind({ codec, readLine }: Prepared, element: Entry): Uint8Array {
+  const bytes = readLine(element);
+  return bytes.subarray(trimRecord(codec, bytes).length);
+}
+
+function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const whole = new Uint8Array(a.length + b.length);
+  whole.set(a);
+  whole.set(b, a.length);
+  return whole;
+}
+
+function isRecord({ kind }: Entry): boolean {
+  return kind !== 'blank' && kind !== 'opaque';
+}

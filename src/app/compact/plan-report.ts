@@ -1,0 +1,131 @@
+import type { ModelRequest } from '../../core/model-request.ts';
+import { shouldResummarize } from '../../core/resummarize.ts';
+import type { CompactPlan } from './compact-conversation.ts';
+import { countLedger, noteMissedTarget, reportBase, reportConversation, skippedReport } from './report.ts';
+import type { ModelService } from '../contract/deps.ts';
+import { plannedRequests } from '../summarize/plan-requests.ts';
+import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { redactRequest } from '../summarize/redacting-model.ts';
+import type { CompactReport, ConversationReport, PlanReport } from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { cyclesOf } from '../summarize/run-cycle.ts';
+import { costOf } from '../summarize/usage.ts';
+
+/** Tokens of directive and system prompt in a request, about. */
+const REQUEST_FRAME_TOKENS = 400;
+
+/** What would be done, without doing it: no model, no archive row, no file. Tokens are upper bounds: no summary is shorter than it may be. */
+export function planReport(
+  transcript: Prepared,
+  request: CompactFileRequest,
+  service: Pick<ModelService, 'createRedactor'> | null,
+): CompactReport {
+  const { policy } = request;
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  const planned = transcript.conversations.map((prepared) =>
+    planPrepared(transcript, prepared, { policy, batchTokens }),
+  );
+  const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
+  const first = planned[0];
+  if (plans.every((plan) => plan === null) && first?.kind === 'skip') {
+    const notes = [first.detail];
+    return skippedReport(transcript, { file: request.input.name, reason: first.reason, notes, output: null });
+  }
+  const { outcomes } = planOutcomes(transcript, plans);
+  const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
+  const conversations = transcript.conversations.map((prepared, index): ConversationReport => {
+    const plan = plans[index] ?? null;
+    if (plan === null) return reportConversation(prepared, () => true, null);
+    const clipTokens = mostClipTokens(transcript, prepared, { plan, request });
+    return reportConversation(prepared, isKept, { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] });
+  });
+  const missed = conversations.flatMap(({ tokens }, index) =>
+    (plans[index] ?? null) === null ? [] : noteMissedTarget(tokens.after, policy.targetTokens),
+  );
+  return {
+    ...reportBase(transcript, request.input.name),
+    result: 'planned',
+    notes: [...plans.flatMap((plan) => plan?.notes ?? []), ...missed],
+    output: null,
+    sha256: { before: transcript.scan.sha256, after: null },
+    bytes: { before: transcript.source.sizeBytes, after: null },
+    conversations,
+    ledger: countLedger(outcomes),
+    archive: null,
+    plan: describePlan(transcript, plans, { request, service }),
+  };
+}
+
+/** The clip-archive with every summary as long as it may be, and with what stands in it word for word. */
+function mostClipTokens(
+  { codec }: Prepared,
+  prepared: PreparedConversation,
+  { plan, request }: { readonly plan: CompactPlan; readonly request: CompactFileRequest },
+): number {
+  const { policy } = request;
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  const survivors = codec.format.isChain ? [...plan.survivors] : [];
+  const wordForWord = survivors.reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
+  const sourceTokens = plan.chunks.flat().reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
+  const fresh = { count: plan.chunks.length, sourceTokens };
+  return expectClipTokens(prepared, fresh, { policy, batchTokens }) + wordForWord;
+}
+
+/** Of a service, each request is made as it would leave; the offline provider's are only counted. */
+function describePlan(
+  transcript: Prepared,
+  plans: readonly (CompactPlan | null)[],
+  {
+    request,
+    service,
+  }: { readonly request: CompactFileRequest; readonly service: Pick<ModelService, 'createRedactor'> | null },
+): PlanReport {
+  const { mergedTokens, ...plan } = countRequests(transcript, plans, request);
+  if (service === null) return { ...plan, cost: null };
+  const redactor = service.createRedactor?.() ?? null;
+  const redact = (one: ModelRequest): ModelRequest => (redactor === null ? one : redactRequest(one, redactor));
+  const { modelName, policy, price } = request;
+  const asked = transcript.conversations.flatMap((prepared, index) => {
+    const planned = plans[index] ?? null;
+    if (planned === null) return [];
+    const how = { plan: planned, config: policy.compaction, modelName, redact };
+    return [...plannedRequests(transcript, prepared, how)].map((one) => ({ ...one, conversation: prepared.id }));
+  });
+  const mergeTokens = (plan.requests - plan.chunks) * REQUEST_FRAME_TOKENS + mergedTokens;
+  const tokensIn = asked.reduce((sum, one) => sum + one.tokensIn, mergeTokens);
+  const cost = costOf({ inputTokens: tokensIn, outputTokens: plan.tokensOut }, price);
+  return { ...plan, tokensIn, cost, asked };
+}
+
+type Counted = Omit<PlanReport, 'cost' | 'asked'> & { readonly mergedTokens: number };
+
+function countRequests(
+  { conversations }: Prepared,
+  plans: readonly (CompactPlan | null)[],
+  { policy: { compaction } }: CompactFileRequest,
+): Counted {
+  const counts = { chunks: 0, merges: 0, messageTokens: 0, mergedBatches: 0 };
+  for (const [index, plan] of plans.entries()) {
+    const prepared = conversations[index];
+    if (plan === null || prepared === undefined) continue;
+    const { prior, view } = prepared;
+    const inherited = prior.kind === 'lineage' ? prior.cycle.live.length : prior.kind === 'foreign' ? 1 : 0;
+    const live = inherited + plan.chunks.length;
+    counts.chunks += plan.chunks.length;
+    for (const message of plan.chunks.flat()) counts.messageTokens += view.messages[message]?.tokens ?? 0;
+    if (!shouldResummarize(live, compaction)) continue;
+    counts.merges += 1;
+    counts.mergedBatches += live - compaction.clipLast;
+  }
+  const { maxSummaryTokens } = compaction;
+  const requests = counts.chunks + counts.merges;
+  const summaries = counts.chunks + counts.mergedBatches;
+  return {
+    chunks: counts.chunks,
+    requests,
+    tokensIn: counts.messageTokens + summaries * maxSummaryTokens + requests * REQUEST_FRAME_TOKENS,
+    tokensOut: requests * maxSummaryTokens,
+    mergedTokens: counts.mergedBatches * maxSummaryTokens,
+  };
+}

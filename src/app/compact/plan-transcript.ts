@@ -1,0 +1,77 @@
+import { planLines } from '../../core/plan/fates.ts';
+import type { PlannedConversation, TranscriptPlan } from '../../core/plan/fates.ts';
+import { planConversation } from '../../core/plan/plan.ts';
+import { tokensOf } from '../../core/plan/view.ts';
+import type { ConversationPlan } from '../../core/plan/plan.ts';
+import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
+import type { TranscriptPolicy } from '../../core/policy.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+
+/** Tokens of the head of a batch, with its times. */
+const BATCH_FRAME_TOKENS = 20;
+/** Tokens of a clip-archive beside its batches: head, section heads, last line. */
+const CLIP_FRAME_TOKENS = 80;
+
+/** Plans one conversation; `batchTokens` is what a batch is expected to take in the clip-archive. */
+export function planPrepared(
+  transcript: Prepared,
+  prepared: PreparedConversation,
+  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+): ConversationPlan {
+  const { compaction, chunkOrder, targetTokens } = policy;
+  const tokens = tokensOf(prepared.view);
+  if (targetTokens !== null && tokens <= targetTokens) {
+    return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
+  }
+  const { chunkSize, maxChunkTokens } = compaction;
+  const { isChain, lastStays = false } = transcript.codec.format;
+  return planConversation({
+    view: prepared.view,
+    lastStays: isChain || lastStays,
+    cutProblem: prepared.conversation.cutProblem,
+    settings: {
+      keepRecent: compaction.keepRecent,
+      chunkSize,
+      maxChunkTokens: maxChunkTokens ?? null,
+      chunkOrder,
+      scoring: compaction.scoring ?? DEFAULT_SCORING_CONFIG,
+      targetTokens,
+      clipTokens: (going) => {
+        const chunks = maxChunkTokens === undefined ? going.messages / chunkSize : going.tokens / maxChunkTokens;
+        const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
+        return expectClipTokens(prepared, fresh, { policy, batchTokens });
+      },
+    },
+  });
+}
+
+/** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
+export function expectClipTokens(
+  { prior }: PreparedConversation,
+  fresh: { readonly count: number; readonly sourceTokens: number },
+  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+): number {
+  const { clipFirst, clipLast } = policy.compaction;
+  const inherited = prior.kind === 'lineage' ? prior.cycle.live : [];
+  const freshTokens = Math.min(batchTokens, Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count)));
+  const sizes = [
+    ...inherited.map(({ content }) => estimateTokensByBytes(content)),
+    ...Array.from({ length: fresh.count }, () => freshTokens),
+  ];
+  const isShown = (at: number): boolean => at < clipFirst || at >= sizes.length - clipLast;
+  const shown = sizes.filter((_, at) => isShown(at));
+  const foreign = prior.kind === 'foreign' ? estimateTokensByBytes(prior.text) : 0;
+  const texts = shown.reduce((sum, size) => sum + size, foreign);
+  return CLIP_FRAME_TOKENS + shown.length * BATCH_FRAME_TOKENS + texts;
+}
+
+/** The outcome of every line, given what is done with each conversation (null: nothing). */
+export function planOutcomes(transcript: Prepared, plans: readonly PlannedConversation['plan'][]): TranscriptPlan {
+  const planned = transcript.conversations.map(({ view }, index): PlannedConversation => ({
+    view,
+    plan: plans[index] ?? null,
+  }));
+  const { isChain, summaryStandsFirst = false } = transcript.codec.format;
+  return planLines(planned, transcript.loose, { lineCount: transcript.scan.lineCount, isChain, summaryStandsFirst });
+}

@@ -1,0 +1,161 @@
+import { formatTime } from '../../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
+import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { Retention } from '../../core/retention/audit.ts';
+import { TOKEN_MEASURE } from '../../core/tokens.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { StoredBatch } from '../../ports/archive.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import type {
+  BatchReport,
+  BeforeAfter,
+  CompactReport,
+  ConversationReport,
+  Ledger,
+  RetentionReport,
+} from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+
+const COMPACT_SCHEMA = 'compact/report@1';
+
+/** What a compaction made of one conversation, whether just now or found in the archive. */
+export type ConversationOutcome = {
+  readonly cycles: number;
+  readonly clipTokens: number;
+  readonly batches: readonly BatchReport[];
+};
+
+/** Messages and tokens of a conversation as its producer sends it; `outcome` null: it stays as it is. */
+export function reportConversation(
+  { id, view, prior }: PreparedConversation,
+  isKept: (line: number) => boolean,
+  outcome: ConversationOutcome | null,
+): ConversationReport {
+  const said = [...view.instructions, ...view.messages.filter((message) => message.carriedLineId === undefined)];
+  const before = view.prior === null ? said : [view.prior, ...said];
+  const kept = outcome === null ? before : said.filter((entry) => isKept(entry.line));
+  const clip = outcome === null ? { messages: 0, tokens: 0 } : { messages: 1, tokens: outcome.clipTokens };
+  const live = prior.kind === 'lineage' ? prior.cycle.live.map(reportBatch) : [];
+  return {
+    id,
+    cycles:
+      outcome?.cycles ?? (prior.kind === 'lineage' ? prior.cycle.cycle : prior.kind === 'foreign' ? prior.cycles : 0),
+    messages: { before: before.length, after: kept.length + clip.messages },
+    tokens: { before: sumTokens(before), after: sumTokens(kept) + clip.tokens, by: TOKEN_MEASURE },
+    batches: outcome?.batches ?? live,
+  };
+}
+
+function sumTokens(entries: readonly Entry[]): number {
+  return entries.reduce((sum, entry) => sum + (entry.tokens ?? 0), 0);
+}
+
+export function reportBatch(batch: StoredBatch): BatchReport {
+  return labelBatch(batch, batch.label);
+}
+
+/** `label` is empty where nothing was stored. */
+export function labelBatch(
+  { depth, startTime, endTime, messageCount, level = 'plain' }: SummaryBatch & { readonly level?: SummaryLevel },
+  label: string,
+): BatchReport {
+  const times = { start: formatTime(startTime), end: formatTime(endTime) };
+  return { label, depth, ...times, count: messageCount, ...(level === 'plain' ? {} : { level }) };
+}
+
+/** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and marked. */
+export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
+  const count = (kind: LineOutcome['kind']): number =>
+    outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
+  const kept = count('kept');
+  const summarized = count('summarized');
+  return { kept, summarized, marked: outcomes.length - kept - summarized, total: outcomes.length };
+}
+
+type ReportBase = Pick<CompactReport, 'schema' | 'file' | 'format'> & {
+  readonly sha256: { readonly before: string };
+  readonly bytes: { readonly before: number };
+};
+
+export function reportBase(transcript: Prepared, file: string): ReportBase {
+  return {
+    schema: COMPACT_SCHEMA,
+    file,
+    format: transcript.codec.format.name,
+    sha256: { before: transcript.scan.sha256 },
+    bytes: { before: transcript.source.sizeBytes },
+  };
+}
+
+/** The report of a transcript that stays as it is. */
+export function skippedReport(
+  transcript: Prepared,
+  input: {
+    readonly file: string;
+    readonly reason: NonNullable<CompactReport['reason']>;
+    readonly notes: readonly string[];
+    readonly output: string | null;
+  },
+): CompactReport {
+  const base = reportBase(transcript, input.file);
+  const { lineCount } = transcript.scan;
+  const after = input.output === null ? null : base.sha256.before;
+  return {
+    ...base,
+    result: 'skipped',
+    reason: input.reason,
+    notes: input.notes,
+    output: input.output,
+    sha256: { ...base.sha256, after },
+    bytes: { ...base.bytes, after: input.output === null ? null : base.bytes.before },
+    conversations: transcript.conversations.map((one) => reportConversation(one, () => true, null)),
+    ledger: { kept: lineCount, summarized: 0, marked: 0, total: lineCount },
+    archive: null,
+  };
+}
+
+/** The remark where a result is larger than was asked for. */
+export function noteMissedTarget(tokensAfter: number, targetTokens: number | null): readonly string[] {
+  if (targetTokens === null || tokensAfter <= targetTokens) return [];
+  return [`the target of ${targetTokens} tokens was missed by ${tokensAfter - targetTokens}`];
+}
+
+/** The remark where a file that is replaced has other names: a rename does not reach them. */
+export function noteOtherNames({ source }: Prepared, { output }: CompactFileRequest): readonly string[] {
+  const others = source.stamp.linkCount - 1;
+  if (output.kind !== 'in-place' || others < 1) return [];
+  return [
+    others === 1
+      ? 'another name of this file (hard links) still leads to the original'
+      : `${others} other names of this file (hard links) still lead to the original`,
+  ];
+}
+
+/** Tokens of all conversations together. */
+export function totalTokens(conversations: readonly ConversationReport[]): BeforeAfter {
+  return {
+    before: conversations.reduce((sum, { tokens }) => sum + tokens.before, 0),
+    after: conversations.reduce((sum, { tokens }) => sum + tokens.after, 0),
+  };
+}
+
+/** A summary whose every loss was listed would be a book. */
+const MAX_LOST = 20;
+
+/** What became of the facts of each batch that was audited; undefined: none was. */
+export function reportRetention(
+  audited: readonly { readonly label: string; readonly retention: Retention }[],
+): RetentionReport | undefined {
+  if (audited.length === 0) return undefined;
+  const batches = audited.map(({ label, retention: { kept, total, lost } }) => ({
+    label,
+    kept,
+    total,
+    lost: lost.slice(0, MAX_LOST).map(({ text }) => text),
+  }));
+  return {
+    kept: batches.reduce((sum, batch) => sum + batch.kept, 0),
+    total: batches.reduce((sum, batch) => sum + batch.total, 0),
+    batches,
+  };
+}

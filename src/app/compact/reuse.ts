@@ -1,0 +1,135 @@
+import { ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
+import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import { carriedFailure } from '../contract/archive-failure.ts';
+import { noteMissedTarget, noteOtherNames, reportBase, reportBatch, reportConversation } from './report.ts';
+import { outputBytes } from './compose.ts';
+import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
+import type { FileLock, FileStamp } from '../../ports/files.ts';
+import type { CompactDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { parseRecord, trimRecord } from '../read/records.ts';
+import { planPrepared } from './plan-transcript.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { keptLineLookup } from './recipe.ts';
+import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { costOf, NO_USAGE } from '../summarize/usage.ts';
+
+/** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
+export async function reuseCompaction(
+  deps: CompactDeps,
+  input: {
+    readonly request: CompactFileRequest;
+    readonly transcript: Prepared;
+    readonly same: StoredCompaction;
+    /** As `checkReusable` gave it. */
+    readonly ledger: Ledger;
+    readonly archive: Archive;
+    readonly lock: FileLock | null;
+    readonly replaceable: FileStamp | null;
+  },
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, same, ledger, archive, lock, replaceable } = input;
+  const pieces = outputBytes(same, transcript);
+  const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
+  if (!delivered.ok) return delivered;
+  const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
+  const isKept = keptLineLookup(same);
+  const clipTokens = clipTokensByHash(deps, transcript, same);
+  const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
+  const conversations = transcript.conversations.map((prepared) => {
+    const cycle = cycles.get(prepared.id);
+    if (cycle === undefined) return reportConversation(prepared, () => true, null);
+    return reportConversation(prepared, isKept, {
+      cycles: cycle.cycle,
+      clipTokens: clipTokens(cycle.clipSha256),
+      batches: cycle.live.map(reportBatch),
+    });
+  });
+  return ok({
+    ...reportBase(transcript, request.input.name),
+    result: 'compacted',
+    notes: [
+      ...notesAgain(transcript, request, conversations),
+      REUSED,
+      ...file.notes,
+      ...noteOtherNames(transcript, request),
+    ],
+    output: targetPath(request) ?? '-',
+    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
+    conversations,
+    ledger,
+    archive: archive.path,
+    usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
+  });
+}
+
+/**
+ * What the report says of its lines, where the archive still has all that a stored compaction says; null: something is damaged, and its file is
+ * not to be made from anything less. Every archived line is unpacked and checked.
+ */
+export function checkReusable(
+  { runtime }: Pick<CompactDeps, 'runtime'>,
+  {
+    same,
+    transcript,
+    archive,
+  }: { readonly same: StoredCompaction; readonly transcript: Prepared; readonly archive: Archive },
+): Ledger | null {
+  const hash = runtime.createHash();
+  for (const piece of outputBytes(same, transcript)) hash.update(piece);
+  if (hash.digest() !== same.output.sha256) return null;
+  try {
+    return storedLedger(archive, same);
+  } catch (error) {
+    if (carriedFailure(error)?.kind !== 'damaged') throw error;
+    return null;
+  }
+}
+
+export function hasFallback({ cycles }: StoredCompaction): boolean {
+  return cycles.some(({ made }) => made.some(({ level }) => level === 'fallback'));
+}
+
+const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';
+
+/** The remarks of the first time: the plan is the same. */
+function notesAgain(
+  transcript: Prepared,
+  { policy }: CompactFileRequest,
+  conversations: readonly ConversationReport[],
+): readonly string[] {
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  return transcript.conversations.flatMap((prepared, index) => {
+    const plan = planPrepared(transcript, prepared, { policy, batchTokens });
+    if (plan.kind === 'skip') return [];
+    return [...plan.notes, ...noteMissedTarget(conversations[index]?.tokens.after ?? 0, policy.targetTokens)];
+  });
+}
+
+function clipTokensByHash(
+  deps: CompactDeps,
+  { session, codec }: Prepared,
+  { inserted }: StoredCompaction,
+): (sha256: string) => number {
+  const lines = new Map(
+    inserted.map(({ bytes }) => trimRecord(codec, bytes)).map((line) => [deps.runtime.sha256(line), line]),
+  );
+  return (sha256) => {
+    const line = lines.get(sha256);
+    const parsed = line === undefined ? null : parseRecord(deps.formats, codec, line);
+    if (parsed === null || !parsed.ok) return 0;
+    const decoded = session.decode(parsed.value, 0);
+    return 'problem' in decoded ? 0 : estimateTokensByBytes(decoded.message?.content ?? '');
+  };
+}
+
+function storedLedger(archive: Archive, { id, kept, source }: StoredCompaction): Ledger {
+  let summarized = 0;
+  for (const line of archive.readLines(id)) if (line.fate === 'summarized') summarized += 1;
+  const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
+  return { kept: stay, summarized, marked: source.lineCount - stay - summarized, total: source.lineCount };
+}

@@ -1,0 +1,219 @@
+import type { LineOutcome } from '../../core/plan/fates.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
+import type { Archive, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
+import type { FileLock, FileStamp } from '../../ports/files.ts';
+import { carriedFailure } from '../contract/archive-failure.ts';
+import { archivedLines } from './archive-lines.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
+import { countLedger, noteOtherNames, reportBase, reportBatch, reportConversation, reportRetention } from './report.ts';
+import { composeOutput, outputBytes } from './compose.ts';
+import type { ComposedOutput } from './compose.ts';
+import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
+import type { CompactDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { lookAgain } from '../write/look-again.ts';
+import { planOutcomes } from './plan-transcript.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { checkReplaceable } from './replaceable.ts';
+import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { isOutputThere } from '../write/settle.ts';
+import type { Attempted } from './summarize-transcript.ts';
+import { addUsage, costOf, NO_USAGE } from '../summarize/usage.ts';
+import type { Written } from '../write/write-output.ts';
+
+export type StoreInput = {
+  readonly request: CompactFileRequest;
+  readonly transcript: Prepared;
+  readonly attempts: readonly Attempted[];
+  readonly settings: string;
+  readonly settingsSha256: string;
+  readonly archive: Archive;
+  /** Of the target; null: standard output. */
+  readonly lock: FileLock | null;
+};
+
+/** Archive first (prepared), then the file, then applied: whatever stops it leaves the source as it was or a file whose archive is complete. */
+export async function storeCompaction(deps: CompactDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
+  const { transcript, attempts, archive, request } = input;
+  const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
+  const { outcomes, insertBefore } = planOutcomes(transcript, plans);
+  const compacted = attempts.flatMap((one, index) => {
+    const before = insertBefore[index];
+    return one.kind !== 'compacted' || before === undefined || before === null
+      ? []
+      : [{ result: one.result, insertBefore: before }];
+  });
+  const results = compacted.map(({ result }) => result);
+  const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
+  if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+  // Summaries may have taken minutes: what stands at the output's path may have come since.
+  const replaceable = await checkReplaceable(deps, { request, transcript, archive });
+  if (!replaceable.ok) return replaceable;
+  if (input.lock === null && (await hasChangedSince(deps, transcript)))
+    return err({ kind: 'source-changed', file: request.input.name });
+  const draft = draftCompaction(deps, input, { results, output });
+  const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
+  const prepared = store();
+  deps.reached('prepared');
+  // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
+  const early = draft.outputPath === null ? confirm(archive, prepared, store) : null;
+  const delivered = await deliverOrDiscard(deps, input, {
+    id: prepared,
+    draft,
+    output,
+    replaceable: replaceable.value,
+  });
+  if (!delivered.ok) return delivered;
+  const id = early ?? confirm(archive, prepared, store);
+  deps.reached('applied');
+  const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
+  const stored = archive.loadCompaction(id)?.cycles ?? [];
+  return ok({
+    ...reportBase(transcript, request.input.name),
+    result: 'compacted',
+    notes: [
+      ...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
+      ...file.notes,
+      ...noteOtherNames(transcript, request),
+    ],
+    output: targetPath(request) ?? '-',
+    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
+    conversations: reportConversations(input, outcomes, stored),
+    ledger: countLedger(outcomes),
+    archive: archive.path,
+    usage: reportUsage(results, request),
+    ...reportLosses(stored, results),
+  });
+}
+
+/** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
+async function hasChangedSince(deps: CompactDeps, { source, scan, codec }: Prepared): Promise<boolean> {
+  const { stamp, sizeBytes } = source;
+  const { isDocument = false } = codec.format;
+  const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: scan.sha256, isDocument });
+  if (look.kind === 'grown') look.close();
+  return look.kind === 'changed';
+}
+
+/**
+ * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
+ * still be read in the open source: it is stored once more.
+ */
+function confirm(archive: Archive, prepared: number, storeAgain: () => number): number {
+  try {
+    archive.markApplied(prepared);
+    return prepared;
+  } catch (error) {
+    if (carriedFailure(error)?.kind !== 'damaged') throw error;
+    const id = storeAgain();
+    archive.markApplied(id);
+    return id;
+  }
+}
+
+/** What was prepared goes only where the output is not there: an error may come after the rename. */
+async function deliverOrDiscard(
+  deps: CompactDeps,
+  { request, transcript, archive, lock }: StoreInput,
+  {
+    id,
+    draft,
+    output,
+    replaceable,
+  }: {
+    readonly id: number;
+    readonly draft: CompactionDraft;
+    readonly output: ComposedOutput;
+    readonly replaceable: FileStamp | null;
+  },
+): Promise<Result<Written, Failure>> {
+  const settle = async (): Promise<void> => {
+    if (await isOutputThere(deps, draft)) archive.markApplied(id);
+    else archive.discard(id);
+  };
+  try {
+    const pieces = outputBytes(output, transcript);
+    const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
+    if (!delivered.ok) await settle();
+    return delivered;
+  } catch (error) {
+    await settle();
+    throw error;
+  }
+}
+
+function draftCompaction(
+  deps: CompactDeps,
+  { request, transcript, settings, settingsSha256 }: StoreInput,
+  { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
+): CompactionDraft {
+  const { scan, source, codec } = transcript;
+  const path = targetPath(request);
+  return {
+    format: codec.format.name,
+    sourcePath: deps.files.absolute(request.input.path),
+    outputPath: path === null ? null : deps.files.absolute(path),
+    source: {
+      sha256: scan.sha256,
+      sizeBytes: source.sizeBytes,
+      lineCount: scan.lineCount,
+      hasBom: source.bomLength > 0,
+    },
+    output: { sha256: output.sha256, sizeBytes: output.sizeBytes },
+    settingsSha256,
+    settings,
+    createdAt: deps.runtime.now(),
+    processId: deps.runtime.processId,
+    cycles: results.map((result, index) => ({ ...result.draft, clipSha256: output.clipSha256[index] ?? '' })),
+    inserted: output.inserted,
+    kept: output.kept,
+    carried: results.flatMap((result, cycle) => result.carried.map((line) => ({ ...line, cycle }))),
+  };
+}
+
+/** As stored: the labels are the archive's. */
+function reportConversations(
+  { transcript, attempts }: StoreInput,
+  outcomes: readonly LineOutcome[],
+  stored: readonly StoredCycle[],
+): readonly ConversationReport[] {
+  const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
+  let position = 0;
+  return attempts.map((attempt, index) => {
+    const prepared = transcript.conversations[index];
+    if (prepared === undefined) throw new Error(`no conversation ${index}`);
+    if (attempt.kind === 'skipped') return reportConversation(prepared, () => true, null);
+    const cycle = stored[position];
+    position += 1;
+    return reportConversation(prepared, isKept, {
+      cycles: attempt.result.draft.cycle,
+      clipTokens: estimateTokensByBytes(attempt.result.text()),
+      batches: (cycle?.live ?? []).map(reportBatch),
+    });
+  });
+}
+
+/** What all conversations have cost together. */
+export function reportUsage(
+  results: readonly CompactedConversation[],
+  { price }: Pick<CompactFileRequest, 'price'>,
+): UsageReport {
+  const usage = results.reduce((sum, one) => addUsage(sum, one.usage), NO_USAGE);
+  return { ...usage, cost: costOf(usage, price) };
+}
+
+function reportLosses(
+  stored: readonly StoredCycle[],
+  results: readonly CompactedConversation[],
+): Pick<CompactReport, 'retention'> {
+  const audited = results.flatMap(({ retentionOf }, at) =>
+    [...retentionOf].map(([position, retention]) => ({ label: stored[at]?.made[position]?.label ?? '', retention })),
+  );
+  const retention = reportRetention(audited);
+  return retention === undefined ? {} : { retention };
+}

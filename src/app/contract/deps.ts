@@ -1,0 +1,58 @@
+import type { Result } from '../../core/result.ts';
+import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import type { FileStore } from '../../ports/files.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
+import type { ModelProvider } from '../../ports/model.ts';
+import type { Stemmer } from '../../core/extract/lexicon.ts';
+import type { Redactor } from '../../ports/redactor.ts';
+import type { Breaker } from '../summarize/breaker.ts';
+import type { UnderWay } from '../summarize/paid-summaries.ts';
+import type { RateLimiter } from '../summarize/rate-limit.ts';
+import type { Progress, Runtime } from '../../ports/runtime.ts';
+import type { StepListener } from '../../ports/steps.ts';
+
+/** existing: a missing one is not made. */
+export type ArchiveMode = 'existing' | 'create';
+
+/** What the use cases work through. */
+export type AppDeps = {
+  readonly files: FileStore;
+  readonly formats: FormatRegistry;
+  readonly runtime: Runtime;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+  /** Null: there is none (and the mode does not make one). Opened once a run. */
+  readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
+  readonly archivePath: string;
+};
+
+/** What writing a transcript needs beyond that. */
+export type WritingDeps = AppDeps & {
+  readonly stdout: (bytes: Uint8Array) => void;
+  readonly reached: StepListener;
+};
+
+/** And what compacting one does. */
+export type CompactDeps = WritingDeps & {
+  readonly model: ModelProvider;
+  readonly breaker: Breaker;
+  /** Undefined: the model is on this machine and costs nothing. */
+  readonly service?: ModelService;
+  /** Who summarizes where the model cannot; undefined: nobody. */
+  readonly fallback?: ModelProvider;
+  /** Looks for what summaries lose; undefined: nobody does. */
+  readonly stem?: Stemmer;
+};
+
+/** What a model that is a service needs around it. */
+export type ModelService = {
+  /** What its summaries are remembered under. */
+  readonly paidAs: { readonly provider: string; readonly scope: string };
+  /** Shared by all transcripts at work. */
+  readonly underWay: UnderWay;
+  readonly limiter: RateLimiter;
+  /** For one transcript: masks count from 1 in each. Null: secrets are not masked. */
+  readonly createRedactor: (() => Redactor) | null;
+  /** Told of waits and other things that a person at the terminal should know. */
+  readonly notice: (sentence: string) => void;
+};

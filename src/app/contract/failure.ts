@@ -1,0 +1,80 @@
+import type { ArchiveFailure } from '../../ports/archive.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import type { PricedUsage } from '../summarize/usage.ts';
+
+/** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
+/** Formats that a file is not of, and why. */
+export type NearFormats = readonly { readonly format: string; readonly reason: string }[];
+
+export type Failure =
+  | { readonly kind: 'file'; readonly failure: FileFailure }
+  | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
+  /** `column` from 1, in characters. */
+  | {
+      readonly kind: 'bad-line';
+      readonly file: string;
+      readonly line: number;
+      readonly column: number;
+      readonly problem: string;
+      readonly canCarry: boolean;
+    }
+  /** What the file looks like instead, as a noun phrase: "one JSON document", "UTF-16 text", "binary data", "an empty file". */
+  | {
+      readonly kind: 'not-a-transcript';
+      readonly file: string;
+      readonly looksLike: string;
+      readonly advice: string;
+      /** There is nothing in it at all. */
+      readonly isEmpty?: boolean;
+      /** Formats whose files are such a document, and why it is not theirs. */
+      readonly near?: NearFormats;
+    }
+  | { readonly kind: 'unknown-format'; readonly file: string; readonly near: NearFormats }
+  /** At this line a file of one format goes on in another. */
+  | {
+      readonly kind: 'mixed-formats';
+      readonly file: string;
+      readonly line: number;
+      readonly format: string;
+      readonly other: string;
+    }
+  | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
+  | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
+  | { readonly kind: 'source-changed'; readonly file: string }
+  /** A program has it open for writing. */
+  | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
+  | { readonly kind: 'not-compacted'; readonly file: string }
+  | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
+  /** The compacted file differs from what was written. */
+  | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
+  | {
+      readonly kind: 'no-summary';
+      readonly file: string;
+      readonly problem: string;
+      readonly advice: string;
+      readonly usage?: PricedUsage;
+    }
+  /** The summaries keep too few of the salient facts. */
+  | {
+      readonly kind: 'low-retention';
+      readonly file: string;
+      readonly kept: number;
+      readonly total: number;
+      readonly wanted: number;
+      readonly lost: readonly string[];
+      readonly usage?: PricedUsage;
+    }
+  | { readonly kind: 'interrupted' };
+
+/** Why what was asked of an archive by its name could not be had. */
+export type LookupFailure =
+  | Failure
+  /** Nothing in the archive bears this name; `near` are labels that begin like it. */
+  | { readonly kind: 'not-archived'; readonly name: string; readonly near: readonly string[]; readonly archive: string }
+  /** A name, or the beginning of one, that several things in the archive bear. */
+  | {
+      readonly kind: 'ambiguous';
+      readonly name: string;
+      readonly candidates: readonly { readonly name: string; readonly about: string }[];
+      readonly hasMore: boolean;
+    };

@@ -1,0 +1,195 @@
+import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../../core/chunk.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import { splitHistory } from '../../core/split.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import { originOf } from '../../core/origin-key.ts';
+import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { ModelProvider } from '../../ports/model.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import { createBreaker } from '../summarize/breaker.ts';
+import { foreignPrior } from '../read/lineage.ts';
+import type { Prior } from '../read/lineage.ts';
+import { runCycle } from '../summarize/run-cycle.ts';
+import type { FinishedCycle } from '../summarize/run-cycle.ts';
+import { readClip, storeHistory, writeHistory } from './store-history.ts';
+import { uuidFromHash } from '../compact/uuid.ts';
+
+export type CompactionResult = {
+  /** The clip-archive and the kept messages; the history as it was where nothing was done. */
+  readonly history: readonly ConversationMessage[];
+  readonly batchesCreated: number;
+  readonly messagesCompressed: number;
+  readonly tokensEstimateBefore: number;
+  readonly tokensEstimateAfter: number;
+  /** No summary could be had: the history is unchanged and nothing was stored. */
+  readonly failed?: boolean;
+  /** Why it failed, or why nothing was done. */
+  readonly reason?: string;
+};
+
+export type Compactor = {
+  /** Never throws. Whether compacting is due is the caller's question. */
+  readonly compress: (history: readonly ConversationMessage[], conversationId: string) => Promise<CompactionResult>;
+};
+
+export type CompactorOptions = {
+  readonly model: ModelProvider;
+  readonly archive: Archive;
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+  readonly runtime: Runtime;
+  readonly signal?: AbortSignal;
+};
+
+/** Compacts histories in memory; files go through `compactFile`, which adds what a transcript needs beyond a list. */
+export function createCompactor(options: CompactorOptions): Compactor {
+  const breaker = createBreaker(
+    options.config.maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures,
+  );
+  return {
+    compress: async (history, conversationId) => {
+      if (breaker.isOpen())
+        return unchanged(history, { failed: true, reason: 'too many compactions in a row have failed' });
+      try {
+        const result = await compress(options, history, conversationId);
+        // Where no summary was asked for, the model has proven nothing.
+        if (result.failed === true || result.messagesCompressed > 0)
+          breaker.record(result.failed === true ? 'failure' : 'success');
+        return result;
+      } catch (error) {
+        breaker.record('failure');
+        return unchanged(history, { failed: true, reason: error instanceof Error ? error.message : String(error) });
+      }
+    },
+  };
+}
+
+function unchanged(
+  history: readonly ConversationMessage[],
+  why: { readonly failed?: boolean; readonly reason: string },
+): CompactionResult {
+  const tokens = sumTokens(history);
+  return {
+    history,
+    batchesCreated: 0,
+    messagesCompressed: 0,
+    tokensEstimateBefore: tokens,
+    tokensEstimateAfter: tokens,
+    ...why,
+  };
+}
+
+function sumTokens(history: readonly ConversationMessage[]): number {
+  return history.reduce((sum, { content }) => sum + estimateTokens(content), 0);
+}
+
+async function compress(
+  options: CompactorOptions,
+  history: readonly ConversationMessage[],
+  conversationId: string,
+): Promise<CompactionResult> {
+  const { config, modelName, archive, runtime } = options;
+  const { toCompress, toKeep, priorSummary } = splitHistory(history, config.keepRecent, config.scoring);
+  if (toCompress.length === 0) return unchanged(history, { reason: 'there are no older messages to compress' });
+  const written = writeHistory(options, history, conversationId);
+  const same = archive.findSame(written.source.sha256, written.settingsSha256);
+  if (same !== null) return reuse(same, { history, toKeep });
+  const cycle = priorSummary === null ? null : (archive.findCycles(runtime.sha256(priorSummary.content))[0] ?? null);
+  const prior = toPrior(priorSummary, cycle);
+  const older = history.slice(priorSummary === null ? 0 : 1, history.length - toKeep.length);
+  const finished = await runCycle(options, {
+    conversationId,
+    originKey: runtime.sha256(originOf(written.source.sha256, written.settingsSha256)),
+    prior,
+    compressedBefore: compressedBefore(prior),
+    chunks: chunkPositions(older, toCompress, config),
+    load: (index) => {
+      const message = older[index];
+      if (message === undefined) throw new Error(`no message ${index}`);
+      return message;
+    },
+    keptWordForWord: [],
+    config,
+    modelName,
+  });
+  if (!finished.ok) return unchanged(history, { failed: true, reason: finished.error });
+  const clip = clipMessage(runtime, finished.value, older);
+  const compacted = [clip, ...toKeep];
+  const tokensEstimateBefore = sumTokens(history);
+  const tokensEstimateAfter = sumTokens(compacted);
+  if (tokensEstimateAfter >= tokensEstimateBefore) return unchanged(history, { reason: 'nothing would be gained' });
+  storeHistory(options, { written, clip, finished: finished.value, history, hasPrior: priorSummary !== null });
+  return {
+    history: compacted,
+    batchesCreated: finished.value.draft.newBatches.length,
+    messagesCompressed: older.length,
+    tokensEstimateBefore,
+    tokensEstimateAfter,
+  };
+}
+
+/** The same history under the same settings again (A1): what is stored, no call and no new row. */
+function reuse(
+  same: StoredCompaction,
+  {
+    history,
+    toKeep,
+  }: { readonly history: readonly ConversationMessage[]; readonly toKeep: readonly ConversationMessage[] },
+): CompactionResult {
+  const compacted = [readClip(same), ...toKeep];
+  const [cycle] = same.cycles;
+  return {
+    history: compacted,
+    batchesCreated: cycle?.made.length ?? 0,
+    messagesCompressed: history.length - toKeep.length - (cycle?.parentCycleId === null ? 0 : 1),
+    tokensEstimateBefore: sumTokens(history),
+    tokensEstimateAfter: sumTokens(compacted),
+  };
+}
+
+function toPrior(priorSummary: ConversationMessage | null, cycle: StoredCycle | null): Prior {
+  if (priorSummary === null) return { kind: 'none' };
+  return cycle === null
+    ? foreignPrior(priorSummary.content, 0)
+    : { kind: 'lineage', cycle, text: priorSummary.content };
+}
+
+function compressedBefore(prior: Prior): number {
+  if (prior.kind === 'none') return 0;
+  return prior.kind === 'lineage' ? prior.cycle.messagesCompressed : prior.messages;
+}
+
+/** Chunks in order of importance, each in the order in which it was said (C1). */
+function chunkPositions(
+  older: readonly ConversationMessage[],
+  byImportance: readonly ConversationMessage[],
+  { chunkSize, maxChunkTokens }: CompactionConfig,
+): readonly (readonly number[])[] {
+  // The same object may stand in a history twice: each place is taken once.
+  const places = new Map<ConversationMessage, number[]>();
+  for (const [index, message] of older.entries()) places.set(message, [...(places.get(message) ?? []), index]);
+  const placeOf = (message: ConversationMessage): number => places.get(message)?.shift() ?? 0;
+  const chunks =
+    maxChunkTokens === undefined
+      ? chunkMessages(byImportance, chunkSize)
+      : chunkMessagesByTokenBudget(byImportance, maxChunkTokens);
+  return chunks.map((chunk) => inTimeOrder(chunk.map(placeOf), (place) => place));
+}
+
+function clipMessage(
+  runtime: Runtime,
+  finished: FinishedCycle,
+  older: readonly ConversationMessage[],
+): ConversationMessage {
+  const { conversationId } = finished.draft;
+  const content = finished.text();
+  return {
+    id: uuidFromHash(runtime.sha256(`${conversationId}\n${content}`)),
+    conversation_id: conversationId,
+    role: 'system',
+    content,
+    created_at: older.at(-1)?.created_at ?? null,
+  };
+}

@@ -1,0 +1,107 @@
+import type { ConversationMessage } from '../../core/message.ts';
+import type { CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { CompactorOptions } from './compactor.ts';
+import type { FinishedCycle } from '../summarize/run-cycle.ts';
+import { writeSettings } from '../compact/settings.ts';
+
+/** A history as the archive knows it: one message a line, and the hashes by which the same one is found again. */
+export type WrittenHistory = {
+  readonly lines: readonly Uint8Array[];
+  readonly source: { readonly sha256: string; readonly sizeBytes: number };
+  readonly settings: string;
+  readonly settingsSha256: string;
+};
+
+export function writeHistory(
+  { runtime, config, modelName }: CompactorOptions,
+  history: readonly ConversationMessage[],
+  conversationId: string,
+): WrittenHistory {
+  const lines = history.map(encode);
+  const settings = writeSettings(config, { format: 'messages', modelName, conversationId });
+  return { lines, source: measure(runtime, lines), settings, settingsSha256: runtime.sha256(settings) };
+}
+
+function encode(message: ConversationMessage): Uint8Array {
+  return new TextEncoder().encode(`${JSON.stringify(message)}\n`);
+}
+
+type StoreInput = {
+  readonly written: WrittenHistory;
+  readonly history: readonly ConversationMessage[];
+  readonly clip: ConversationMessage;
+  readonly finished: FinishedCycle;
+  readonly hasPrior: boolean;
+};
+
+/** Archives what leaves a history. There is no file: what leads back is the hash of the clip-archive's text, not of a line. */
+export function storeHistory({ archive, runtime }: CompactorOptions, input: StoreInput): void {
+  const { written, history, clip, finished, hasPrior } = input;
+  const { lines } = written;
+  const firstKept = finished.batchOf.size + (hasPrior ? 1 : 0);
+  const kept = lines.slice(firstKept);
+  const clipLine = encode(clip);
+  const run = {
+    firstLine: firstKept + 1,
+    lineCount: kept.length,
+    sizeBytes: kept.reduce((sum, bytes) => sum + bytes.length, 0),
+    lineSha256: kept.map((bytes) => runtime.sha256(bytes)),
+  };
+  const draft: CompactionDraft = {
+    format: 'messages',
+    sourcePath: `conversation:${finished.draft.conversationId}`,
+    outputPath: null,
+    source: { ...written.source, lineCount: lines.length, hasBom: false },
+    output: measure(runtime, [clipLine, ...kept]),
+    settingsSha256: written.settingsSha256,
+    settings: written.settings,
+    createdAt: runtime.now(),
+    processId: runtime.processId,
+    cycles: [{ ...finished.draft, clipSha256: runtime.sha256(finished.text()) }],
+    inserted: [{ beforeLine: firstKept + 1, bytes: clipLine }],
+    carried: [],
+    kept: kept.length === 0 ? [] : [run],
+  };
+  const drafts = lines
+    .slice(0, firstKept)
+    .map((bytes, at) => draftLine({ bytes, at, message: history[at], finished, hasPrior }));
+  archive.markApplied(archive.store(draft, drafts));
+}
+
+/** The line of the prior summary is marked: it is no message of the conversation. */
+function draftLine(line: {
+  readonly bytes: Uint8Array;
+  readonly at: number;
+  readonly message: ConversationMessage | undefined;
+  readonly finished: FinishedCycle;
+  readonly hasPrior: boolean;
+}): LineDraft {
+  const { bytes, at, message, finished, hasPrior } = line;
+  const index = at - (hasPrior ? 1 : 0);
+  const batch = finished.batchOf.get(index);
+  if (message === undefined || batch === undefined) {
+    return { line: at + 1, bytes, fate: 'marked', cycle: 0, batch: null, message: null };
+  }
+  const { id, role, name, created_at: when, content: text } = message;
+  const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
+  const draft = { id, role, name: name ?? null, at: when, index: lifeIndex, text };
+  return { line: at + 1, bytes, fate: 'summarized', cycle: 0, batch, message: draft };
+}
+
+/** The clip-archive that a stored compaction of a history put at its head. */
+export function readClip({ inserted }: StoredCompaction): ConversationMessage {
+  const value: Omit<ConversationMessage, 'created_at'> & { readonly created_at: string | null } = JSON.parse(
+    new TextDecoder().decode(inserted[0]?.bytes),
+  );
+  return { ...value, created_at: value.created_at === null ? null : new Date(value.created_at) };
+}
+
+function measure(
+  runtime: Runtime,
+  lines: readonly Uint8Array[],
+): { readonly sha256: string; readonly sizeBytes: number } {
+  const hash = runtime.createHash();
+  for (const bytes of lines) hash.update(bytes);
+  return { sha256: hash.digest(), sizeBytes: lines.reduce((sum, bytes) => sum + bytes.length, 0) };
+}

@@ -1,0 +1,94 @@
+import type { Entry } from '../../core/transcript.ts';
+import type { Codec, CodecSession, ContextView, CutProblem } from '../../ports/codec.ts';
+import { createContextReader } from './latest-context.ts';
+
+/** One conversation of a scanned transcript. */
+export type Conversation = {
+  /** A0. A lineage found later overrides it. */
+  readonly id: string;
+  readonly entries: readonly Entry[];
+  readonly context: ContextView;
+  readonly cutProblem: (line: number) => CutProblem;
+};
+
+export type SplitInput = {
+  readonly entries: readonly Entry[];
+  readonly codec: Codec;
+  readonly session: CodecSession;
+  /** From `--conversation`, where the file carries no id. */
+  readonly conversation: string | null;
+  /** sha256 (hex) of an entry's line without its ending. */
+  readonly hashLine: (entry: Entry) => string;
+  /** sha256 (hex) of a text. */
+  readonly hashText: (text: string) => string;
+};
+
+/** Sorts entries into conversations. `loose` belong to none (blank lines between the rows of several conversations). */
+export function splitConversations(input: SplitInput): {
+  readonly conversations: readonly Conversation[];
+  readonly loose: readonly Entry[];
+} {
+  const { entries, codec, session } = input;
+  const isChain = codec.format.isChain && codec.records === undefined;
+  const groups = isChain ? new Map([['', entries]]) : groupByConversation(entries);
+  const isOne = groups.size <= 1 && codec.records === undefined;
+  const nameOnce = createIdGiver();
+  const readContext = createContextReader(session);
+  const conversations = [...groups.values()].map((own): Conversation => {
+    const all = isOne ? entries : own;
+    return {
+      id: nameOnce(conversationId(input, all)),
+      entries: all,
+      ...readContext(all),
+    };
+  });
+  const loose = isOne
+    ? []
+    : entries.filter((entry) => !isSaid(entry) && entry.list === undefined && entry.conversation === undefined);
+  return { conversations, loose };
+}
+
+function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string | number, readonly Entry[]> {
+  const groups = new Map<string | number, Entry[]>();
+  const keyOf = ({ list, conversation = '' }: Entry): string | number => list ?? conversation;
+  for (const entry of entries) if (isSaid(entry)) groups.set(keyOf(entry), []);
+  for (const entry of entries) {
+    const belongs = isSaid(entry) || entry.list !== undefined || entry.conversation !== undefined;
+    if (belongs) groups.get(keyOf(entry))?.push(entry);
+  }
+  return groups;
+}
+
+/** Copies of one conversation in a file, or several of one id, are told apart by their order. */
+function createIdGiver(): (id: string) => string {
+  const counts = new Map<string, number>();
+  const given = new Set<string>();
+  return (id) => {
+    let count = counts.get(id) ?? 0;
+    let name: string;
+    do {
+      count += 1;
+      name = count === 1 ? id : `${id}#${count}`;
+    } while (given.has(name));
+    counts.set(id, count);
+    given.add(name);
+    return name;
+  };
+}
+
+/** A line that is somebody's words: it gives a conversation its place in the file. */
+function isSaid(entry: Entry): boolean {
+  return entry.kind === 'message' || entry.kind === 'instruction' || entry.kind === 'summary';
+}
+
+function conversationId({ conversation, hashLine, hashText }: SplitInput, entries: readonly Entry[]): string {
+  const own = entries.find((entry) => entry.conversation !== undefined && entry.conversation !== '')?.conversation;
+  if (own !== undefined) return own;
+  if (conversation !== null) return conversation;
+  const said = entries.filter(isSaid);
+  const first = said[0];
+  if (first === undefined) return '';
+  // Conversations that stand in lists of one file often begin alike.
+  const named = first.list === undefined ? hashLine(first) : hashText(said.map(hashLine).join('\n'));
+  return named.slice(0, 16);
+}

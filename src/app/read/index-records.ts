@@ -1,0 +1,176 @@
+import type { ConversationMessage } from '../../core/message.ts';
+import type { ImportanceScoringConfig } from '../../core/policy.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { createFeatureReader } from '../../core/scoring.ts';
+import type { ScoreFeatures } from '../../core/scoring.ts';
+import { isClipArchiveText } from '../../core/split.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
+import type { Decoded, Entry } from '../../core/transcript.ts';
+import type { Codec, CodecSession, Json, RecordProblem } from '../../ports/codec.ts';
+import type { SourceFile } from '../../ports/files.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
+import type { RawRecord } from '../../ports/records.ts';
+import type { Progress, Runtime } from '../../ports/runtime.ts';
+import type { Failure } from '../contract/failure.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { UTF8_BOM } from './bom.ts';
+import { createFactSharer } from './share-facts.ts';
+import { isBlank } from './open-transcript.ts';
+import { parseRecord, readRecords, trimRecord } from './records.ts';
+
+/** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
+export type Scan = {
+  readonly entries: readonly Entry[];
+  readonly lineCount: number;
+  /** Of the whole file, hex. */
+  readonly sha256: string;
+  /** The line ending of the file's first line that has one. */
+  readonly eol: '\n' | '\r\n';
+};
+
+export type ScanDeps = {
+  readonly formats: FormatRegistry;
+  readonly runtime: Runtime;
+  readonly progress: Progress;
+  readonly signal: AbortSignal;
+};
+
+/** What the first pass needs of a file: a real one, or one that is being restored. */
+export type ScanSource = {
+  readonly records: () => IterableIterator<RawRecord>;
+  readonly bomLength: number;
+  /** 0 where it is not known. */
+  readonly sizeBytes: number;
+};
+
+export type ScanInput = {
+  readonly source: ScanSource;
+  readonly codec: Codec;
+  readonly session: CodecSession;
+  /** The file's name in messages. */
+  readonly name: string;
+  readonly scoring: ImportanceScoringConfig;
+  readonly keepInvalid: boolean;
+  /** A message of another format in the file is an error; false: it is carried like any record that is not known. */
+  readonly isOneFormat: boolean;
+};
+
+const LF = 0x0a;
+
+/** Between two looks at signals and the terminal. */
+const YIELD_BYTES = 8 * 1024 * 1024;
+
+export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<Result<Scan, Failure>> {
+  const { source } = input;
+  const hash = deps.runtime.createHash();
+  if (source.bomLength > 0) hash.update(UTF8_BOM);
+  const entries: Entry[] = [];
+  let eol: Scan['eol'] | null = null;
+  const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
+  let conversation: string | undefined; // of the list at hand
+  let nextYield = YIELD_BYTES;
+  for (const raw of source.records()) {
+    hash.update(raw.bytes);
+    const entry = scanRecord(deps, input, { raw, shared });
+    if (!entry.ok) return entry;
+    if (isListOpening(raw)) ({ conversation } = entry.value);
+    entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
+    eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
+    if (raw.start < nextYield) continue;
+    nextYield += YIELD_BYTES;
+    deps.progress.update('reading', raw.start, source.sizeBytes);
+    if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+  }
+  return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });
+}
+
+type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
+
+/** Where in the file the n-th character of a record stands, which may begin anywhere in a line and go over many. */
+function faultPlace(
+  { line, findPlace }: RawRecord,
+  content: Uint8Array,
+  column: number,
+): { readonly line: number; readonly column: number } {
+  const start = findPlace?.() ?? { line, column: 1 };
+  if (!content.includes(LF)) return { line: start.line, column: start.column + column - 1 };
+  const before = Array.from(new TextDecoder().decode(content)).slice(0, column - 1);
+  const ends = before.filter((char) => char === '\n').length;
+  return ends === 0
+    ? { line: start.line, column: start.column + column - 1 }
+    : { line: start.line + ends, column: column - 1 - before.lastIndexOf('\n') };
+}
+
+function isListOpening({ around }: RawRecord): boolean {
+  return around !== undefined && around !== null;
+}
+
+function inList(entry: Entry, list: number, conversation: string | undefined): Entry {
+  return conversation === undefined ? { ...entry, list } : { ...entry, list, conversation };
+}
+
+function scanRecord(
+  { formats, runtime }: ScanDeps,
+  input: ScanInput,
+  { raw, shared }: { readonly raw: RawRecord; readonly shared: Shared },
+): Result<Entry, Failure> {
+  const { codec, session } = input;
+  const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
+  const content = trimRecord(codec, raw.bytes);
+  if (isBlank(content)) return ok({ ...place, kind: 'blank' });
+  // Without the whole of a document nothing of it can be read.
+  const canCarry = codec.format.isDocument !== true || raw.list !== undefined;
+  const bad = (column: number, problem: string): Result<Entry, Failure> =>
+    input.keepInvalid && canCarry
+      ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
+      : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry });
+  const parsed =
+    raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
+  if (!parsed.ok) return bad(parsed.column, parsed.problem);
+  if (raw.fault !== undefined) return bad(Array.from(new TextDecoder().decode(content)).length + 1, raw.fault);
+  const { value } = parsed;
+  const isAround = raw.around !== undefined;
+  const decoded = isAround ? openList(session, value, raw.line) : session.decode(value, raw.line);
+  const mayBeOther = input.isOneFormat && ('problem' in decoded || decoded.kind === 'meta' || isAround);
+  const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
+  if (other !== null) {
+    const { line } = faultPlace(raw, content, 1);
+    return err({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
+  }
+  if ('problem' in decoded) return bad(1, decoded.problem);
+  const entry = toEntry(shared.facts(decoded), place, shared.features);
+  const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
+  return ok(isClip ? { ...entry, sha256: runtime.sha256(content) } : entry);
+}
+
+/** The value around a list, or (null) its rest. */
+function openList(session: CodecSession, around: Json, line: number): Decoded | RecordProblem {
+  const opened = around === null ? {} : (session.openList?.(around, line) ?? {});
+  return 'problem' in opened ? opened : { ...opened, kind: 'header' };
+}
+
+type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
+
+/** A real file as the first pass reads it. */
+export function asFileSource(source: SourceFile, codec: Codec): ScanSource {
+  const { bomLength, sizeBytes } = source;
+  return { records: () => readRecords(source, codec), bomLength, sizeBytes };
+}
+
+/** A decoded line as the plan keeps it. */
+export function toEntry(
+  { message, ...facts }: Decoded,
+  place: { readonly line: number; readonly start: number; readonly length: number },
+  readFeatures: FeatureReader,
+): Entry {
+  if (message === undefined) return { ...facts, ...place };
+  return {
+    ...facts,
+    ...place,
+    id: message.id,
+    role: message.role,
+    features: readFeatures(message),
+    tokens: estimateTokensByBytes(message.content),
+  };
+}

@@ -1,0 +1,105 @@
+import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import type { Codec, CodecSession } from '../../ports/codec.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { unitOf } from './records.ts';
+import { asScanSource, hashLines, provenLines, RestoreError, restoredLines } from './restored-lines.ts';
+import type { LineStream } from './restored-lines.ts';
+import { scanTranscript } from './index-records.ts';
+import type { Scan } from './index-records.ts';
+
+/** A state of a transcript: the file, or what it was before one or more compactions. */
+export type Stage = {
+  readonly lines: LineStream;
+  readonly hasBom: boolean;
+  readonly codec: Codec;
+  /** The session that read it. */
+  readonly session: CodecSession;
+  readonly scan: Scan;
+  /** What stands from here on was appended after a later compaction: a summary in it tells nothing of what was before. */
+  readonly ownBytes: number;
+};
+
+/** Reads a stage through; lines that are no JSON are carried. */
+export async function readStage(
+  deps: AppDeps,
+  input: Omit<Stage, 'session' | 'scan'> & { readonly name: string },
+): Promise<Result<Stage, Failure>> {
+  const { lines, hasBom, codec, ownBytes, name } = input;
+  const session = codec.open();
+  const scan = await scanTranscript(deps, {
+    source: asScanSource(lines, hasBom, codec),
+    codec,
+    session,
+    name,
+    scoring: DEFAULT_SCORING_CONFIG,
+    keepInvalid: true,
+    isOneFormat: false,
+  });
+  return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value, ownBytes }) : scan;
+}
+
+/** The summaries of a stage: lines of which one may be the clip-archive of a compaction. */
+export function summariesOf({ scan, ownBytes }: Stage): readonly Entry[] {
+  return scan.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
+}
+
+/**
+ * The latest compaction that wrote a stage, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
+ * written the same line (copies of one file): the one whose whole output is there is meant, else the newest, whose output was changed since.
+ */
+export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): StoredCompaction | null {
+  // In lists one conversation may stand many times: each of its summaries leads to all of their cycles.
+  const clips = new Set(summariesOf(stage).map(({ sha256 }) => sha256 ?? ''));
+  const found = new Set<number>();
+  for (const clip of clips) for (const { compactionId } of archive.findCycles(clip)) found.add(compactionId);
+  const ids = [...found].sort((a, b) => b - a);
+  const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
+  return candidates.find((compaction) => isIntact(deps, compaction, stage)) ?? candidates[0] ?? null;
+}
+
+/** Whether a compaction's output is still there as it was written; appended lines do not matter. */
+function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Stage): boolean {
+  const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
+  return total >= output.sizeBytes && sha256 === output.sha256;
+}
+
+/** The codec that read what stood before a compaction: of what it left, the same may be told to be of another format. */
+export function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, stage: Stage): Codec {
+  return formats.find(format) ?? stage.codec;
+}
+
+/**
+ * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
+ * had from it. `compaction` is the one that wrote the stage.
+ */
+export function isWrittenAnew(
+  deps: AppDeps,
+  {
+    archive,
+    compaction,
+    stage,
+  }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly stage: Stage },
+): boolean {
+  if (stage.codec.records === undefined || isIntact(deps, compaction, stage)) return false;
+  const { runtime } = deps;
+  const unit = unitOf(stage.codec);
+  try {
+    const lines = restoredLines({ compaction, archive, runtime, output: stage.lines, unit });
+    for (const line of provenLines(runtime, lines, compaction.source)) void line;
+    return false; // lines that were appended to it do not matter
+  } catch (error) {
+    if (error instanceof RestoreError) return true;
+    throw error;
+  }
+}
+
+export function notFound(stage: Stage, file: string, archivePath: string): Result<never, Failure> {
+  return summariesOf(stage).length === 0
+    ? err({ kind: 'not-compacted', file })
+    : err({ kind: 'not-in-archive', file, archive: archivePath });
+}

@@ -1,0 +1,219 @@
+import type { ConversationMessage } from '../../core/message.ts';
+import { viewConversation } from '../../core/plan/view.ts';
+import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
+import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
+import type { TranscriptPolicy } from '../../core/policy.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Entry } from '../../core/transcript.ts';
+import type { Archive, StoredCycle } from '../../ports/archive.ts';
+import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
+import type { SourceFile } from '../../ports/files.ts';
+import { splitConversations } from './conversations.ts';
+import type { Conversation } from './conversations.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { foreignPrior, readCarried } from './lineage.ts';
+import type { CarriedMessage, Prior } from './lineage.ts';
+import { openTranscript } from './open-transcript.ts';
+import { parseRecord, trimRecord } from './records.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { asFileSource, scanTranscript } from './index-records.ts';
+import type { Scan } from './index-records.ts';
+
+/** A conversation ready to be planned. */
+export type PreparedConversation = {
+  readonly id: string;
+  readonly conversation: Conversation;
+  readonly view: ConversationView;
+  readonly prior: Prior;
+  readonly carried: readonly CarriedMessage[];
+  /** Messages that earlier cycles compressed. */
+  readonly compressedBefore: number;
+};
+
+/** A transcript after the first pass. `source` stays open for the second; the caller closes it. */
+export type Prepared = {
+  readonly source: SourceFile;
+  readonly codec: Codec;
+  readonly session: CodecSession;
+  readonly scan: Scan;
+  readonly conversations: readonly PreparedConversation[];
+  readonly loose: readonly Entry[];
+  /** The exact bytes of an entry's line. */
+  readonly readLine: (entry: Entry) => Uint8Array;
+  /** The parsed line; null where it is no JSON. */
+  readonly readJson: (entry: Entry) => Json | null;
+  readonly readMessage: (entry: Entry) => ConversationMessage | null;
+  /** The message of an entry whose line's bytes are at hand. */
+  readonly decodeMessage: (entry: Entry, bytes: Uint8Array) => ConversationMessage | null;
+};
+
+/** Asked only where a transcript begins with a summary: opening an archive takes time. */
+export type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
+
+export async function prepareTranscript(
+  deps: AppDeps,
+  input: TranscriptInput,
+  options: { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource },
+): Promise<Result<Prepared, Failure>> {
+  const opened = await openTranscript(input, deps);
+  if (!opened.ok) return opened;
+  const prepared = await readAll(deps, {
+    ...opened.value,
+    name: input.name,
+    isOneFormat: input.format === null,
+    ...options,
+  });
+  if (!prepared.ok) opened.value.source.close();
+  return prepared;
+}
+
+type ReadInput = {
+  readonly source: SourceFile;
+  readonly codec: Codec;
+  readonly name: string;
+  readonly isOneFormat: boolean;
+  readonly policy: TranscriptPolicy;
+  readonly archive: ArchiveSource;
+};
+
+async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared, Failure>> {
+  const { source, codec, name, policy } = input;
+  const session = codec.open();
+  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const scanned = await scanTranscript(deps, {
+    source: asFileSource(source, codec),
+    codec,
+    session,
+    name,
+    scoring,
+    keepInvalid: policy.keepInvalid,
+    isOneFormat: input.isOneFormat,
+  });
+  if (!scanned.ok) return scanned;
+  const scan = scanned.value;
+  if (!scan.entries.some((entry) => entry.kind === 'message' || entry.kind === 'summary')) {
+    return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
+  }
+  const readers = createReaders(deps, { source, codec, session });
+  const hashLine = (entry: Entry): string => deps.runtime.sha256(trimRecord(codec, readers.readLine(entry)));
+  const split = splitConversations({
+    entries: scan.entries,
+    codec,
+    session,
+    conversation: policy.conversation,
+    hashLine,
+    hashText: deps.runtime.sha256,
+  });
+  const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
+  const archive = wasCompacted ? await input.archive() : ok(null);
+  if (!archive.ok) return archive;
+  const findCycle = createCycleFinder(archive.value);
+  const conversations = split.conversations.map((conversation) =>
+    prepareConversation(conversation, {
+      deps,
+      policy,
+      codec,
+      session,
+      archive: archive.value,
+      findCycle,
+      readMessage: readers.readMessage,
+    }),
+  );
+  return ok({ source, codec, session, scan, conversations, loose: split.loose, ...readers });
+}
+
+function createReaders(
+  deps: AppDeps,
+  { source, codec, session }: { readonly source: SourceFile; readonly codec: Codec; readonly session: CodecSession },
+): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage' | 'decodeMessage'> {
+  const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
+  const parse = (bytes: Uint8Array): Json | null => {
+    const parsed = parseRecord(deps.formats, codec, trimRecord(codec, bytes));
+    return parsed.ok ? parsed.value : null;
+  };
+  const decodeMessage = ({ line }: Entry, bytes: Uint8Array): ConversationMessage | null => {
+    const decoded = session.decode(parse(bytes), line);
+    return 'problem' in decoded ? null : (decoded.message ?? null);
+  };
+  return {
+    readLine,
+    readJson: (entry) => parse(readLine(entry)),
+    readMessage: (entry) => decodeMessage(entry, readLine(entry)),
+    decodeMessage,
+  };
+}
+
+function prepareConversation(
+  conversation: Conversation,
+  context: {
+    readonly deps: AppDeps;
+    readonly policy: TranscriptPolicy;
+    readonly codec: Codec;
+    readonly session: CodecSession;
+    readonly archive: Archive | null;
+    readonly findCycle: CycleFinder;
+    readonly readMessage: (entry: Entry) => ConversationMessage | null;
+  },
+): PreparedConversation {
+  const { entries, context: rules } = conversation;
+  const { archive, policy, codec, session, deps } = context;
+  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const view = (carried: readonly PlanMessage[]): ConversationView =>
+    viewConversation({ entries, ...rules, carried, keepSystem: policy.keepSystem });
+  const plain = view([]);
+  if (plain.prior === null) {
+    return {
+      id: conversation.id,
+      conversation,
+      view: plain,
+      prior: { kind: 'none' },
+      carried: [],
+      compressedBefore: 0,
+    };
+  }
+  const text = context.readMessage(plain.prior)?.content ?? '';
+  const { sha256 } = plain.prior;
+  const cycle = sha256 === undefined ? undefined : context.findCycle(sha256);
+  if (archive === null || cycle === undefined) {
+    const prior = foreignPrior(text, plain.staleMessageCount);
+    const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
+    return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
+  }
+  const carried = readCarried(archive, cycle, { formats: deps.formats, codec, session, scoring });
+  return {
+    id: cycle.conversationId,
+    conversation,
+    view: carried.length === 0 ? plain : view(carried.map(({ plan }) => plan)),
+    prior: { kind: 'lineage', cycle, text },
+    carried,
+    compressedBefore: cycle.messagesCompressed,
+  };
+}
+
+type CycleFinder = (clipSha256: string) => StoredCycle | undefined;
+
+/** The newest cycle that wrote a clip-archive. Each is looked up once: in lists one conversation may stand many times, and so do its cycles. */
+function createCycleFinder(archive: Archive | null): CycleFinder {
+  const known = new Map<string, StoredCycle | undefined>();
+  return (clipSha256) => {
+    if (!known.has(clipSha256)) known.set(clipSha256, archive?.findCycles(clipSha256)[0]);
+    return known.get(clipSha256);
+  };
+}
+
+/** "22 file-history-snapshot and 1 summary records": what stands where messages were expected. */
+function describeContents(entries: readonly Entry[]): string {
+  const counts = new Map<string, number>();
+  for (const entry of entries) {
+    if (entry.kind === 'blank' || entry.list !== undefined) continue;
+    const name = entry.pin ?? (entry.kind === 'instruction' ? 'system' : entry.kind);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  if (counts.size === 0)
+    return entries.some(({ list }) => list !== undefined) ? 'empty conversations' : 'blank lines only';
+  const parts = [...counts].map(([name, count]) => `${count} ${name}`);
+  const last = parts.pop() ?? '';
+  return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`} records`;
+}

@@ -1,0 +1,195 @@
+import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
+import type { Codec } from '../../ports/codec.ts';
+import type { RawLine } from '../../ports/files.ts';
+import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import { UTF8_BOM } from './bom.ts';
+import type { ScanSource } from './index-records.ts';
+
+/** The lines of a file, line endings included; can be gone through more than once. */
+export type LineStream = () => Iterable<Uint8Array>;
+
+/** Why a compacted file cannot be taken back: the line of it (from 1) that is to blame, where one is. */
+export class RestoreError extends Error {
+  readonly problem: 'changed-line' | 'hole' | 'wrong-hash';
+  readonly line: number | null;
+
+  constructor(problem: RestoreError['problem'], message: string, line: number | null) {
+    super(message);
+    this.name = 'RestoreError';
+    this.problem = problem;
+    this.line = line;
+  }
+}
+
+type RestoreInput = {
+  readonly compaction: StoredCompaction;
+  readonly archive: Archive;
+  readonly runtime: Runtime;
+  /** The compacted file, with whatever was appended since. */
+  readonly output: LineStream;
+  /** record: what is compared is no line of the file, and its number leads nowhere. */
+  readonly unit: 'line' | 'record';
+  /** Told of every line that comes from the archive. */
+  readonly onArchived?: (line: StoredLine) => void;
+};
+
+/**
+ * The lines before a compaction: kept ones from the compacted file, the others from the archive, and at the end what was appended
+ * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
+ */
+export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
+  const { compaction, archive, runtime, output, unit, onArchived } = input;
+  const reader = createOutputReader(output(), { runtime, unit, sizeBytes: compaction.output.sizeBytes });
+  const archived = archive.readLines(compaction.id);
+  const ownBefore = groupByLine(compaction);
+  const keptHash = createHashFinder(compaction);
+  let pending = archived.next();
+  let endsOpen = false;
+  for (let line = 1; line <= compaction.source.lineCount; line += 1) {
+    for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes));
+    const sha256 = keptHash(line);
+    let bytes: Uint8Array;
+    if (sha256 !== undefined) {
+      bytes = reader.expect(sha256);
+    } else if (pending.done !== true && pending.value.line === line) {
+      ({ bytes } = pending.value);
+      onArchived?.(pending.value);
+      pending = archived.next();
+    } else {
+      throw new RestoreError('hole', `${unit} ${line} of the original is neither kept nor archived`, null);
+    }
+    endsOpen = bytes.at(-1) !== LF;
+    yield bytes;
+  }
+  // The archive itself tells whether it gave all that it has.
+  while (pending.done !== true) pending = archived.next();
+  for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? []) reader.expect(runtime.sha256(bytes));
+  yield* appendedLines(reader, endsOpen);
+}
+
+/** Lines that a producer added after the compaction; the first begins a line of its own even if the original's last line had no ending. */
+function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint8Array> {
+  let isFirst = true;
+  for (let bytes = reader.rest(); bytes !== null; bytes = reader.rest()) {
+    if (isFirst && endsOpen && bytes.at(0) !== LF) yield Uint8Array.of(LF);
+    isFirst = false;
+    yield bytes;
+  }
+}
+
+const LF = 0x0a;
+
+type OutputReader = {
+  /** The next line, which must have this hash; where it is the last one and had no ending, a producer may have written on behind it. */
+  readonly expect: (sha256: string) => Uint8Array;
+  readonly rest: () => Uint8Array | null;
+};
+
+function createOutputReader(
+  lines: Iterable<Uint8Array>,
+  { runtime, unit, sizeBytes }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number },
+): OutputReader {
+  const changed = (message: string, line: number): RestoreError =>
+    new RestoreError('changed-line', message, unit === 'line' ? line : null);
+  const iterator = lines[Symbol.iterator]();
+  let line = 0;
+  let left = sizeBytes;
+  const next = (): Uint8Array | null => {
+    line += 1;
+    const result = iterator.next();
+    return result.done === true ? null : result.value;
+  };
+  return {
+    rest: next,
+    expect: (sha256) => {
+      const bytes = next();
+      if (bytes === null) throw changed(`${unit} ${line} is missing: the file was cut off`, line);
+      const isSame = runtime.sha256(bytes.subarray(0, left)) === sha256;
+      left -= Math.min(left, bytes.length);
+      if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`, line);
+      return bytes;
+    },
+  };
+}
+
+function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readonly Uint8Array[]> {
+  const lines = new Map<number, Uint8Array[]>();
+  for (const { beforeLine, bytes } of inserted) {
+    const list = lines.get(beforeLine);
+    if (list === undefined) lines.set(beforeLine, [bytes]);
+    else list.push(bytes);
+  }
+  return lines;
+}
+
+/** The hash of a kept line; undefined: it was not kept. To be asked for lines in their order. */
+function createHashFinder({ kept }: StoredCompaction): (line: number) => string | undefined {
+  let at = 0;
+  return (line) => {
+    for (; at < kept.length; at += 1) {
+      const run = kept[at];
+      if (run !== undefined && line < run.firstLine + run.lineCount)
+        return line < run.firstLine ? undefined : run.lineSha256[line - run.firstLine];
+    }
+    return undefined;
+  };
+}
+
+/** Passes lines on while it proves that they begin with the source of a compaction; throws a RestoreError at the end where they do not. */
+export function* provenLines(
+  runtime: Runtime,
+  lines: Iterable<Uint8Array>,
+  { sizeBytes, sha256, hasBom }: StoredCompaction['source'],
+): Generator<Uint8Array> {
+  const hash = runtime.createHash();
+  let left = sizeBytes;
+  const add = (bytes: Uint8Array): void => {
+    if (left > 0) hash.update(left < bytes.length ? bytes.subarray(0, left) : bytes);
+    left -= Math.min(left, bytes.length);
+  };
+  if (hasBom) add(UTF8_BOM);
+  for (const bytes of lines) {
+    add(bytes);
+    yield bytes;
+  }
+  if (hash.digest() === sha256) return;
+  const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
+  throw new RestoreError('wrong-hash', message, null);
+}
+
+/** A restored file as the first pass reads it. Its size is not known beforehand: 0. */
+export function asScanSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): ScanSource {
+  const bomLength = hasBom ? UTF8_BOM.length : 0;
+  return {
+    bomLength,
+    sizeBytes: 0,
+    records: () => (records === undefined ? numberLines(lines(), bomLength) : records.split(lines(), bomLength)),
+  };
+}
+
+function* numberLines(lines: Iterable<Uint8Array>, bomLength: number): Generator<RawLine> {
+  let start = bomLength;
+  let line = 0;
+  for (const bytes of lines) {
+    line += 1;
+    const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === 0x0d ? 2 : 1;
+    yield { line, start, bytes, eolLength };
+    start += bytes.length;
+  }
+}
+
+/** Feeds a hash with the first `sizeBytes` bytes of what passes through it. */
+export function hashLines(
+  hash: RunningHash,
+  lines: Iterable<Uint8Array>,
+  limit: { readonly sizeBytes: number; readonly hasBom: boolean },
+): { readonly total: number; readonly sha256: string } {
+  let total = 0;
+  const add = (bytes: Uint8Array): void => {
+    if (total < limit.sizeBytes) hash.update(bytes.subarray(0, limit.sizeBytes - total));
+    total += bytes.length;
+  };
+  if (limit.hasBom) add(UTF8_BOM);
+  for (const bytes of lines) add(bytes);
+  return { total, sha256: hash.digest() };
+}

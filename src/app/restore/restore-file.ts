@@ -1,0 +1,187 @@
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import type { FileStamp, SourceFile } from '../../ports/files.ts';
+import { UTF8_BOM } from '../read/bom.ts';
+import type { AppDeps, WritingDeps } from '../contract/deps.ts';
+import { toWriteFailure } from '../write/deliver.ts';
+import type { Failure } from '../contract/failure.ts';
+import { holdFile } from '../write/hold-target.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { hashPrefix } from '../read/hash-prefix.ts';
+import { createLineageCheck } from '../read/lineage-check.ts';
+import { codecBefore, isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from '../read/locate.ts';
+import type { Stage } from '../read/locate.ts';
+import { unitOf } from '../read/records.ts';
+import type { RestoreReport } from '../contract/reports.ts';
+import type { RestoreFileRequest } from '../contract/requests.ts';
+import { provenLines, restoredLines } from '../read/restored-lines.ts';
+import type { LineStream } from '../read/restored-lines.ts';
+import { withCompacted } from '../read/with-compacted.ts';
+import { writeOutput } from '../write/write-output.ts';
+
+/** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
+export async function restoreFile(
+  deps: WritingDeps,
+  request: RestoreFileRequest,
+): Promise<Result<RestoreReport, Failure>> {
+  return withCompacted(deps, request.input, async ({ stage, archive, source }) => {
+    const undone = await undo(deps, { stage, archive, request });
+    const compacted = { file: source, sha256: stage.scan.sha256 };
+    return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
+  });
+}
+
+type Undone = {
+  /** Proven as they are gone through: a RestoreError at the end says that they are not the original's. */
+  readonly lines: LineStream;
+  readonly source: StoredCompaction['source'];
+  readonly cycles: number;
+  readonly isStillCompacted?: true;
+};
+
+/** How to take back one compaction, or all of them. */
+async function undo(
+  deps: WritingDeps,
+  {
+    stage: first,
+    archive,
+    request,
+  }: { readonly stage: Stage; readonly archive: Archive; readonly request: RestoreFileRequest },
+): Promise<Result<Undone, Failure>> {
+  const { name } = request.input;
+  const done: Undone[] = [];
+  const lineage = createLineageCheck(archive);
+  let stage = first;
+  for (;;) {
+    const compaction = locateCompaction(deps, archive, stage);
+    if (compaction === null) break;
+    if (done.length > 0 && isWrittenAnew(deps, { archive, compaction, stage })) return ok(stillCompacted(done));
+    lineage.add(compaction);
+    const output = stage.lines;
+    const { source } = compaction;
+    const { codec } = stage;
+    const lines = (): Iterable<Uint8Array> =>
+      provenLines(
+        deps.runtime,
+        restoredLines({ compaction, archive, runtime: deps.runtime, output, unit: unitOf(codec) }),
+        source,
+      );
+    done.push({ lines, source, cycles: done.length + 1 });
+    if (!request.all) break;
+    const before = await readStage(deps, {
+      lines,
+      hasBom: source.hasBom,
+      ownBytes: source.sizeBytes,
+      codec: codecBefore(deps, compaction, stage),
+      name,
+    });
+    if (!before.ok) return before;
+    stage = before.value;
+  }
+  // It said "all": an earlier state that is not the first is not what was asked for.
+  if (request.all && done.length > 0 && lineage.orphans().length > 0) {
+    return err({ kind: 'not-in-archive', file: name, archive: archive.path });
+  }
+  const undone = done.at(-1);
+  if (undone === undefined) return notFound(stage, name, archive.path);
+  const isStillCompacted = request.all && summariesOf(stage).length > 0;
+  return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
+}
+
+/** Something else wrote the file anew after an earlier compaction: this is as far back as it goes. */
+function stillCompacted(done: readonly Undone[]): Undone {
+  const undone = done.at(-1);
+  if (undone === undefined) throw new Error('nothing was undone');
+  return { ...undone, isStillCompacted: true };
+}
+
+async function write(
+  deps: WritingDeps,
+  { input, output }: RestoreFileRequest,
+  {
+    lines,
+    source,
+    cycles,
+    isStillCompacted,
+    compacted,
+  }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string } },
+): Promise<Result<RestoreReport, Failure>> {
+  let written = 0;
+  const pieces = function* (): Generator<Uint8Array> {
+    if (source.hasBom) {
+      written += UTF8_BOM.length;
+      yield UTF8_BOM;
+    }
+    for (const bytes of lines()) {
+      written += bytes.length;
+      yield bytes;
+    }
+  };
+  if (output.kind === 'stdout') {
+    // What was written cannot be taken back: it is proven first. A file gets its name only when it was.
+    for (const piece of lines()) void piece;
+    for (const piece of pieces()) deps.stdout(piece);
+  } else {
+    const path = output.kind === 'in-place' ? input.path : output.path;
+    const { file, sha256 } = compacted;
+    const done = await holdFile(deps, path, async (lock) => {
+      const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
+      if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
+      written = 0;
+      const restored = await writeOutput(deps, {
+        lock,
+        like: input.path,
+        packing: output.kind === 'in-place' ? file.packing : deps.files.packingOf(path),
+        pieces: pieces(),
+        source: file,
+        known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256 },
+        target: { path, stamp: target.value },
+        replacesSource: output.kind === 'in-place',
+        isInterrupted: () => isInterrupted(deps),
+      });
+      return restored.ok ? restored : err(toWriteFailure(restored.error, { file: input.name, output: path }));
+    });
+    if (!done.ok) return done;
+    written += done.value.carriedBytes;
+  }
+  const target = output.kind === 'stdout' ? '-' : output.kind === 'in-place' ? input.name : output.path;
+  return ok({
+    schema: 'compact/restore@1',
+    file: input.name,
+    output: target,
+    cycles,
+    bytes: written,
+    sha256: source.sha256,
+    appendedBytes: Math.max(0, written - source.sizeBytes),
+    ...(isStillCompacted === true && { isStillCompacted }),
+  });
+}
+
+/**
+ * A file that may be written over: it is empty, or all that it holds is the beginning of what is to be written. Gives its stamp; null: there is
+ * none.
+ */
+async function checkExpendable(
+  { files, runtime }: AppDeps,
+  path: string,
+  pieces: Iterable<Uint8Array>,
+): Promise<Result<FileStamp | null, 'precious'>> {
+  const opened = await files.open(path);
+  if (!opened.ok) return opened.error.kind === 'not-found' ? ok(null) : err('precious');
+  const { stamp, sizeBytes } = opened.value;
+  try {
+    const hash = runtime.createHash();
+    let left = sizeBytes;
+    for (const piece of pieces) {
+      if (left === 0) break;
+      const part = piece.subarray(0, left);
+      hash.update(part);
+      left -= part.length;
+    }
+    const isBeginning = left === 0 && hashPrefix(runtime, opened.value, sizeBytes) === hash.digest();
+    return isBeginning ? ok(stamp) : err('precious');
+  } finally {
+    opened.value.close();
+  }
+}

@@ -1,0 +1,96 @@
+import { assertNever, err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { ArchiveCheckCounts, ArchiveCheckStep, ArchiveDamage } from '../../ports/archive-check.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+/** What `archive check` found. */
+export type ArchiveCheckReport = ArchiveCheckCounts & {
+  readonly schema: 'compact/archive-check@1';
+  readonly archive: string;
+  readonly result: 'sound' | 'damaged';
+  /** Compactions that were begun and neither confirmed nor taken back yet, by their files: the next run settles them. */
+  readonly prepared: readonly { readonly files: readonly string[] }[];
+  readonly problems: readonly ArchiveDamage[];
+  /** Problems beyond those that are listed. */
+  readonly moreProblems: number;
+};
+
+/** Whoever has more than this has lost the archive, not parts of it. */
+const MAX_PROBLEMS = 100;
+
+type CheckDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'runtime' | 'signal' | 'progress'>;
+
+/** Proves every part of the archive against what is known of it, and says what is damaged and which transcripts that touches. Changes nothing. */
+export async function checkArchive(deps: CheckDeps): Promise<Result<ArchiveCheckReport, Failure>> {
+  try {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null) {
+      const reason = 'there is none yet';
+      return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+    }
+    const gathered = await gather(deps, archive);
+    return gathered === null ? err({ kind: 'interrupted' }) : ok(report(archive, gathered));
+  } catch (error) {
+    return err(toFailure(error, deps.archivePath));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+type Gathered = {
+  readonly problems: ArchiveDamage[];
+  readonly prepared: { readonly files: readonly string[] }[];
+  counts: ArchiveCheckCounts;
+  problemCount: number;
+};
+
+/** Null: interrupted. */
+async function gather(deps: CheckDeps, archive: Archive): Promise<Gathered | null> {
+  const bytes = { original: 0, packed: 0, file: 0 };
+  const counts = { compactions: 0, batches: 0, lines: 0, blocks: 0, bytes };
+  const gathered: Gathered = { problems: [], prepared: [], counts, problemCount: 0 };
+  // Left early, the check gives back what it holds of the archive.
+  for (const step of archive.check()) {
+    take(gathered, step, deps);
+    if (await isInterrupted(deps)) return null;
+  }
+  return gathered;
+}
+
+function take(gathered: Gathered, step: ArchiveCheckStep, { progress }: CheckDeps): void {
+  switch (step.kind) {
+    case 'progress':
+      return progress.update(step.stage, step.done, step.total);
+    case 'damage':
+      gathered.problemCount += 1;
+      if (gathered.problems.length < MAX_PROBLEMS) gathered.problems.push(step.damage);
+      return undefined;
+    case 'prepared':
+      gathered.prepared.push({ files: step.files });
+      return undefined;
+    case 'counted':
+      gathered.counts = step.counts;
+      return undefined;
+    default:
+      return assertNever(step);
+  }
+}
+
+function report(archive: Archive, { problems, problemCount, prepared, counts }: Gathered): ArchiveCheckReport {
+  return {
+    schema: 'compact/archive-check@1',
+    archive: archive.path,
+    result: problemCount === 0 ? 'sound' : 'damaged',
+    ...counts,
+    prepared,
+    problems,
+    moreProblems: problemCount - problems.length,
+  };
+}

@@ -1,0 +1,127 @@
+import type { ModelError } from '../../../core/model-error.ts';
+import { ok } from '../../../core/result.ts';
+import type { Result } from '../../../core/result.ts';
+import type { Archive } from '../../../ports/archive.ts';
+import type { FormatRegistry } from '../../../ports/formats.ts';
+import type { Progress, Runtime } from '../../../ports/runtime.ts';
+import type { MissingScope, VectorCursor, VectorDraft } from '../../../ports/vector-store.ts';
+import { isInterrupted } from '../../contract/interruption.ts';
+import { isOfService } from './embedding-service.ts';
+import type { EmbeddingService } from './embedding-service.ts';
+import { embedTexts } from './embed-texts.ts';
+import type { EmbedOptions } from './embed-texts.ts';
+import { readMissingTexts } from './missing-texts.ts';
+import type { MissingText } from './missing-texts.ts';
+
+export type EmbedMissingDeps = {
+  readonly service: EmbeddingService;
+  readonly archive: Archive;
+  readonly formats: FormatRegistry;
+  readonly runtime: Pick<Runtime, 'sleep' | 'random' | 'yieldToEvents'>;
+  readonly signal: AbortSignal;
+  readonly progress: Pick<Progress, 'update'>;
+};
+
+export type EmbedScope = {
+  /** Only what was archived of this source (sha256, hex); null: all. */
+  readonly sourceSha256: string | null;
+  /** Vectors of another model are dropped for the new ones; false: nothing is done where there are such. */
+  readonly mayReplace: boolean;
+  readonly limits: EmbedOptions;
+};
+
+/** `done` of `total` that had no vector have one now. */
+export type EmbedOutcome = {
+  readonly done: number;
+  readonly total: number;
+  /** Vectors of another model that were dropped. */
+  readonly dropped: number;
+  readonly end:
+    | { readonly kind: 'complete' | 'interrupted' | 'other-model' }
+    | { readonly kind: 'failed'; readonly message: string };
+};
+
+const START: VectorCursor = { lineId: 0, batchId: 0 };
+
+/** Gives vectors to what has none, a request's worth at a time: whatever stops it, what came until then is kept. */
+export async function embedMissing(
+  deps: EmbedMissingDeps,
+  { sourceSha256, mayReplace, limits }: EmbedScope,
+): Promise<EmbedOutcome> {
+  const { service, progress, archive } = deps;
+  const { vectors } = archive;
+  const known = vectors.findModel();
+  const isRemade = known !== null && !isOfService(known, service);
+  const redactor = service.createRedactor?.() ?? null;
+  const scopeOf = (isAll: boolean): MissingScope => ({ sourceSha256, isRemade: isAll });
+  const state = { scope: scopeOf(isRemade), done: 0, dropped: 0, total: 0, after: START, hasKept: false };
+  state.total = vectors.countMissing(state.scope);
+  const ended = (end: EmbedOutcome['end']): EmbedOutcome => {
+    const { done, total, dropped } = state;
+    return { done, total, dropped, end };
+  };
+  if (isRemade && !mayReplace) return ended({ kind: 'other-model' });
+  const had = mayReplace ? vectors.count().done : 0;
+  for (;;) {
+    progress.update('embedding', state.done, state.total);
+    if (await isInterrupted(deps)) return ended({ kind: 'interrupted' });
+    const missing = readMissingTexts({ ...deps, redactor }, state.scope, state.after);
+    if (missing.length === 0) return ended({ kind: 'complete' });
+    const embedded = await embedOnce(deps, missing, limits);
+    if (!embedded.ok) {
+      return ended(deps.signal.aborted ? { kind: 'interrupted' } : { kind: 'failed', message: embedded.error.message });
+    }
+    const kept = keep(deps, embedded.value, mayReplace && !state.hasKept);
+    if (kept === 'other-model') {
+      const message = `${service.model} gives vectors of several lengths: name another model`;
+      return ended(state.hasKept ? { kind: 'failed', message } : { kind: 'other-model' });
+    }
+    if (kept === 'replaced') {
+      // What had a vector has none any more: from the beginning again.
+      Object.assign(state, { scope: scopeOf(false), done: 0, dropped: had, after: START });
+      state.total = vectors.countMissing(state.scope) + missing.length;
+    } else state.after = cursorBehind(missing, state.after);
+    state.hasKept ||= embedded.value.some(({ vector }) => vector !== null);
+    state.done += missing.length;
+  }
+}
+
+/** Equal texts are sent once; what has none is not sent. */
+async function embedOnce(
+  deps: EmbedMissingDeps,
+  missing: readonly MissingText[],
+  limits: EmbedOptions,
+): Promise<Result<readonly VectorDraft[], ModelError>> {
+  const texts = [...new Set(missing.flatMap(({ text }) => (text === '' ? [] : [text])))];
+  const embedded = texts.length === 0 ? ok([]) : await embedTexts({ ...deps, ...deps.service }, texts, limits);
+  if (!embedded.ok) return embedded;
+  const vectorOf = new Map(texts.map((text, at) => [text, embedded.value[at] ?? null]));
+  return ok(
+    missing.map(({ of, text }): VectorDraft => {
+      const vector = vectorOf.get(text) ?? null;
+      return of.kind === 'message'
+        ? { kind: 'message', id: of.lineId, vector }
+        : { kind: 'batch', id: of.batchId, vector };
+    }),
+  );
+}
+
+function keep(
+  { service, archive: { vectors } }: EmbedMissingDeps,
+  drafts: readonly VectorDraft[],
+  mayReplace: boolean,
+): ReturnType<typeof vectors.keep> {
+  const known = vectors.findModel();
+  const own = known !== null && isOfService(known, service) ? known.dimensions : undefined;
+  const dimensions = drafts.find(({ vector }) => vector !== null)?.vector?.length ?? own;
+  const { provider, model } = service;
+  // Nothing but texts that are empty, and no vectors yet: how long those would be is not known.
+  return dimensions === undefined ? 'kept' : vectors.keep({ provider, model, dimensions }, drafts, { mayReplace });
+}
+
+function cursorBehind(missing: readonly MissingText[], before: VectorCursor): VectorCursor {
+  return missing.reduce<VectorCursor>(
+    (after, { of }) => (of.kind === 'message' ? { ...after, lineId: of.lineId } : { ...after, batchId: of.batchId }),
+    before,
+  );
+}

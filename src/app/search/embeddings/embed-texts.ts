@@ -1,0 +1,86 @@
+import { cutMiddle } from '../../../core/chunk.ts';
+import { ModelError } from '../../../core/model-error.ts';
+import { err, ok } from '../../../core/result.ts';
+import type { Result } from '../../../core/result.ts';
+import { estimateTokensByBytes } from '../../../core/tokens.ts';
+import type { Runtime } from '../../../ports/runtime.ts';
+import { backoffMs } from '../../summarize/call-model.ts';
+import type { EmbeddingService } from './embedding-service.ts';
+
+export type EmbedDeps = Pick<EmbeddingService, 'embedder' | 'limiter' | 'notice'> & {
+  readonly runtime: Pick<Runtime, 'sleep' | 'random'>;
+  readonly signal: AbortSignal;
+};
+
+export type EmbedOptions = {
+  readonly timeoutMs: number;
+  /** How often what may succeed later is tried again. */
+  readonly maxRetries: number;
+};
+
+/** What a message is about is said in so many characters, and a model takes in about as many. */
+export const MAX_TEXT_CHARS = 8000;
+/** A text that a model finds too long is cut to the half of it, down to this. */
+const MIN_TEXT_CHARS = 250;
+const TOLD_WAIT_MS = 5000;
+
+/**
+ * A vector a text (none is empty). Where the service finds them too long together they are sent in halves, and a single one is cut in its
+ * middle. The error is what the last try failed with.
+ */
+export async function embedTexts(
+  deps: EmbedDeps,
+  texts: readonly string[],
+  options: EmbedOptions,
+): Promise<Result<readonly Float32Array[], ModelError>> {
+  const cut = texts.map((text) => cutMiddle(text, MAX_TEXT_CHARS));
+  const tried = await tryUntilDone(deps, cut, options);
+  if (tried.ok || tried.error.code !== 'context_length') return tried;
+  const [only = ''] = cut;
+  if (cut.length === 1) {
+    if (only.length <= MIN_TEXT_CHARS) return tried;
+    return embedTexts(deps, [cutMiddle(only, Math.max(MIN_TEXT_CHARS, Math.floor(only.length / 2)))], options);
+  }
+  const middle = Math.ceil(cut.length / 2);
+  const first = await embedTexts(deps, cut.slice(0, middle), options);
+  if (!first.ok) return first;
+  const second = await embedTexts(deps, cut.slice(middle), options);
+  return second.ok ? ok([...first.value, ...second.value]) : second;
+}
+
+async function tryUntilDone(
+  deps: EmbedDeps,
+  texts: readonly string[],
+  { timeoutMs, maxRetries }: EmbedOptions,
+): Promise<Result<readonly Float32Array[], ModelError>> {
+  for (let failed = 0; ; failed += 1) {
+    const tried = await tryOnce(deps, texts, timeoutMs);
+    if (tried.ok) return tried;
+    const { error } = tried;
+    if (!error.retryable || failed >= maxRetries || deps.signal.aborted) return tried;
+    const waitMs = backoffMs(deps, failed, error.retryAfterMs);
+    deps.notice(`${error.message}; trying again in ${Math.ceil(waitMs / 1000)} s (${failed + 1} of ${maxRetries})`);
+    await deps.runtime.sleep(waitMs, deps.signal);
+  }
+}
+
+async function tryOnce(
+  { embedder, limiter, notice, signal }: EmbedDeps,
+  texts: readonly string[],
+  timeoutMs: number,
+): Promise<Result<readonly Float32Array[], ModelError>> {
+  const inputTokens = texts.reduce((sum, text) => sum + estimateTokensByBytes(text), 0);
+  const onWait = (ms: number): void => {
+    if (ms >= TOLD_WAIT_MS) notice(`waiting ${Math.ceil(ms / 1000)} s, as the configured limits say`);
+  };
+  await limiter.take({ inputTokens, outputTokens: 0 }, { onWait, signal });
+  if (signal.aborted) return err(new ModelError('api_error', 'it was interrupted', { retryable: false }));
+  try {
+    const { vectors, inputTokens: used } = await embedder.embed({ texts, timeoutMs }, signal);
+    if (used !== null) limiter.giveBack({ inputTokens: inputTokens - used, outputTokens: 0 });
+    return ok(vectors);
+  } catch (error) {
+    if (error instanceof ModelError) return err(error);
+    throw error;
+  }
+}

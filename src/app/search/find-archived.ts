@@ -1,0 +1,103 @@
+import { originOf, SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { ArchivedBatch, ArchivedLine, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { Runtime } from '../../ports/runtime.ts';
+import type { LookupFailure } from '../contract/failure.ts';
+
+export type FoundArchived =
+  | { readonly kind: 'batch'; readonly batch: ArchivedBatch }
+  | { readonly kind: 'line'; readonly line: ArchivedLine }
+  | { readonly kind: 'compaction'; readonly key: string; readonly compaction: CompactionSummary };
+
+/** So many are named where a name fits several, or none. */
+const MAX_NAMED = 5;
+const KEY = new RegExp(`^[\\da-f]{${SHOWN_KEY_DIGITS},64}$`);
+const LABEL_START = 'compaction-batch-';
+/** Characters behind that in which a label and a mistyped one agree; with fewer they have nothing to do with each other. */
+const MIN_SHARED = 4;
+
+/** What a name names: a label, `batch:N`, `message:N`, a message's own id, a clip-archive's key, or the beginning of just one label. */
+export function findArchived(
+  archive: Archive,
+  name: string,
+  sha256: Runtime['sha256'],
+): Result<FoundArchived, LookupFailure> {
+  return (
+    findByLabel(archive, name) ??
+    findByNumber(archive, name) ??
+    findByMessageId(archive, name) ??
+    findByKey(archive, name, sha256) ??
+    findByPrefix(archive, name) ??
+    err({ kind: 'not-archived', name, near: nearNames(archive, name), archive: archive.path })
+  );
+}
+
+type Outcome = Result<FoundArchived, LookupFailure> | null;
+
+function findByLabel(archive: Archive, name: string): Outcome {
+  const [batch] = archive.findBatches({ kind: 'label', label: name }, 1);
+  return batch === undefined ? null : ok({ kind: 'batch', batch });
+}
+
+function findByNumber(archive: Archive, name: string): Outcome {
+  const [, kind, digits] = /^(batch|message):(\d{1,15})$/.exec(name) ?? [];
+  if (digits === undefined) return null;
+  const id = Number(digits);
+  if (kind === 'batch') {
+    const [batch] = archive.findBatches({ kind: 'id', id }, 1);
+    return batch === undefined ? null : ok({ kind: 'batch', batch });
+  }
+  const [line] = archive.findLines({ kind: 'id', id }, 1);
+  return line === undefined ? null : ok({ kind: 'line', line });
+}
+
+function findByMessageId(archive: Archive, name: string): Outcome {
+  if (name === '') return null;
+  const lines = archive.findLines({ kind: 'message', messageId: name }, MAX_NAMED + 1);
+  const [line, second] = lines;
+  if (line === undefined) return null;
+  if (second === undefined) return ok({ kind: 'line', line });
+  return ambiguous(
+    name,
+    lines.map((one) => ({ name: `message:${one.lineId}`, about: `line ${one.line} of ${one.sourcePath}` })),
+  );
+}
+
+/** The newest, where the same was compacted more than once. */
+function findByKey(archive: Archive, name: string, sha256: Runtime['sha256']): Outcome {
+  const key = name.toLowerCase();
+  if (!KEY.test(key)) return null;
+  const compaction = archive
+    .listCompactions()
+    .find((one) => sha256(originOf(one.sourceSha256, one.settingsSha256)).startsWith(key));
+  return compaction === undefined ? null : ok({ kind: 'compaction', key, compaction });
+}
+
+function findByPrefix(archive: Archive, name: string): Outcome {
+  if (name === '') return null;
+  for (const prefix of [name, LABEL_START + name]) {
+    const batches = archive.findBatches({ kind: 'prefix', prefix }, MAX_NAMED + 1);
+    const [batch, second] = batches;
+    if (batch === undefined) continue;
+    if (second === undefined) return ok({ kind: 'batch', batch });
+    return ambiguous(
+      name,
+      batches.map(({ id, label }) => ({ name: label, about: `batch:${id}` })),
+    );
+  }
+  return null;
+}
+
+function ambiguous(name: string, found: readonly { readonly name: string; readonly about: string }[]): Outcome {
+  return err({ kind: 'ambiguous', name, candidates: found.slice(0, MAX_NAMED), hasMore: found.length > MAX_NAMED });
+}
+
+/** Labels that begin as the name does; any others would only look like an answer. */
+function nearNames(archive: Archive, name: string): readonly string[] {
+  const sought = name.startsWith(LABEL_START) ? name : LABEL_START + name;
+  const beginning = sought.slice(0, LABEL_START.length + MIN_SHARED);
+  if (beginning.length < LABEL_START.length + MIN_SHARED) return [];
+  return archive.nearLabels(sought, MAX_NAMED).filter((label) => label.startsWith(beginning));
+}

@@ -1,0 +1,102 @@
+import { formatTime } from '../../core/batch.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { VectorStore } from '../../ports/vector-store.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;
+
+/** The compactions that an archive holds; none where there is no archive yet. */
+export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListReport, Failure>> {
+  return look(deps, (archive) => ({
+    schema: 'compact/archive-list@1',
+    archive: archive === null ? null : deps.archivePath,
+    compactions: (archive?.listCompactions() ?? []).map(reportCompaction),
+  }));
+}
+
+/** How much an archive holds, and in how many bytes. */
+export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStatsReport, Failure>> {
+  return look(deps, (archive) => ({
+    schema: 'compact/archive-stats@1',
+    archive: archive === null ? null : deps.archivePath,
+    ...reportFigures(archive?.measure() ?? NOTHING),
+    vectors: archive === null ? null : reportVectors(archive.vectors),
+  }));
+}
+
+const NOTHING: ArchiveFigures = {
+  compactions: 0,
+  conversations: 0,
+  batches: 0,
+  lines: 0,
+  messages: 0,
+  originalBytes: 0,
+  packedBytes: 0,
+  fileBytes: 0,
+  oldest: null,
+  newest: null,
+  prepared: 0,
+  formats: [],
+};
+
+function reportVectors({ findModel, count }: VectorStore): ArchiveStatsReport['vectors'] {
+  const model = findModel();
+  return model === null ? null : { ...model, ...count() };
+}
+
+async function look<T>(deps: LookDeps, work: (archive: Archive | null) => T): Promise<Result<T, Failure>> {
+  const opened = await openUnsettled(deps);
+  if (!opened.ok) return opened;
+  try {
+    return ok(work(opened.value));
+  } catch (error) {
+    return err(toFailure(error, deps.archivePath));
+  }
+}
+
+function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
+  return {
+    at: formatTime(one.archivedAt) ?? '',
+    file: one.sourcePath,
+    output: one.outputPath,
+    format: one.format,
+    conversations: one.conversations,
+    lines: one.lines,
+    bytes: one.sizeBytes,
+    sha256: one.sourceSha256,
+  };
+}
+
+function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive' | 'vectors'> {
+  const { compactions, prepared, conversations, batches, lines, messages, originalBytes, packedBytes, fileBytes } =
+    figures;
+  return {
+    compactions,
+    prepared,
+    conversations,
+    batches,
+    lines,
+    messages,
+    bytes: {
+      original: originalBytes,
+      packed: packedBytes,
+      file: fileBytes,
+      share: originalBytes === 0 ? null : fileBytes / originalBytes,
+    },
+    oldest: formatTime(figures.oldest),
+    newest: formatTime(figures.newest),
+    formats: figures.formats.map((one) => ({
+      format: one.format,
+      compactions: one.compactions,
+      lines: one.lines,
+      bytes: one.originalBytes,
+    })),
+  };
+}

@@ -1,0 +1,196 @@
+import { formatTime } from '../../core/batch.ts';
+import { createExcerpter } from '../../core/excerpt.ts';
+import type { Excerpt } from '../../core/excerpt.ts';
+import { ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { readQuestion } from '../../core/search/question.ts';
+import { spaceOutSought } from '../../core/search/spaceless.ts';
+import { readSearchTerms } from '../../core/search-terms.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored } from '../../ports/archive-lookup.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
+import type { SearchFilter } from '../../ports/message-index.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { findMessages } from './find-messages.ts';
+import type { MessageSearch } from './find-messages.ts';
+import type { VectorStore } from '../../ports/vector-store.ts';
+import type { SearchRequest } from '../contract/requests.ts';
+import { openUnsettled } from '../write/settle.ts';
+import { createTextReader } from './text-reader.ts';
+import type { TextReader } from './text-reader.ts';
+import { findBatches } from './find-batches.ts';
+import type { QueryVectors } from './embeddings/query-vectors.ts';
+
+/** Enough to tell what a hit is about, in a terminal and in a model's window. */
+const MAX_EXCERPT_CHARS = 320;
+export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'> & {
+  /** Undefined: search is by words alone. */
+  readonly queryVectors?: QueryVectors;
+};
+
+/**
+ * Archived batches and messages that have the words of a query, or are about the same. Looks only: what a crash left half-done is settled by
+ * the next compaction.
+ */
+export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
+  const opened = await openUnsettled(deps);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
+  const report = { schema: 'compact/search@1', query: request.query } as const;
+  if (archive === null) return ok({ ...report, hits: [], archive: null });
+  try {
+    const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;
+    const hits = archive.messages.inOneState(() => {
+      // Another run may have begun to make all of them anew meanwhile.
+      const isUsable = vector?.length === archive.vectors.findModel()?.dimensions;
+      return findHits(archive, { request, formats: deps.formats, vector: isUsable ? (vector ?? null) : null });
+    });
+    return ok({ ...report, hits, archive: deps.archivePath });
+  } catch (error) {
+    return { ok: false, error: toFailure(error, deps.archivePath) };
+  }
+}
+
+type FoundLine = Scored<FoundMessage>;
+type Found =
+  | { readonly kind: 'message'; readonly found: FoundLine }
+  | { readonly kind: 'batch'; readonly found: Scored<ArchivedBatch> };
+
+type Asked = {
+  readonly request: SearchRequest;
+  readonly formats: FormatRegistry;
+  /** Of the query; null: it is looked for by its words alone. */
+  readonly vector: Float32Array | null;
+};
+
+function findHits(archive: Archive, { request, formats, vector }: Asked): readonly SearchHit[] {
+  const { query, kinds, order, limit } = request;
+  const filter = readFilter(request);
+  const reader = createTextReader(archive, formats);
+  const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader, vector });
+  const terms = readSearchTerms(spaceOutSought(query));
+  const hasBatches = kinds !== 'messages' && filter.role === null;
+  const batches = hasBatches ? findBatches(archive, { terms, filter, order, limit }, vector) : [];
+  const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
+  const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
+  const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
+  reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
+  return found.map((one) =>
+    one.kind === 'batch'
+      ? toBatchHit(one.found, excerptOf(one.found.content))
+      : toMessageHit(one.found, excerptOf(reader.textOf(one.found))),
+  );
+}
+
+function readFilter({ conversation, role, since, until, source }: SearchRequest): SearchFilter {
+  return { conversationId: conversation, role, since, until, source };
+}
+
+function findLines(
+  archive: Archive,
+  {
+    request: { query, order, limit },
+    filter,
+    reader,
+    vector,
+  }: Omit<Asked, 'formats'> & { readonly filter: SearchFilter; readonly reader: TextReader },
+): readonly FoundLine[] {
+  if (order === 'newest') {
+    const { words } = readQuestion(query, []);
+    return archive.messages.listNewest(words, { filter, limit }).map((line) => ({ ...line, score: null }));
+  }
+  const load = (lineIds: readonly number[]): readonly ArchivedLine[] =>
+    lineIds.flatMap((id) => archive.findLines({ kind: 'id', id }, 1));
+  const readTexts = (lineIds: readonly number[]): readonly string[] => reader.load(load(lineIds));
+  const meaning = vector === null ? {} : { meaning: meaningOf(archive.vectors, { vector, filter }) };
+  return findMessages(archive.messages, { query, filter, limit, readTexts, ...meaning }).flatMap(({ lineId, score }) =>
+    load([lineId]).flatMap(({ message, ...line }) => (message === null ? [] : [{ ...line, message, score }])),
+  );
+}
+
+function meaningOf(
+  vectors: VectorStore,
+  { vector, filter }: { readonly vector: Float32Array; readonly filter: SearchFilter },
+): NonNullable<MessageSearch['meaning']> {
+  return {
+    nearest: (limit) => vectors.nearestMessages(vector, { filter, limit }),
+    similarities: (lineIds) => vectors.similarities(vector, lineIds),
+  };
+}
+
+/**
+ * Batches and messages are ranked among their own kind: a word's weight depends on how many of that kind have it. The best of each is taken
+ * for equally good, and the other batches stand to theirs as they did.
+ */
+function scaleBatches(
+  batches: readonly Scored<ArchivedBatch>[],
+  messages: readonly Scored<FoundMessage>[],
+): readonly Scored<ArchivedBatch>[] {
+  const [bestBatch, bestMessage] = [batches[0]?.score ?? 0, messages[0]?.score ?? 0];
+  if (bestBatch <= 0 || bestMessage <= 0) return batches;
+  return batches.map((batch) =>
+    batch.score === null ? batch : { ...batch, score: (batch.score / bestBatch) * bestMessage },
+  );
+}
+
+/** Two orders as one; each keeps its own. */
+function mergeFound(input: {
+  readonly messages: readonly Scored<FoundMessage>[];
+  readonly batches: readonly Scored<ArchivedBatch>[];
+  readonly order: SearchRequest['order'];
+}): readonly Found[] {
+  const messages = input.messages.values();
+  const merged: Found[] = [];
+  let message = messages.next();
+  for (const batch of input.batches) {
+    const isFirst = (line: Scored<FoundMessage>): boolean =>
+      input.order === 'best' ? (line.score ?? 0) > (batch.score ?? 0) : line.compactionId > batch.compactionId;
+    for (; message.value !== undefined && isFirst(message.value); message = messages.next()) {
+      merged.push({ kind: 'message', found: message.value });
+    }
+    merged.push({ kind: 'batch', found: batch });
+  }
+  for (; message.value !== undefined; message = messages.next()) merged.push({ kind: 'message', found: message.value });
+  return merged;
+}
+
+function toMessageHit(line: Scored<FoundMessage>, { text, marks }: Excerpt): MessageHit {
+  const { message } = line;
+  return {
+    kind: 'message',
+    show: `message:${line.lineId}`,
+    id: message.id,
+    label: line.batchLabel,
+    conversation: line.conversationId,
+    role: message.role,
+    name: message.name,
+    at: formatTime(message.at),
+    index: message.index,
+    line: line.line,
+    file: line.sourcePath,
+    score: line.score,
+    text,
+    marks,
+  };
+}
+
+function toBatchHit(batch: Scored<ArchivedBatch>, { text, marks }: Excerpt): BatchHit {
+  return {
+    kind: 'batch',
+    show: `batch:${batch.id}`,
+    id: batch.label,
+    label: batch.label,
+    conversation: batch.conversationId,
+    depth: batch.depth,
+    count: batch.messageCount,
+    start: formatTime(batch.startTime),
+    at: formatTime(batch.endTime),
+    file: batch.sourcePath,
+    score: batch.score,
+    text,
+    marks,
+  };
+}

@@ -1,0 +1,173 @@
+import { formatTime } from '../../core/batch.ts';
+import type { SummaryBatch } from '../../core/batch.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { ArchivedBatch, ArchivedLine } from '../../ports/archive-lookup.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../contract/archive-reports.ts';
+import { readArchivedText } from './archived-text.ts';
+import { reportBatch } from '../compact/report.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { LookupFailure } from '../contract/failure.ts';
+import { findArchived } from './find-archived.ts';
+import type { FoundArchived } from './find-archived.ts';
+import type { ShowRequest } from '../contract/requests.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'>;
+
+/** One original line, its ending included, and what is known of it; the report is only made when it is asked for. */
+export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
+
+/** What a label or id names. */
+export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
+  return withFound(deps, name, (archive, found) => {
+    if (found.kind === 'batch') return reportShownBatch(archive, found.batch);
+    if (found.kind === 'compaction') return reportShownCompaction(archive, found);
+    return reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId));
+  });
+}
+
+/** Hands over the lines behind what a label or id names, in order, until `onLine` says false or it is interrupted; gives their number. */
+export async function showOriginals(
+  deps: ShowDeps,
+  { name }: ShowRequest,
+  onLine: (line: ShownOriginal) => boolean,
+): Promise<Result<number, LookupFailure>> {
+  return withFound(deps, name, (archive, found) => {
+    let count = 0;
+    for (const { bytes, find } of readFound(archive, found)) {
+      if (deps.signal.aborted) break;
+      count += 1;
+      if (!onLine({ bytes, report: () => reportMessage(deps.formats, find(), bytes) })) break;
+    }
+    return count;
+  });
+}
+
+/** What is known of a line is only looked up where somebody asks: a page may begin behind a million others. */
+type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine };
+
+function* readFound(archive: Archive, found: FoundArchived): IterableIterator<FoundOriginal> {
+  if (found.kind === 'line') yield { bytes: archive.readLine(found.line.lineId), find: () => found.line };
+  else if (found.kind === 'batch')
+    for (const line of archive.readOriginals(found.batch.id)) yield { bytes: line.bytes, find: () => line };
+  else
+    for (const { id, bytes } of archive.readLines(found.compaction.compactionId))
+      yield { bytes, find: () => findLine(archive, id) };
+}
+
+function findLine(archive: Archive, id: number): ArchivedLine {
+  const [line] = archive.findLines({ kind: 'id', id }, 1);
+  if (line === undefined) throw new Error(`archived line ${id} is read and cannot be found`);
+  return line;
+}
+
+async function withFound<T>(
+  deps: ShowDeps,
+  name: string,
+  work: (archive: Archive, found: FoundArchived) => T,
+): Promise<Result<T, LookupFailure>> {
+  const opened = await openUnsettled(deps);
+  if (!opened.ok) return opened;
+  const archive = opened.value;
+  if (archive === null) {
+    const reason = 'there is none yet';
+    return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+  }
+  try {
+    const found = findArchived(archive, name, deps.runtime.sha256);
+    return found.ok ? ok(work(archive, found.value)) : found;
+  } catch (error) {
+    return err(toFailure(error, deps.archivePath));
+  }
+}
+
+function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
+  return {
+    schema: 'compact/show@1',
+    kind: 'batch',
+    show: `batch:${batch.id}`,
+    ...reportBatch(batch),
+    conversation: batch.conversationId,
+    cycle: batch.cycle,
+    indices: readIndices(batch),
+    file: batch.sourcePath,
+    format: batch.format,
+    archivedAt: formatTime(batch.archivedAt) ?? '',
+    isLive: batch.isLive,
+    sources: archive.loadSources(batch.id).map(reportBatch),
+    replacedBy: archive.loadReplacements(batch.id).map(({ label }) => label),
+    sha256: batch.contentSha256,
+    text: batch.content,
+  };
+}
+
+/** What the last line of a clip-archive leads to: the summaries that it speaks of, shown there or not. */
+function reportShownCompaction(
+  archive: Archive,
+  { key, compaction }: Extract<FoundArchived, { readonly kind: 'compaction' }>,
+): CompactionShown {
+  const cycles = archive.loadCompaction(compaction.compactionId)?.cycles ?? [];
+  return {
+    schema: 'compact/show@1',
+    kind: 'compaction',
+    show: key,
+    file: compaction.sourcePath,
+    output: compaction.outputPath,
+    format: compaction.format,
+    archivedAt: formatTime(compaction.archivedAt) ?? '',
+    conversations: compaction.conversations,
+    lines: compaction.lines,
+    batches: cycles.flatMap(({ live }) => live.map(reportBatch)),
+    sha256: compaction.sourceSha256,
+  };
+}
+
+function readIndices({ firstIndex, lastIndex }: SummaryBatch): BatchShown['indices'] {
+  return firstIndex === undefined || lastIndex === undefined ? null : { first: firstIndex, last: lastIndex };
+}
+
+function reportMessage(formats: FormatRegistry, line: ArchivedLine, bytes: Uint8Array): MessageShown {
+  const { message, format } = line;
+  return {
+    schema: 'compact/show@1',
+    kind: 'message',
+    show: `message:${line.lineId}`,
+    id: message?.id ?? null,
+    label: line.batchLabel,
+    conversation: line.conversationId,
+    role: message?.role ?? null,
+    name: message?.name ?? null,
+    at: formatTime(message?.at ?? null),
+    index: message?.index ?? null,
+    file: line.sourcePath,
+    format,
+    line: line.line,
+    archivedAt: formatTime(line.archivedAt) ?? '',
+    sha256: line.sha256,
+    text: readArchivedText(formats, { format, line: line.line, bytes }),
+    original: encodeOriginal(bytes),
+  };
+}
+
+function encodeOriginal(bytes: Uint8Array): MessageShown['original'] {
+  try {
+    return { encoding: 'utf-8', data: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    return { encoding: 'base64', data: encodeBase64(bytes) };
+  }
+}
+
+const BINARY_PIECE = 8192;
+
+function encodeBase64(bytes: Uint8Array): string {
+  let binary = '';
+  for (let at = 0; at < bytes.length; at += BINARY_PIECE) {
+    binary += String.fromCharCode(...bytes.subarray(at, at + BINARY_PIECE));
+  }
+  return btoa(binary);
+}

@@ -1,0 +1,76 @@
+import type { Runtime } from '../../ports/runtime.ts';
+
+/** What a service allows in a minute; null: it says nothing. */
+export type RateLimits = {
+  readonly requestsPerMinute: number | null;
+  readonly inputTokensPerMinute: number | null;
+  readonly outputTokensPerMinute: number | null;
+};
+
+export type Spending = { readonly inputTokens: number; readonly outputTokens: number };
+
+/** `onWait` is told of each wait before it begins. */
+type Waiting = { readonly signal?: AbortSignal; readonly onWait?: (ms: number) => void };
+
+/** Keeps the limits of a service for everything that is at work at the same time. */
+export type RateLimiter = {
+  /** Waits until there is room for a request, in the order in which it was asked for; gives the milliseconds that it took. */
+  readonly take: (expected: Spending, how?: Waiting) => Promise<number>;
+  /** What was expected and not used may be used by others. */
+  readonly giveBack: (unused: Spending) => void;
+};
+
+/** Token buckets that hold a minute's worth. What is larger than a bucket leaves when the bucket is full. */
+export function createRateLimiter(runtime: Pick<Runtime, 'now' | 'sleep'>, limits: RateLimits): RateLimiter {
+  const requests = createBucket(runtime, limits.requestsPerMinute);
+  const input = createBucket(runtime, limits.inputTokensPerMinute);
+  const output = createBucket(runtime, limits.outputTokensPerMinute);
+  const line = { last: Promise.resolve() };
+  const wait = async ({ inputTokens, outputTokens }: Spending, { signal, onWait }: Waiting = {}): Promise<number> => {
+    const ms = Math.max(requests.msUntil(1), input.msUntil(inputTokens), output.msUntil(outputTokens));
+    if (ms > 0) {
+      onWait?.(ms);
+      await runtime.sleep(ms, signal);
+    }
+    requests.spend(1);
+    input.spend(inputTokens);
+    output.spend(outputTokens);
+    return ms;
+  };
+  return {
+    take: (expected, how) => {
+      const turn = line.last.then(() => wait(expected, how));
+      line.last = turn.then(() => undefined);
+      return turn;
+    },
+    giveBack: ({ inputTokens, outputTokens }) => {
+      input.spend(-inputTokens);
+      output.spend(-outputTokens);
+    },
+  };
+}
+
+type Bucket = { readonly msUntil: (amount: number) => number; readonly spend: (amount: number) => void };
+
+const MINUTE_MS = 60_000;
+
+function createBucket(runtime: Pick<Runtime, 'now'>, perMinute: number | null): Bucket {
+  if (perMinute === null) return { msUntil: () => 0, spend: () => undefined };
+  const state = { level: perMinute, atMs: runtime.now().getTime() };
+  const fill = (): void => {
+    const nowMs = runtime.now().getTime();
+    state.level = Math.min(perMinute, state.level + (Math.max(0, nowMs - state.atMs) * perMinute) / MINUTE_MS);
+    state.atMs = nowMs;
+  };
+  return {
+    msUntil: (amount) => {
+      fill();
+      const missing = Math.min(amount, perMinute) - state.level;
+      return missing <= 0 ? 0 : Math.ceil((missing * MINUTE_MS) / perMinute);
+    },
+    spend: (amount) => {
+      fill();
+      state.level = Math.min(perMinute, state.level - amount);
+    },
+  };
+}

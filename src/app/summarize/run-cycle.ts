@@ -1,0 +1,133 @@
+import type { SummaryBatch } from '../../core/batch.ts';
+import { buildClipArchive } from '../../core/clip-archive.ts';
+import type { KeptMessage } from '../../core/clip-archive.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import type { Retention } from '../../core/retention/audit.ts';
+import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
+import { ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { CycleDraft, StoredBatch } from '../../ports/archive.ts';
+import { closeCycle } from './close-cycle.ts';
+import type { ClosedCycle, LiveBatch } from './close-cycle.ts';
+import type { Prior } from '../read/lineage.ts';
+import { summarizeChunks } from './summarize.ts';
+import type { FreshBatch } from './summarize.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
+import { addUsage } from './usage.ts';
+import type { Usage } from './usage.ts';
+
+/**
+ * The last line of a clip-archive: what a reader can do about what is not shown. The key makes it the line of one original: two that differ
+ * could be summarized in the same words, and the line's hash is what leads back to the archive.
+ */
+function archiveLine(originKey: string): string {
+  return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`;
+}
+
+export type CycleInput = {
+  readonly conversationId: string;
+  /** Hex digits that are the same for the same original and settings only. */
+  readonly originKey: string;
+  readonly prior: Prior;
+  /** Messages that earlier cycles compressed. */
+  readonly compressedBefore: number;
+  /** Indices of messages; each chunk in the order in which it was said. */
+  readonly chunks: readonly (readonly number[])[];
+  readonly load: (index: number) => ConversationMessage;
+  readonly keptWordForWord: readonly KeptMessage[];
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+  readonly onChunk?: (done: number, total: number) => void;
+};
+
+export type FinishedCycle = {
+  /** The clip-archive. Put together when it is asked for: it says again what its batches say, and a file may have thousands of conversations. */
+  readonly text: () => string;
+  readonly draft: Omit<CycleDraft, 'clipSha256'>;
+  readonly live: readonly LiveBatch[];
+  /** For each message that goes, the position of its batch in `draft.newBatches`. */
+  readonly batchOf: ReadonlyMap<number, number>;
+  /** What became of the facts of each batch that was audited, by its position in `draft.newBatches`. */
+  readonly retentionOf: ReadonlyMap<number, Retention>;
+  readonly usage: Usage;
+};
+
+/** One compaction of one conversation: chunks, fold-in, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
+export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
+  const { prior, config, modelName, compressedBefore } = input;
+  const inherited = inheritedBatches(prior);
+  const summarized = await summarizeChunks(deps, {
+    chunks: input.chunks,
+    load: input.load,
+    lifeIndex: (index) => compressedBefore + index + 1,
+    previousSummary: prior.kind === 'none' ? null : prior.text,
+    earlier: [...inherited.stored, ...inherited.foreign].map((batch) => batch.content),
+    config,
+    modelName,
+    ...(input.onChunk === undefined ? {} : { onChunk: input.onChunk }),
+  });
+  if (!summarized.ok) return summarized;
+  const { batches, usage } = summarized.value;
+  const fresh = [...inherited.foreign, ...batches];
+  const closed = await closeCycle(deps, { earlier: inherited.stored, fresh, config, modelName });
+  if (!closed.ok) return closed;
+  const { live, drafts } = closed.value;
+  const offset = inherited.foreign.length;
+  const batchOf = new Map<number, number>();
+  for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
+  const retentionOf = retentionOfShown(batches, { offset, closed: closed.value });
+  const messagesCompressed = compressedBefore + batchOf.size;
+  const cycle = cyclesOf(prior) + 1;
+  const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
+  return ok({
+    text: () => buildClipArchive(live, config, messagesCompressed, cycle, extras),
+    draft: {
+      conversationId: input.conversationId,
+      cycle,
+      parentCycleId: prior.kind === 'lineage' ? prior.cycle.id : null,
+      messagesCompressed,
+      newBatches: drafts,
+      live: live.map(({ ref }) => ref),
+    },
+    live,
+    batchOf,
+    retentionOf,
+    usage: addUsage(usage, closed.value.usage),
+  });
+}
+
+/** Of the batches that are shown: where some were merged, the merged one stands for them. */
+function retentionOfShown(
+  batches: readonly FreshBatch[],
+  { offset, closed }: { readonly offset: number; readonly closed: ClosedCycle },
+): ReadonlyMap<number, Retention> {
+  const shown = new Set(closed.live.flatMap(({ ref }) => (ref.kind === 'new' ? [ref.position] : [])));
+  const all = batches.map(({ retention }, at) => [offset + at, retention] as const);
+  const merged = [closed.drafts.length - 1, closed.mergedRetention] as const;
+  return new Map(
+    [...all, merged].flatMap(([position, retention]) =>
+      retention !== null && shown.has(position) ? [[position, retention] as const] : [],
+    ),
+  );
+}
+
+/** How often a conversation was compacted so far. */
+export function cyclesOf(prior: Prior): number {
+  if (prior.kind === 'none') return 0;
+  return prior.kind === 'lineage' ? prior.cycle.cycle : prior.cycles;
+}
+
+/** The batches that earlier compactions left: the lineage's, or a foreign summary as a batch of its own (L8). */
+function inheritedBatches(prior: Prior): {
+  readonly stored: readonly StoredBatch[];
+  readonly foreign: readonly SummaryBatch[];
+} {
+  if (prior.kind === 'lineage') return { stored: prior.cycle.live, foreign: [] };
+  if (prior.kind === 'none') return { stored: [], foreign: [] };
+  const batch = { content: prior.text, depth: 0, startTime: null, endTime: null, messageCount: prior.messages };
+  return {
+    stored: [],
+    foreign: [prior.messages === 0 ? batch : { ...batch, firstIndex: 1, lastIndex: prior.messages }],
+  };
+}

@@ -1,0 +1,172 @@
+import { timeSpanOf } from '../../core/batch.ts';
+import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
+import type { ModelRequest } from '../../core/model-request.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import type { Retention } from '../../core/retention/audit.ts';
+import { buildSummarizationRequest } from '../../core/prompt.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { estimateTokens } from '../../core/tokens.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import { summarizeChunk } from './summarize-chunk.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
+import { addUsage, NO_USAGE } from './usage.ts';
+import type { Usage } from './usage.ts';
+
+/** A batch of this run, with the messages it stands for. */
+export type FreshBatch = SummaryBatch & {
+  readonly members: readonly number[];
+  readonly level: SummaryLevel;
+  /** Of the facts of its messages; null: nobody looked. */
+  readonly retention: Retention | null;
+};
+
+export type SummarizeInput = {
+  /** Indices of messages; each chunk in the order in which it was said. */
+  readonly chunks: readonly (readonly number[])[];
+  readonly load: (index: number) => ConversationMessage;
+  /** 1-based over the conversation's life. */
+  readonly lifeIndex: (index: number) => number;
+  /** The summary that the history began with; null: none (L1). */
+  readonly previousSummary: string | null;
+  /** What earlier batches of the conversation already say. */
+  readonly earlier: readonly string[];
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+  readonly onChunk?: (done: number, total: number) => void;
+};
+
+/** A chunk is not halved below this many messages, nor below this many tokens where chunks are formed by tokens (L5). */
+const MIN_CHUNK_MESSAGES = 2;
+const MIN_CHUNK_TOKENS = 1000;
+
+type Waiting = {
+  readonly members: readonly number[];
+  readonly halvings: number;
+  /** What came to nothing as a whole, and this is the first part of. */
+  readonly firstOf: readonly ModelRequest[];
+};
+
+/** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
+export async function summarizeChunks(
+  deps: SummaryDeps,
+  input: SummarizeInput,
+): Promise<Result<{ readonly batches: readonly FreshBatch[]; readonly usage: Usage }, string>> {
+  const { config, modelName } = input;
+  const maxRetries = config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries;
+  const waiting: Waiting[] = input.chunks.map((members) => ({ members, halvings: 0, firstOf: [] }));
+  const batches: FreshBatch[] = [];
+  let usage = NO_USAGE;
+  let previousSummary = input.previousSummary;
+  for (let chunk = waiting.shift(); chunk !== undefined; chunk = waiting.shift()) {
+    if (await isInterrupted(deps)) return err('it was interrupted');
+    const messages = chunk.members.map(input.load);
+    const mayHalve = chunk.halvings < maxRetries && canHalve(messages, config);
+    const earlier = [...input.earlier, ...batches.map((batch) => batch.content)];
+    const request = chunkRequest(messages, { previousSummary, earlier, config, modelName });
+    const answer = await summarizeChunk(
+      deps,
+      { request, messages, previousSummary, earlier, config },
+      {
+        inputTokens: inputTokens(messages, previousSummary),
+        maxRetries,
+        canHalve: mayHalve,
+        halvings: chunk.halvings,
+      },
+    );
+    usage = addUsage(usage, answer.usage);
+    if (answer.kind === 'summary') {
+      const { text, level, retention } = answer;
+      const batch = toBatch(text, { members: chunk.members, messages, lifeIndex: input.lifeIndex });
+      batches.push({ ...batch, level, retention });
+      if (level !== 'fallback') for (const whole of chunk.firstOf) deps.paid?.keepHalved(whole);
+      previousSummary = text;
+      input.onChunk?.(batches.length, batches.length + waiting.length);
+    } else if (answer.kind === 'smaller' && mayHalve) {
+      const middle = Math.max(MIN_CHUNK_MESSAGES, Math.ceil(chunk.members.length / 2));
+      const halvings = chunk.halvings + 1;
+      waiting.unshift(
+        { members: chunk.members.slice(0, middle), halvings, firstOf: [...chunk.firstOf, request] },
+        { members: chunk.members.slice(middle), halvings, firstOf: [] },
+      );
+    } else {
+      return err(answer.message);
+    }
+  }
+  return ok({ batches, usage });
+}
+
+/** What is asked for one chunk. */
+export function chunkRequest(
+  messages: readonly ConversationMessage[],
+  context: {
+    readonly previousSummary: string | null;
+    /** What earlier batches already say. */
+    readonly earlier: readonly string[];
+    readonly config: CompactionConfig;
+    readonly modelName: string;
+  },
+): ModelRequest {
+  const { previousSummary, earlier, config, modelName } = context;
+  const request = buildSummarizationRequest({
+    systemPrompt: config.prompt,
+    previousSummary,
+    messages,
+    modelName,
+    maxTokens: config.maxSummaryTokens,
+    earlier,
+    ...maxMessageChars(config, previousSummary),
+  });
+  return withTimeout(request, config);
+}
+
+const CHARS_PER_TOKEN = 4; // as estimateTokens counts
+/** Room for the system prompt and the directive. */
+const FRAME_TOKENS = 1000;
+
+/** What one message may take of the model's window, beside all that must be in the request with it (C2). */
+function maxMessageChars(
+  { modelMaxTokens, maxSummaryTokens }: CompactionConfig,
+  previousSummary: string | null,
+): { readonly maxMessageChars?: number } {
+  if (modelMaxTokens === undefined) return {};
+  const taken = FRAME_TOKENS + maxSummaryTokens + (previousSummary === null ? 0 : estimateTokens(previousSummary));
+  return { maxMessageChars: Math.max(FRAME_TOKENS, modelMaxTokens - taken) * CHARS_PER_TOKEN };
+}
+
+function canHalve(messages: readonly ConversationMessage[], { maxChunkTokens }: CompactionConfig): boolean {
+  if (messages.length <= MIN_CHUNK_MESSAGES) return false;
+  return maxChunkTokens === undefined || inputTokens(messages, null) > MIN_CHUNK_TOKENS;
+}
+
+export function withTimeout<T extends object>(request: T, { timeout }: CompactionConfig): T & { timeout?: number } {
+  return timeout === undefined ? request : { ...request, timeout };
+}
+
+function inputTokens(messages: readonly ConversationMessage[], previousSummary: string | null): number {
+  const chunk = messages.reduce((sum, message) => sum + estimateTokens(message.content), 0);
+  return chunk + (previousSummary === null ? 0 : estimateTokens(previousSummary));
+}
+
+/** L2: times are the earliest and the latest of the chunk, whatever the order in which it was formed. */
+function toBatch(
+  content: string,
+  chunk: {
+    readonly members: readonly number[];
+    readonly messages: readonly ConversationMessage[];
+    readonly lifeIndex: (index: number) => number;
+  },
+): Omit<FreshBatch, 'level' | 'retention'> {
+  const indices = chunk.members.map(chunk.lifeIndex);
+  return {
+    content,
+    depth: 0,
+    ...timeSpanOf(chunk.messages.map((message) => message.created_at)),
+    messageCount: chunk.members.length,
+    firstIndex: indices.reduce((a, b) => Math.min(a, b)),
+    lastIndex: indices.reduce((a, b) => Math.max(a, b)),
+    members: chunk.members,
+  };
+}

@@ -1,0 +1,47 @@
+import type { Archive } from '../../ports/archive.ts';
+import type { Redactor } from '../../ports/redactor.ts';
+import type { CompactDeps } from '../contract/deps.ts';
+import { createPaidSummaries } from './paid-summaries.ts';
+import type { PaidSummaries } from './paid-summaries.ts';
+import { createRedactingModel, redactRequest } from './redacting-model.ts';
+import type { SummaryDeps } from './summarize-chunk.ts';
+import { createMeter } from './usage.ts';
+
+/** What the summaries of one transcript are had with: the model, masked and remembered (in the archive) where it is a service. */
+export function summaryDepsOf(
+  deps: CompactDeps,
+  archive: Pick<Archive, 'summaries'> | null,
+  name: string,
+): SummaryDeps {
+  const { model, runtime, signal, service, fallback, stem } = deps;
+  const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
+  if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
+  if (archive === null) throw new Error('a service needs an archive for the summaries that it is paid for');
+  const redactor = service.createRedactor?.() ?? null;
+  const paid = createPaidSummaries(archive.summaries, runtime, {
+    ...service.paidAs,
+    underWay: service.underWay,
+  });
+  return {
+    ...common,
+    model: redactor === null ? model : createRedactingModel(model, redactor),
+    paid: redactor === null ? paid : withMasks(paid, redactor),
+    limiter: service.limiter,
+    meter: createMeter(),
+    notice: (sentence) => service.notice(`${name}: ${sentence}`),
+    ...(stem === undefined ? {} : { audit: { stem, ...(redactor === null ? {} : { redactor }) } }),
+  };
+}
+
+/** What was paid is masked once more, as it was then: or a mask in it would stand for another secret in what comes after. */
+function withMasks(paid: PaidSummaries, redactor: Redactor): PaidSummaries {
+  return {
+    ...paid,
+    find: (request) => {
+      const text = paid.find(request);
+      if (text === null) return null;
+      redactRequest(request, redactor);
+      return redactor.redact(text);
+    },
+  };
+}

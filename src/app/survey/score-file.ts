@@ -1,0 +1,101 @@
+import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
+import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
+import type { ImportanceScoringConfig } from '../../core/policy.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { explainFeatures } from '../../core/scoring.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import type { CompactPlan } from '../compact/compact-conversation.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { planPrepared } from '../compact/plan-transcript.ts';
+import { prepareTranscript } from '../read/prepare.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import type { MessageFate, ScoreReport, ScoreRow } from '../contract/reports.ts';
+import type { ScoreFileRequest } from '../contract/requests.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+/** The importance of every message, with the numbers that a compaction under the same policy would use. */
+export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
+  const { input, policy } = request;
+  try {
+    const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+    if (!prepared.ok) return prepared;
+    const transcript = prepared.value;
+    transcript.source.close();
+    const format = transcript.codec.format.name;
+    return ok({ schema: 'compact/score@1', file: input.name, format, messages: scoreRows(transcript, request) });
+  } catch (error) {
+    return err(toFailure(error, input.name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly ScoreRow[] {
+  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const batchTokens = policy.compaction.maxSummaryTokens;
+  return transcript.conversations.flatMap((prepared) => {
+    const plan = planPrepared(transcript, prepared, { policy, batchTokens });
+    return conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
+  });
+}
+
+function conversationRows(
+  { id, view }: PreparedConversation,
+  plan: CompactPlan | null,
+  scoring: ImportanceScoringConfig,
+): readonly ScoreRow[] {
+  const boundary = plan?.boundary ?? 0;
+  const rows = view.messages.map((message, index): ScoreRow | null => {
+    if (message.carriedLineId !== undefined) return null;
+    const isOlder = index < boundary;
+    const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
+    return row(message, { ...at, scoring, conversation: id, fate: isOlder ? olderFate(plan, index) : 'kept' });
+  });
+  const instructions = instructionRows(view, { scoring, conversation: id });
+  return [...instructions, ...rows.filter((one) => one !== null)]
+    .sort((a, b) => a.line - b.line)
+    .map((one, index) => ({ ...one, index }));
+}
+
+function olderFate(plan: CompactPlan | null, index: number): MessageFate {
+  return plan?.survivors.has(index) === true ? 'survives' : 'goes';
+}
+
+/** Instructions stay whatever their score (P8); they are scored over the whole history, at the place of the message that follows. */
+function instructionRows(
+  { messages, instructions }: ConversationView,
+  { scoring, conversation }: { readonly scoring: ImportanceScoringConfig; readonly conversation: string },
+): readonly ScoreRow[] {
+  const total = Math.max(1, messages.length);
+  let place = 0;
+  return instructions.map((entry) => {
+    while (place < messages.length && (messages[place]?.line ?? 0) < entry.line) place += 1;
+    return row(entry, { index: Math.min(place, total - 1), total, scoring, conversation, fate: 'kept' });
+  });
+}
+
+function row(
+  message: PlanMessage,
+  at: {
+    readonly index: number;
+    readonly total: number;
+    readonly scoring: ImportanceScoringConfig;
+    readonly conversation: string;
+    readonly fate: MessageFate;
+  },
+): ScoreRow {
+  const { index, fate, conversation } = at;
+  const base = {
+    index,
+    id: message.id ?? `line:${message.line}`,
+    role: message.role ?? 'user',
+    fate,
+    line: message.line,
+    conversation,
+  };
+  if (message.features === undefined) return { ...base, score: 0, terms: [] };
+  const { score, terms } = explainFeatures(message.features, index, at.total, at.scoring);
+  return { ...base, score, terms };
+}

@@ -1,0 +1,173 @@
+import type { TranscriptPolicy } from '../../core/policy.ts';
+import { TOKEN_MEASURE } from '../../core/tokens.ts';
+import { err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import { toFailure } from '../contract/archive-failure.ts';
+import { skippedReport, totalTokens } from '../compact/report.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { findLastTime, findTailTime } from './last-time.ts';
+import { isSameStamp } from '../write/look-again.ts';
+import { openTranscript } from '../read/open-transcript.ts';
+import { isOwnOutput } from '../compact/previous-output.ts';
+import { planReport } from '../compact/plan-report.ts';
+import { prepareTranscript } from '../read/prepare.ts';
+import type { Prepared } from '../read/prepare.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
+import { describeSettings } from '../compact/settings.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+/** What `compact scan` tells of a transcript. */
+export type ScanReport = {
+  readonly schema: 'compact/scan@1';
+  readonly file: string;
+  readonly format: string;
+  /** The folder that was worked in; null: nobody knows. */
+  readonly project: string | null;
+  /** ISO time of the last message; null where the last ones have none. */
+  readonly at: string | null;
+  /** ISO time of the last write to the file. */
+  readonly modified: string;
+  readonly bytes: number;
+  readonly conversations: number;
+  readonly messages: number;
+  /** `after`: about, as a dry run has it. */
+  readonly tokens: BeforeAfter & { readonly by: string };
+  /** Tokens, about: each summary is taken to be as long as it may be. */
+  readonly saving: number;
+  /** Why nothing would be done. */
+  readonly reason?: SkipReason;
+};
+
+/** Which transcripts are asked for; null: any. */
+export type SurveyFilter = {
+  readonly format: string | null;
+  readonly largerThanBytes: number | null;
+  /** The last message, or where none has a time the last write, was before this. */
+  readonly before: Date | null;
+};
+
+export type SurveyFileRequest = {
+  readonly input: TranscriptInput;
+  readonly policy: TranscriptPolicy;
+  readonly provider: string;
+  readonly modelName: string;
+  /** Whether secrets are masked, where the model is a service. */
+  readonly isMasked?: boolean;
+  readonly only: SurveyFilter;
+};
+
+/** How often a file that changes under our eyes is read again. */
+const MAX_ATTEMPTS = 3;
+
+/**
+ * Looks at one transcript and plans its compaction, as a dry run does; null: it is not asked for. Nothing is made, held or written; the
+ * archive is looked into where a transcript was compacted before.
+ */
+export async function surveyFile(
+  deps: AppDeps,
+  request: SurveyFileRequest,
+): Promise<Result<ScanReport | null, Failure>> {
+  const { path, name } = request.input;
+  try {
+    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+      const before = await deps.files.stamp(path);
+      const surveyed = await surveyOnce(deps, request);
+      if (surveyed.ok || surveyed.error.kind !== 'bad-line') return surveyed;
+      // A line that is no JSON may be one that was being written.
+      const now = await deps.files.stamp(path);
+      if (before.ok && now.ok && isSameStamp(before.value, now.value)) return surveyed;
+    }
+    return err({ kind: 'source-changed', file: name });
+  } catch (error) {
+    return err(toFailure(error, name));
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+async function surveyOnce(deps: AppDeps, request: SurveyFileRequest): Promise<Result<ScanReport | null, Failure>> {
+  const { input, policy, only } = request;
+  const isWanted = await looksWanted(deps, request);
+  if (!isWanted.ok || !isWanted.value) return isWanted.ok ? ok(null) : isWanted;
+  const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+  if (!prepared.ok) return prepared;
+  try {
+    const archive = prepared.value.conversations.some(({ prior }) => prior.kind === 'lineage')
+      ? await openUnsettled(deps)
+      : ok(null);
+    if (!archive.ok) return archive;
+    const isDone =
+      archive.value !== null && isOwnOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value);
+    const report = describe(prepared.value, request, isDone);
+    const isTooNew = only.before !== null && new Date(report.at ?? report.modified) >= only.before;
+    return ok(isTooNew ? null : report);
+  } finally {
+    prepared.value.source.close();
+  }
+}
+
+/** False: it can be told already, without reading it whole, that it is not asked for. */
+async function looksWanted(deps: AppDeps, { input, only }: SurveyFileRequest): Promise<Result<boolean, Failure>> {
+  if (only.largerThanBytes !== null) {
+    const stamp = await deps.files.stamp(input.path);
+    if (!stamp.ok) return err({ kind: 'file', failure: { ...stamp.error, path: input.name } });
+    if (stamp.value.sizeBytes <= only.largerThanBytes) return ok(false);
+  }
+  if (only.format === null && only.before === null) return ok(true);
+  const opened = await openTranscript(input, deps);
+  if (!opened.ok) return opened;
+  const { source, codec } = opened.value;
+  try {
+    if (only.format !== null && codec.format.name !== only.format) return ok(false);
+    const time = only.before === null ? null : findTailTime(opened.value, deps.formats);
+    return ok(only.before === null || time === null || time < only.before);
+  } finally {
+    source.close();
+  }
+}
+
+function hashSettings(
+  { runtime }: AppDeps,
+  { codec }: Prepared,
+  { policy, provider, modelName, isMasked }: SurveyFileRequest,
+): string {
+  const masked = isMasked === undefined ? {} : { isMasked };
+  return runtime.sha256(describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked }));
+}
+
+/** Records at a file's beginning that may name its project. */
+const SAMPLE_RECORDS = 50;
+
+function describe(
+  transcript: Prepared,
+  { input, policy, provider, modelName }: SurveyFileRequest,
+  isDone: boolean,
+): ScanReport {
+  const { codec, scan, source, conversations } = transcript;
+  const plan = isDone
+    ? skippedReport(transcript, { file: input.name, reason: 'nothing-new', notes: [], output: null })
+    : planReport(transcript, { input, output: { kind: 'none' }, policy, provider, modelName }, null);
+  const tokens = totalTokens(plan.conversations);
+  const sample = scan.entries.slice(0, SAMPLE_RECORDS).flatMap((entry) => {
+    const record = transcript.readJson(entry);
+    return record === null ? [] : [record];
+  });
+  return {
+    schema: 'compact/scan@1',
+    file: input.name,
+    format: codec.format.name,
+    project: codec.readProject?.(sample) ?? null,
+    at: findLastTime(transcript)?.toISOString() ?? null,
+    modified: new Date(Number(source.stamp.mtimeNs / NANOSECONDS_A_MILLISECOND)).toISOString(),
+    bytes: source.stamp.sizeBytes,
+    conversations: conversations.length,
+    messages: plan.conversations.reduce((sum, { messages }) => sum + messages.before, 0),
+    tokens: { ...tokens, by: TOKEN_MEASURE },
+    saving: Math.max(0, tokens.before - tokens.after),
+    ...(plan.reason === undefined ? {} : { reason: plan.reason }),
+  };
+}
+
+const NANOSECONDS_A_MILLISECOND = 1_000_000n;

@@ -1,0 +1,120 @@
+import { assertNever, err, ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
+import type { FileLock, FileStamp, Packing } from '../../ports/files.ts';
+import type { WritingDeps } from '../contract/deps.ts';
+import type { Failure } from '../contract/failure.ts';
+import { hashPrefix } from '../read/hash-prefix.ts';
+import { isInterrupted } from '../contract/interruption.ts';
+import type { Prepared } from '../read/prepare.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
+import { writeOutput } from './write-output.ts';
+import type { WriteFailure, Written } from './write-output.ts';
+
+/** The path that a request writes to; null: standard output, or nowhere. */
+export function targetPath({ output, input }: CompactFileRequest): string | null {
+  switch (output.kind) {
+    case 'default':
+    case 'file':
+      return output.path;
+    case 'in-place':
+      return input.path;
+    case 'stdout':
+    case 'preview':
+    case 'none':
+      return null;
+    default:
+      return assertNever(output);
+  }
+}
+
+export type Delivery = {
+  readonly request: CompactFileRequest;
+  readonly transcript: Prepared;
+  readonly pieces: Iterable<Uint8Array>;
+  /** Of the target; null: standard output. */
+  readonly lock: FileLock | null;
+  /** Of what stands there and may be replaced, as `checkReplaceable` gave it. */
+  readonly replaceable: FileStamp | null;
+  /** Of what is written; without it the source's in its place, and else what the name says. */
+  readonly packing?: Packing;
+};
+
+/** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
+export async function deliver(
+  deps: WritingDeps,
+  { request, transcript, pieces, lock, replaceable, packing }: Delivery,
+): Promise<Result<Written, Failure>> {
+  if (lock === null) {
+    for (const piece of pieces) deps.stdout(piece);
+    return ok({ carriedBytes: 0 });
+  }
+  const { source, scan, codec } = transcript;
+  const path = targetPath(request) ?? '';
+  const replacesSource = request.output.kind === 'in-place';
+  const { isDocument = false } = codec.format;
+  const written = await writeOutput(deps, {
+    lock,
+    like: request.input.path,
+    packing: packing ?? (replacesSource ? source.packing : deps.files.packingOf(path)),
+    pieces,
+    source,
+    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256, isDocument },
+    target: { path, stamp: replaceable },
+    replacesSource,
+    isInterrupted: () => isInterrupted(deps),
+  });
+  if (written.ok) return written;
+  return err(toWriteFailure(written.error, { file: request.input.name, output: targetPath(request) ?? '-' }));
+}
+
+/** What a failed write means for the user. */
+export function toWriteFailure(
+  failure: WriteFailure,
+  { file, output }: { readonly file: string; readonly output: string },
+): Failure {
+  switch (failure.kind) {
+    case 'changed':
+      return { kind: 'source-changed', file };
+    case 'in-use':
+      return { kind: 'in-use', file, ...failure.writer };
+    case 'taken':
+      return { kind: 'output-exists', file, output };
+    case 'failed':
+      return failure.failure;
+    default:
+      return assertNever(failure);
+  }
+}
+
+/** What a report says of the file that was written. */
+export type WrittenFile = {
+  readonly sha256: string;
+  readonly sizeBytes: number;
+  readonly notes: readonly string[];
+};
+
+/** The file as planned, or with what was carried over at its end. */
+export async function describeWritten(
+  deps: WritingDeps,
+  {
+    request,
+    planned,
+    carriedBytes,
+  }: {
+    readonly request: CompactFileRequest;
+    readonly planned: { readonly sha256: string; readonly sizeBytes: number };
+    readonly carriedBytes: number;
+  },
+): Promise<WrittenFile> {
+  const path = targetPath(request);
+  if (path === null || carriedBytes === 0) return { ...planned, notes: [] };
+  const notes = [`${carriedBytes} bytes that were appended meanwhile were carried over`];
+  const sizeBytes = planned.sizeBytes + carriedBytes;
+  const opened = await deps.files.open(path);
+  if (!opened.ok) return { ...planned, notes };
+  try {
+    return { sha256: hashPrefix(deps.runtime, opened.value, sizeBytes) ?? planned.sha256, sizeBytes, notes };
+  } finally {
+    opened.value.close();
+  }
+}
