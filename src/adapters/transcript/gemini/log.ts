@@ -42,14 +42,22 @@ type Item = LogMessage & {
   readonly isRenamed: boolean;
 };
 
-/** Reads a log as Gemini CLI does when it resumes a session: a map in order of first mention, of which the last mention counts. */
+/**
+ * Reads a log as Gemini CLI does when it resumes a session: a map in order of first mention, of which the last mention counts.
+ *
+ * A checkpoint without a word of the conversation is how a session begins. Resumed within the minute of its file's name, a session begins
+ * again in the same file: Gemini CLI clears the list with such a checkpoint, and then writes another with all messages. Those that the
+ * first one cleared are suspended until then, so that the second finds them on their own lines.
+ */
 export function createLog(): Log {
   let live = new Map<string, Item>();
+  let suspended = new Map<string, Item>();
   const takenBack: Item[] = [];
   const cleared: Item[] = [];
 
   const addMessage = ({ id, key, isSaid }: LogMessage, line: number): void => {
-    const known = live.get(id);
+    const known = live.get(id) ?? suspended.get(id);
+    suspended.delete(id);
     if (known?.isRenamed === true) cleared.push(known);
     const lines = known === undefined || known.isRenamed ? [] : known.lines;
     lines.push(line);
@@ -62,16 +70,18 @@ export function createLog(): Log {
     live = new Map(items.slice(0, Math.max(0, at)).map((item) => [item.id, item]));
   };
   const replace = (messages: readonly LogMessage[]): readonly number[] => {
-    const found = matchMessages(messages, live);
-    const unused = new Set(live.values());
+    const before = new Map([...suspended, ...live]);
+    const found = matchMessages(messages, before);
+    const unused = new Map(before);
     live = new Map();
     for (const [position, message] of messages.entries()) {
       const item = found[position] ?? null;
       const isRenamed = item !== null && (item.isRenamed || item.id !== message.id);
       live.set(message.id, { ...message, lines: item?.lines ?? [], isRenamed });
-      if (item !== null) unused.delete(item);
+      if (item !== null) unused.delete(item.id);
     }
-    for (const item of unused) cleared.push(item);
+    suspended = messages.some(({ isSaid }) => isSaid) ? new Map() : unused;
+    if (suspended.size === 0) cleared.push(...unused.values());
     return messages.flatMap((_, position) => ((found[position] ?? null) === null ? [position] : []));
   };
   const add = (record: LogRecord, line: number): readonly number[] => {
@@ -84,7 +94,7 @@ export function createLog(): Log {
   const read = (): LogState => ({
     live: [...live.values()],
     takenBack: linesOf(takenBack),
-    lastLineOf: lastLines([...live.values(), ...takenBack, ...cleared]),
+    lastLineOf: lastLines([...live.values(), ...suspended.values(), ...takenBack, ...cleared]),
   });
   return { add, firstSaid, read };
 }

@@ -51,6 +51,7 @@ function append(bench: Workbench, ...records: readonly JsonObject[]): void {
 const FIXTURE_NAMES = [
   'session.jsonl',
   'resumed.jsonl',
+  'resumed-within-the-minute.jsonl',
   'rewound.jsonl',
   'rewound-to-a-message-that-is-not-there.jsonl',
   'rewound-and-said-again-under-one-id.jsonl',

@@ -100,6 +100,47 @@ suite('a checkpoint', () => {
     assert.deepEqual(contextOf(...records, again, user('c', 'three')), { prior: 2, sent: [3, 4, 6], goes: [5] });
   });
 
+  test('of a session that was resumed within the minute of its file name leaves the messages on their own lines', () => {
+    const callAgain = { ...model('b', ''), content: [{ functionCall: { id: 'x', name: 'look', args: {} } }] };
+    const again = checkpoint(
+      SURROUNDINGS,
+      user('a', 'one'),
+      callAgain,
+      brought('b_response', 'x'),
+      brought('c', 'x'),
+      model('d', 'four'),
+    );
+    const records = [
+      header(),
+      user('a', 'one'),
+      calling('b', 'x'),
+      brought('c', 'x'),
+      model('d', 'four'),
+      header({ startTime: '2026-03-02T09:00:30.000Z' }),
+      checkpoint(SURROUNDINGS),
+      { $set: { sessionId: 's-1' } },
+      again,
+      user('e', 'five'),
+    ];
+    assert.deepEqual(contextOf(...records), { prior: null, sent: [2, 3, 5, 10], goes: [7, 9] });
+  });
+
+  test('that begins a session anew leaves nothing of what stood before it, unless a later one does', () => {
+    const records = [header(), user('a', 'one'), model('b', 'two'), header(), checkpoint(SURROUNDINGS)];
+    assert.deepEqual(contextOf(...records), { prior: null, sent: [], goes: [5] });
+    assert.deepEqual(contextOf(...records, user('c', 'three')), { prior: null, sent: [6], goes: [5] });
+    assert.deepEqual(contextOf(...records, user('c', 'three'), checkpoint(user('b', 'two'), user('c', 'three'))), {
+      prior: null,
+      sent: [3, 6],
+      goes: [5, 7],
+    });
+  });
+
+  test('that begins a session anew keeps the records of one message together', () => {
+    const records = [header(), user('a', 'one'), model('b', 'two'), header(), checkpoint(SURROUNDINGS)];
+    assert.deepEqual(companions(...records, model('b', 'two and more')), [null, null, 6, null, null, null]);
+  });
+
   test('that begins a new session says nothing', () => {
     assert.deepEqual(contextOf(header(), checkpoint(SURROUNDINGS), user('a', 'one')), {
       prior: null,
