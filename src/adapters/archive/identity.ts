@@ -3,7 +3,8 @@ import Database from 'better-sqlite3';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import { toArchiveFailure } from './failure.ts';
 import { systemCode } from './file.ts';
-import { APPLICATION_ID, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
+import { readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
+import { APPLICATION_ID } from './schema.ts';
 
 /** Why a database is not to be used; null: it is an archive. */
 export function refuse(db: Database.Database, path: string): ArchiveFailure | null {

@@ -13,22 +13,18 @@ import type { Row } from './rows.ts';
 import { isUnknownWord, matchWord } from './sought.ts';
 import { createStatements } from './statements.ts';
 
-/** In order of ids: those of the first are lower than those of the second. */
-const INDEXES = ['earlier_message_search', 'message_search'] as const;
-const IS_EMPTY = 'SELECT NOT EXISTS (SELECT 1 FROM earlier_message_search_docsize)';
-
 const COUNT_MESSAGES = 'SELECT coalesce(max(id), 0) FROM lines';
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers LIMIT ${MAX_SPEAKERS}`;
-const countHits = (index: string): string =>
-  `SELECT count(*) FROM (SELECT 1 FROM ${index} WHERE ${index} MATCH :match LIMIT :atMost)`;
-const listHits = (index: string): string =>
-  `SELECT rowid FROM ${index} WHERE ${index} MATCH :match AND rowid BETWEEN :first AND :last ORDER BY rowid`;
-const listHitsAmong = (index: string): string =>
-  `SELECT m.value FROM json_each(:ids) AS m CROSS JOIN ${index} AS s ON s.rowid = m.value WHERE ${index} MATCH :match`;
-const listNewest = (index: string): string => `
-SELECT ${LINE_COLUMNS} FROM ${index} AS s CROSS JOIN lines AS l ON l.id = s.rowid ${LINE_JOINS}
-WHERE ${index} MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY s.rowid DESC`;
+const COUNT_HITS =
+  'SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH :match LIMIT :atMost)';
+const LIST_HITS =
+  'SELECT rowid FROM message_search WHERE message_search MATCH :match AND rowid BETWEEN :first AND :last ORDER BY rowid';
+const LIST_HITS_AMONG = `
+SELECT m.value FROM json_each(:ids) AS m CROSS JOIN message_search AS s ON s.rowid = m.value WHERE message_search MATCH :match`;
+const LIST_NEWEST = `
+SELECT ${LINE_COLUMNS} FROM message_search AS s CROSS JOIN lines AS l ON l.id = s.rowid ${LINE_JOINS}
+WHERE message_search MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY s.rowid DESC`;
 
 const LOAD_CANDIDATES = `
 SELECT l.id, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
@@ -55,9 +51,6 @@ export function createMessageIndex(db: Database.Database, path: string): Message
     }
   };
 
-  /** Nothing is added to the earlier one. */
-  const indexes = (): readonly string[] => (listNumbers(IS_EMPTY, {})[0] === 1 ? INDEXES.slice(1) : INDEXES);
-
   const listNear = (id: number, cycle: number | null): readonly NearMessage[] => {
     const before = prepare(LIST_BEFORE).all({ id, cycle });
     const after = prepare(LIST_AFTER).all({ id, cycle });
@@ -67,12 +60,10 @@ export function createMessageIndex(db: Database.Database, path: string): Message
   function* newestRows(words: readonly SoughtWord[], filter: SearchFilter): Generator<Row> {
     const match = words.map(matchWord).join(' OR ');
     const values = { ...filterValues(filter), ...findLineRange(prepare, filter), match };
-    for (const index of indexes().toReversed()) {
-      try {
-        yield* prepare(listNewest(index)).iterate(values);
-      } catch (error) {
-        if (!isUnknownWord(error)) throw error;
-      }
+    try {
+      yield* prepare(LIST_NEWEST).iterate(values);
+    } catch (error) {
+      if (!isUnknownWord(error)) throw error;
     }
   }
 
@@ -84,25 +75,13 @@ export function createMessageIndex(db: Database.Database, path: string): Message
           .all({})
           .map((row) => readText(row, 'name')),
       ),
-    countHits: (word, atMost) =>
-      guard(path, () =>
-        indexes().reduce(
-          (sum, index) => sum + (listNumbers(countHits(index), { match: matchWord(word), atMost })[0] ?? 0),
-          0,
-        ),
-      ),
+    countHits: (word, atMost) => guard(path, () => listNumbers(COUNT_HITS, { match: matchWord(word), atMost })[0] ?? 0),
     listHits: (word, filter) =>
-      guard(path, () => {
-        const values = { match: matchWord(word), ...findLineRange(prepare, filter) };
-        const [first = [], ...others] = indexes().map((index) => listNumbers(listHits(index), values));
-        return others.every(({ length }) => length === 0) ? first : [...first, ...others.flat()];
-      }),
+      guard(path, () => listNumbers(LIST_HITS, { match: matchWord(word), ...findLineRange(prepare, filter) })),
     listHitsAmong: (word, lineIds) =>
       guard(path, () => {
         const values = { match: matchWord(word), ids: JSON.stringify(lineIds) };
-        return indexes()
-          .flatMap((index) => listNumbers(listHitsAmong(index), values))
-          .toSorted((a, b) => a - b);
+        return listNumbers(LIST_HITS_AMONG, values).toSorted((a, b) => a - b);
       }),
     loadCandidates: (lineIds, filter) =>
       guard(path, () =>

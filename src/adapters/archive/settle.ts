@@ -7,22 +7,11 @@ const FIND_PREPARED = "SELECT 1 FROM compactions WHERE id = ? AND status = 'prep
 
 const BATCHES =
   'SELECT batches.id FROM batches JOIN cycles ON cycles.id = batches.cycle_id WHERE cycles.compaction_id = ?';
-const CYCLES = 'SELECT id FROM cycles WHERE compaction_id = ?';
 const LINES = 'SELECT lines.id FROM lines JOIN blocks ON blocks.id = lines.block_id WHERE blocks.compaction_id = ?';
-/** Rows that refer to others go before them. */
+/** The schema deletes the rows that belong to a compaction along with it; the full-text indexes know of no owner. */
 const DELETE_COMPACTION = [
   `DELETE FROM message_search WHERE rowid IN (${LINES})`,
-  `DELETE FROM earlier_message_search WHERE rowid IN (${LINES})`,
   `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
-  `DELETE FROM carried_lines WHERE cycle_id IN (${CYCLES})`,
-  `DELETE FROM lines WHERE block_id IN (SELECT id FROM blocks WHERE compaction_id = ?)`,
-  'DELETE FROM blocks WHERE compaction_id = ?',
-  `DELETE FROM live_batches WHERE cycle_id IN (${CYCLES})`,
-  `DELETE FROM batch_sources WHERE batch_id IN (${BATCHES})`,
-  `DELETE FROM batches WHERE cycle_id IN (${CYCLES})`,
-  'DELETE FROM cycles WHERE compaction_id = ?',
-  'DELETE FROM inserted_lines WHERE compaction_id = ?',
-  'DELETE FROM kept_runs WHERE compaction_id = ?',
   'DELETE FROM compactions WHERE id = ?',
 ] as const;
 

@@ -6,8 +6,7 @@ import type { Finding, Place } from './finding.ts';
 
 const GET_CYCLE_OF_BATCH = 'SELECT cycle_id FROM batches WHERE id = ?';
 const GET_COMPACTION_OF_CYCLE = 'SELECT compaction_id FROM cycles WHERE id = ?';
-const IS_FINDABLE = `
-SELECT 1 FROM message_search_docsize WHERE id = :id UNION ALL SELECT 1 FROM earlier_message_search_docsize WHERE id = :id`;
+const IS_FINDABLE = 'SELECT 1 FROM message_search_docsize WHERE id = :id';
 
 type Of = { readonly compactionId: number; readonly place: Place };
 

@@ -7,11 +7,6 @@ const WINDOW_IDS = 50_000;
 
 const INDEXES = [
   { name: 'the search index of messages', table: 'message_search', owned: 'lines AS o WHERE o.role IS NOT NULL AND' },
-  {
-    name: 'the earlier search index of messages',
-    table: 'earlier_message_search',
-    owned: 'lines AS o WHERE o.role IS NOT NULL AND',
-  },
   { name: 'the search index of batches', table: 'batch_search', owned: 'batches AS o WHERE' },
 ] as const;
 
