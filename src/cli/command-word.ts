@@ -23,6 +23,7 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--keep-recent',
   '--chunk-size',
   '--max-summary-tokens',
+  '--summary-tokens',
   '--provider',
   '--model',
   '--base-url',

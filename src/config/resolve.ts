@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
-import { DEFAULT_CHUNK_SIZE } from '../core/policy.ts';
+import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { defaultArchivePath } from './find.ts';
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
@@ -15,7 +15,6 @@ export type SettingFlags = {
 
 /** What applies: nothing is left to a default that the caller would have to know. */
 export type ResolvedSettings = Settings & {
-  readonly summarization: { readonly chunk_size: number };
   /** Absolute. */
   readonly archive: { readonly path: string };
 };
@@ -37,7 +36,7 @@ export function resolveSettings(input: {
   return {
     summarization: {
       ...summarization,
-      chunk_size: summarization.chunk_size ?? DEFAULT_CHUNK_SIZE[provider === 'extractive' ? 'extractive' : 'model'],
+      chunk_size: summarization.chunk_size ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
     },
     transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
     archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },

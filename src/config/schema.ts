@@ -54,6 +54,7 @@ export const configFileSchema = table({
     keep_recent: countOrZero.optional(),
     keep_system: yesOrNo.optional(),
     max_summary_tokens: count.optional(),
+    summary_tokens: count.optional(),
     clip_first: countOrZero.optional(),
     clip_last: countOrZero.optional(),
     prompt: text.optional(),

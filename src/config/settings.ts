@@ -1,4 +1,4 @@
-import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../core/policy.ts';
+import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG, DEFAULT_SUMMARY_TOKENS } from '../core/policy.ts';
 
 /** Tables and keys are those of the config file. Null: not set, and there is no default. */
 export type Settings = {
@@ -29,11 +29,14 @@ export type SummarizationSettings = {
   readonly base_url: string | null;
   readonly api_key: string | null;
   readonly api_key_env: string | null;
-  /** Null: depends on the provider. */
+  /** Null: depends on the provider. The offline one then makes a single summary. */
   readonly chunk_size: number | null;
   readonly keep_recent: number;
   readonly keep_system: boolean;
+  /** Of one chunk. */
   readonly max_summary_tokens: number;
+  /** Of the single summary that the offline provider makes. */
+  readonly summary_tokens: number;
   readonly clip_first: number;
   readonly clip_last: number;
   readonly prompt: string | null;
@@ -76,6 +79,7 @@ export const DEFAULT_SETTINGS: Settings = {
     keep_recent: DEFAULT_COMPACTION_CONFIG.keepRecent,
     keep_system: true,
     max_summary_tokens: DEFAULT_COMPACTION_CONFIG.maxSummaryTokens,
+    summary_tokens: DEFAULT_SUMMARY_TOKENS,
     clip_first: DEFAULT_COMPACTION_CONFIG.clipFirst,
     clip_last: DEFAULT_COMPACTION_CONFIG.clipLast,
     prompt: DEFAULT_COMPACTION_CONFIG.prompt,

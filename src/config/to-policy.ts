@@ -1,5 +1,6 @@
-import type { TranscriptPolicy } from '../core/policy.ts';
+import { DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../core/policy.ts';
 import type { ResolvedSettings } from './resolve.ts';
+import type { SummarizationSettings } from './settings.ts';
 
 /** What only the command line can ask for. */
 export type PolicyRequest = {
@@ -19,9 +20,10 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
   const budgetTokens = Math.floor(summarization.context_budget * summarization.model_max_tokens);
   return {
     compaction: {
-      chunkSize: summarization.chunk_size,
+      chunkSize: summarization.chunk_size ?? DEFAULT_COMPACTION_CONFIG.chunkSize,
       keepRecent: summarization.keep_recent,
       maxSummaryTokens: summarization.max_summary_tokens,
+      ...(isOneBatch(summarization) ? { summaryTokens: summarization.summary_tokens } : {}),
       clipFirst: summarization.clip_first,
       clipLast: summarization.clip_last,
       prompt: summarization.prompt,
@@ -54,6 +56,15 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
     keepInvalid: settings.transcript.keep_invalid,
     conversation: request.conversation,
   };
+}
+
+/** Offline everything that goes is one batch, unless someone asked for chunks. */
+function isOneBatch({
+  provider,
+  chunk_size: chunkSize,
+  max_chunk_tokens: chunkTokens,
+}: SummarizationSettings): boolean {
+  return provider === 'extractive' && chunkSize === null && chunkTokens === null;
 }
 
 export function toModel(settings: ResolvedSettings): ChosenModel {

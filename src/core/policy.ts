@@ -27,11 +27,14 @@ export const DEFAULT_SCORING_CONFIG: ImportanceScoringConfig = {
 
 /** What a compactor needs to know of the user's wishes. */
 export type CompactionConfig = {
-  /** Messages a chunk. */
+  /** Messages a chunk, where `summaryTokens` is not set. */
   readonly chunkSize: number;
   /** Messages at the end that stay as they are. */
   readonly keepRecent: number;
+  /** Of the summary of one chunk. */
   readonly maxSummaryTokens: number;
+  /** Everything that goes becomes one batch with a summary of at most this many tokens, and there are no chunks. For a provider that quotes. */
+  readonly summaryTokens?: number;
   /** Batches shown at the head of the clip-archive. */
   readonly clipFirst: number;
   /** Batches shown at its end. */
@@ -72,11 +75,11 @@ export type TranscriptPolicy = {
   readonly conversation: string | null;
 };
 
-/** Chunk sizes: models lose the thread in long requests, the extractive provider chooses better over many messages. */
-export const DEFAULT_CHUNK_SIZE = { model: 20, extractive: 100 } as const;
+/** Tokens of the single summary that the offline provider makes. Chunks of 100 messages lose 8 to 13 points at the same size. */
+export const DEFAULT_SUMMARY_TOKENS = 4096;
 
 export const DEFAULT_COMPACTION_CONFIG = {
-  chunkSize: DEFAULT_CHUNK_SIZE.model,
+  chunkSize: 20, // models lose the thread in long requests
   keepRecent: 5,
   maxSummaryTokens: 1024,
   clipFirst: 2,
@@ -87,3 +90,18 @@ export const DEFAULT_COMPACTION_CONFIG = {
   maxConsecutiveFailures: 3,
   modelMaxTokens: 200_000,
 } as const satisfies CompactionConfig;
+
+/** How what goes is parted. One batch is a chunk without an end. */
+export function chunkLimitsOf({ summaryTokens, chunkSize, maxChunkTokens }: CompactionConfig): {
+  readonly chunkSize: number;
+  /** Null: chunks have `chunkSize` messages. */
+  readonly maxChunkTokens: number | null;
+} {
+  if (summaryTokens !== undefined) return { chunkSize: Number.MAX_SAFE_INTEGER, maxChunkTokens: null };
+  return { chunkSize, maxChunkTokens: maxChunkTokens ?? null };
+}
+
+/** Tokens that the summary of one batch may have. */
+export function batchTokensOf({ summaryTokens, maxSummaryTokens }: CompactionConfig): number {
+  return summaryTokens ?? maxSummaryTokens;
+}

@@ -18,10 +18,10 @@ function given(text: string, flags: SettingFlags = {}) {
   return { config, flags, surroundings, settings: resolveSettings({ config, flags, surroundings }) };
 }
 
-test('with nothing set the policy is that of the core, with chunks for the offline provider', () => {
+test('with nothing set the policy is that of the core, with one summary of everything', () => {
   const { settings } = given('');
   assert.deepEqual(toPolicy(settings, noRequest), {
-    compaction: { ...DEFAULT_COMPACTION_CONFIG, chunkSize: 100, scoring: DEFAULT_SCORING_CONFIG },
+    compaction: { ...DEFAULT_COMPACTION_CONFIG, summaryTokens: 4096, scoring: DEFAULT_SCORING_CONFIG },
     chunkOrder: 'importance',
     keepSystem: true,
     targetTokens: null,
@@ -49,6 +49,17 @@ test('a provider that asks a model gets its own chunk size, unless one is set', 
   const both = given('[summarization]\nprovider = "ollama"\nchunk_size = 7\nname = "m"').settings;
   assert.equal(both.summarization.chunk_size, 7);
   assert.deepEqual(toModel(both), { provider: 'ollama', modelName: 'm' });
+});
+
+test('offline there is one summary, unless chunks are asked for', () => {
+  const compaction = (text: string, flags: SettingFlags = {}) =>
+    toPolicy(given(text, flags).settings, noRequest).compaction;
+  assert.equal(compaction('[summarization]\nsummary_tokens = "2k"').summaryTokens, 2000);
+  assert.equal(compaction('', { summarization: { summary_tokens: 900 } }).summaryTokens, 900);
+  for (const chunks of ['chunk_size = 50', 'max_chunk_tokens = 9000', 'provider = "ollama"'])
+    assert.equal(compaction(`[summarization]\n${chunks}`).summaryTokens, undefined, chunks);
+  assert.equal(compaction('[summarization]\nchunk_size = 50').chunkSize, 50);
+  assert.equal(compaction('', { summarization: { chunk_size: 7 } }).summaryTokens, undefined);
 });
 
 test('the budget is the share of the window', () => {

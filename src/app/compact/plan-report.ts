@@ -1,4 +1,5 @@
 import type { ModelRequest } from '../../core/model-request.ts';
+import { batchTokensOf } from '../../core/policy.ts';
 import { shouldResummarize } from '../../core/resummarize.ts';
 import type { CompactPlan } from './compact-conversation.ts';
 import { countLedger, noteMissedTarget, reportBase, reportConversation, skippedReport } from './report.ts';
@@ -22,10 +23,7 @@ export function planReport(
   service: Pick<ModelService, 'createRedactor'> | null,
 ): CompactReport {
   const { policy } = request;
-  const batchTokens = policy.compaction.maxSummaryTokens;
-  const planned = transcript.conversations.map((prepared) =>
-    planPrepared(transcript, prepared, { policy, batchTokens }),
-  );
+  const planned = transcript.conversations.map((prepared) => planPrepared(transcript, prepared, { policy }));
   const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
   const first = planned[0];
   if (plans.every((plan) => plan === null) && first?.kind === 'skip') {
@@ -64,12 +62,11 @@ function mostClipTokens(
   { plan, request }: { readonly plan: CompactPlan; readonly request: CompactFileRequest },
 ): number {
   const { policy } = request;
-  const batchTokens = policy.compaction.maxSummaryTokens;
   const survivors = codec.format.isChain ? [...plan.survivors] : [];
   const wordForWord = survivors.reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
   const sourceTokens = plan.chunks.flat().reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
   const fresh = { count: plan.chunks.length, sourceTokens };
-  return expectClipTokens(prepared, fresh, { policy, batchTokens }) + wordForWord;
+  return expectClipTokens(prepared, fresh, policy) + wordForWord;
 }
 
 /** Of a service, each request is made as it would leave; the offline provider's are only counted. */
@@ -118,14 +115,14 @@ function countRequests(
     counts.merges += 1;
     counts.mergedBatches += live - compaction.clipLast;
   }
-  const { maxSummaryTokens } = compaction;
+  const batchTokens = batchTokensOf(compaction);
   const requests = counts.chunks + counts.merges;
   const summaries = counts.chunks + counts.mergedBatches;
   return {
     chunks: counts.chunks,
     requests,
-    tokensIn: counts.messageTokens + summaries * maxSummaryTokens + requests * REQUEST_FRAME_TOKENS,
-    tokensOut: requests * maxSummaryTokens,
-    mergedTokens: counts.mergedBatches * maxSummaryTokens,
+    tokensIn: counts.messageTokens + summaries * batchTokens + requests * REQUEST_FRAME_TOKENS,
+    tokensOut: requests * batchTokens,
+    mergedTokens: counts.mergedBatches * batchTokens,
   };
 }

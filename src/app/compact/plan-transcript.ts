@@ -3,8 +3,13 @@ import type { PlannedConversation, TranscriptPlan } from '../../core/plan/fates.
 import { planConversation } from '../../core/plan/plan.ts';
 import { tokensOf } from '../../core/plan/view.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
-import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
-import type { TranscriptPolicy } from '../../core/policy.ts';
+import {
+  batchTokensOf,
+  chunkLimitsOf,
+  type CompactionConfig,
+  DEFAULT_SCORING_CONFIG,
+  type TranscriptPolicy,
+} from '../../core/policy.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
@@ -13,18 +18,18 @@ const BATCH_FRAME_TOKENS = 20;
 /** Tokens of a clip-archive beside its batches: head, section heads, last line. */
 const CLIP_FRAME_TOKENS = 80;
 
-/** Plans one conversation; `batchTokens` is what a batch is expected to take in the clip-archive. */
+/** Plans one conversation. `batchTokens`: the expected size of a batch in the clip-archive; by default the largest it may have. */
 export function planPrepared(
   transcript: Prepared,
   prepared: PreparedConversation,
-  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens?: number },
 ): ConversationPlan {
   const { compaction, chunkOrder, targetTokens } = policy;
   const tokens = tokensOf(prepared.view);
   if (targetTokens !== null && tokens <= targetTokens) {
     return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
   }
-  const { chunkSize, maxChunkTokens } = compaction;
+  const { chunkSize, maxChunkTokens } = chunkLimitsOf(compaction);
   const { isChain, lastStays = false } = transcript.codec.format;
   return planConversation({
     view: prepared.view,
@@ -33,14 +38,14 @@ export function planPrepared(
     settings: {
       keepRecent: compaction.keepRecent,
       chunkSize,
-      maxChunkTokens: maxChunkTokens ?? null,
+      maxChunkTokens,
       chunkOrder,
       scoring: compaction.scoring ?? DEFAULT_SCORING_CONFIG,
       targetTokens,
       clipTokens: (going) => {
-        const chunks = maxChunkTokens === undefined ? going.messages / chunkSize : going.tokens / maxChunkTokens;
+        const chunks = maxChunkTokens === null ? going.messages / chunkSize : going.tokens / maxChunkTokens;
         const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
-        return expectClipTokens(prepared, fresh, { policy, batchTokens });
+        return expectClipTokens(prepared, fresh, { compaction, batchTokens });
       },
     },
   });
@@ -50,11 +55,12 @@ export function planPrepared(
 export function expectClipTokens(
   { prior }: PreparedConversation,
   fresh: { readonly count: number; readonly sourceTokens: number },
-  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens: number },
+  { compaction, batchTokens }: { readonly compaction: CompactionConfig; readonly batchTokens?: number | undefined },
 ): number {
-  const { clipFirst, clipLast } = policy.compaction;
+  const { clipFirst, clipLast } = compaction;
   const inherited = prior.kind === 'lineage' ? prior.cycle.live : [];
-  const freshTokens = Math.min(batchTokens, Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count)));
+  const largestTokens = batchTokens ?? batchTokensOf(compaction);
+  const freshTokens = Math.min(largestTokens, Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count)));
   const sizes = [
     ...inherited.map(({ content }) => estimateTokensByBytes(content)),
     ...Array.from({ length: fresh.count }, () => freshTokens),

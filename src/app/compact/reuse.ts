@@ -102,9 +102,8 @@ function notesAgain(
   { policy }: CompactFileRequest,
   conversations: readonly ConversationReport[],
 ): readonly string[] {
-  const batchTokens = policy.compaction.maxSummaryTokens;
   return transcript.conversations.flatMap((prepared, index) => {
-    const plan = planPrepared(transcript, prepared, { policy, batchTokens });
+    const plan = planPrepared(transcript, prepared, { policy });
     if (plan.kind === 'skip') return [];
     return [...plan.notes, ...noteMissedTarget(conversations[index]?.tokens.after ?? 0, policy.targetTokens)];
   });

@@ -44,7 +44,7 @@ export function planFirst(
   prepared: PreparedConversation,
   { policy }: CompactFileRequest,
 ): ConversationPlan {
-  return planPrepared(transcript, prepared, { policy, batchTokens: policy.compaction.maxSummaryTokens });
+  return planPrepared(transcript, prepared, { policy });
 }
 
 /** Summarizes one conversation; with a target, it is planned and done again, once (the size of a summary is only known afterwards). */

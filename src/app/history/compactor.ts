@@ -1,7 +1,6 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../../core/chunk.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
+import { chunkLimitsOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { originOf } from '../../core/origin-key.ts';
@@ -165,14 +164,15 @@ function compressedBefore(prior: Prior): number {
 function chunkPositions(
   older: readonly ConversationMessage[],
   byImportance: readonly ConversationMessage[],
-  { chunkSize, maxChunkTokens }: CompactionConfig,
+  config: CompactionConfig,
 ): readonly (readonly number[])[] {
+  const { chunkSize, maxChunkTokens } = chunkLimitsOf(config);
   // The same object may stand in a history twice: each place is taken once.
   const places = new Map<ConversationMessage, number[]>();
   for (const [index, message] of older.entries()) places.set(message, [...(places.get(message) ?? []), index]);
   const placeOf = (message: ConversationMessage): number => places.get(message)?.shift() ?? 0;
   const chunks =
-    maxChunkTokens === undefined
+    maxChunkTokens === null
       ? chunkMessages(byImportance, chunkSize)
       : chunkMessagesByTokenBudget(byImportance, maxChunkTokens);
   return chunks.map((chunk) => inTimeOrder(chunk.map(placeOf), (place) => place));

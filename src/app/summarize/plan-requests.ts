@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
+import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
 import { expectedTokens } from './call-model.ts';
 import { createLoader } from '../compact/compact-conversation.ts';
 import type { CompactPlan } from '../compact/compact-conversation.ts';
@@ -35,7 +35,7 @@ export function* plannedRequests(
     const previousSummary = isFirst && prior.kind !== 'none' ? prior.text : null;
     const built = chunkRequest(chunk.map(load), { previousSummary, earlier: [], config, modelName });
     const { source: _source, timeout: _timeout, ...request } = redact(built);
-    const tokensIn = expectedTokens(request) + (isFirst ? 0 : config.maxSummaryTokens);
+    const tokensIn = expectedTokens(request) + (isFirst ? 0 : batchTokensOf(config));
     yield { messages: chunk.length, tokensIn, request: isFirst ? request : null };
   }
 }

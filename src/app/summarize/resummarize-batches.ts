@@ -1,7 +1,6 @@
 import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
+import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { buildResummarizationRequest } from '../../core/prompt.ts';
 import { joinBatches, planResummarize } from '../../core/resummarize.ts';
 import { err, ok } from '../../core/result.ts';
@@ -40,7 +39,7 @@ export async function resummarizeBatches<B extends SummaryBatch>(
     batchContents,
     batches: due.merge,
     modelName,
-    maxTokens: config.maxSummaryTokens,
+    maxTokens: batchTokensOf(config),
   });
   const chunk = {
     request: withTimeout(request, config),

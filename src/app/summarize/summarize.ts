@@ -1,9 +1,8 @@
 import { timeSpanOf } from '../../core/batch.ts';
 import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
+import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { buildSummarizationRequest } from '../../core/prompt.ts';
 import { err, ok } from '../../core/result.ts';
@@ -115,7 +114,7 @@ export function chunkRequest(
     previousSummary,
     messages,
     modelName,
-    maxTokens: config.maxSummaryTokens,
+    maxTokens: batchTokensOf(config),
     earlier,
     ...maxMessageChars(config, previousSummary),
   });
@@ -128,11 +127,12 @@ const FRAME_TOKENS = 1000;
 
 /** What one message may take of the model's window, beside all that must be in the request with it (C2). */
 function maxMessageChars(
-  { modelMaxTokens, maxSummaryTokens }: CompactionConfig,
+  config: CompactionConfig,
   previousSummary: string | null,
 ): { readonly maxMessageChars?: number } {
+  const { modelMaxTokens } = config;
   if (modelMaxTokens === undefined) return {};
-  const taken = FRAME_TOKENS + maxSummaryTokens + (previousSummary === null ? 0 : estimateTokens(previousSummary));
+  const taken = FRAME_TOKENS + batchTokensOf(config) + (previousSummary === null ? 0 : estimateTokens(previousSummary));
   return { maxMessageChars: Math.max(FRAME_TOKENS, modelMaxTokens - taken) * CHARS_PER_TOKEN };
 }
 

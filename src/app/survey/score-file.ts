@@ -34,9 +34,8 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
 
 function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
-  const batchTokens = policy.compaction.maxSummaryTokens;
   return transcript.conversations.flatMap((prepared) => {
-    const plan = planPrepared(transcript, prepared, { policy, batchTokens });
+    const plan = planPrepared(transcript, prepared, { policy });
     return conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
   });
 }

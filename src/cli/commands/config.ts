@@ -24,6 +24,7 @@ export const configCommand: CommandDefinition<ConfigInvocation> = {
     { flags: '--keep-recent <n>', description: LIKEWISE, parse: parseCountOrZero },
     { flags: '--chunk-size <n>', description: LIKEWISE, parse: parseCount },
     { flags: '--max-summary-tokens <n>', description: LIKEWISE, parse: parseCount },
+    { flags: '--summary-tokens <n>', description: LIKEWISE, parse: parseCount },
     { flags: '--keep-invalid', description: LIKEWISE },
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,

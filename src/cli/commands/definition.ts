@@ -68,6 +68,7 @@ export type Options = {
   readonly keepRecent?: number;
   readonly chunkSize?: number;
   readonly maxSummaryTokens?: number;
+  readonly summaryTokens?: number;
   readonly keepInvalid?: boolean;
   readonly output?: string;
   readonly inPlace?: boolean;

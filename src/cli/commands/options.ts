@@ -69,8 +69,9 @@ export const SELECTION_FLAGS: readonly Flag[] = [
     description: 'least important first, and stop as soon as it fits',
     parse: parseCount,
   },
-  { flags: '--chunk-size <n>', description: 'messages a summary', parse: parseCount },
-  { flags: '--max-summary-tokens <n>', description: 'length of a summary', parse: parseCount },
+  { flags: '--chunk-size <n>', description: 'messages a summary (offline: all in one)', parse: parseCount },
+  { flags: '--max-summary-tokens <n>', description: "length of a chunk's summary", parse: parseCount },
+  { flags: '--summary-tokens <n>', description: 'length of the offline summary', parse: parseCount },
   { flags: '--conversation <id>', description: 'the conversation id where the file carries none' },
   { flags: '--keep-invalid', description: 'carry lines that are no JSON along, byte for byte' },
 ];
@@ -83,6 +84,7 @@ export function readSettings(options: Options): SettingsRequest {
     keep_recent: options.keepRecent,
     chunk_size: options.chunkSize,
     max_summary_tokens: options.maxSummaryTokens,
+    summary_tokens: options.summaryTokens,
   });
   const transcript = pickGiven({ keep_invalid: options.keepInvalid });
   const archive = pickGiven({ path: options.archive });
