@@ -2,6 +2,7 @@ import { formatTime } from './batch.ts';
 import type { SummaryBatch } from './batch.ts';
 import type { Role } from './message.ts';
 import type { CompactionConfig } from './policy.ts';
+import { quoteBatch, quoteLabel, quoteText } from './quoted-text.ts';
 
 /** An older message that stands in the clip-archive as it was said. */
 export type KeptMessage = {
@@ -71,7 +72,7 @@ function batchSections(
 function formatClip(batch: SummaryBatch, position: number): string {
   const extent = formatExtent(batch);
   const place = extent === null ? `depth ${batch.depth}` : `depth ${batch.depth}, ${extent}`;
-  return `[Batch ${position + 1} — ${place}]\n${batch.content}`;
+  return `[Batch ${position + 1} — ${place}]\n${quoteBatch(batch.content)}`;
 }
 
 function formatExtent({ startTime, endTime, firstIndex, lastIndex }: SummaryBatch): string | null {
@@ -82,10 +83,9 @@ function formatExtent({ startTime, endTime, firstIndex, lastIndex }: SummaryBatc
 }
 
 function formatKept({ role, name, at, text }: KeptMessage): string {
-  // A name is the transcript's: white space in it must not begin a line of its own.
-  const speaker = name === undefined ? role : `${role} ${name.replace(/\s+/g, ' ')}`;
+  const speaker = name === undefined ? role : `${role} ${quoteLabel(name)}`;
   const time = formatTime(at);
-  return `[${time === null ? speaker : `${speaker}, ${time}`}]\n${text}`;
+  return `[${time === null ? speaker : `${speaker}, ${time}`}]\n${quoteText(text)}`;
 }
 
 function joinBlocks(blocks: readonly string[]): string {

@@ -139,8 +139,8 @@ test('two originals that are summarized in the same words are told apart, and ea
   }
 });
 
-test('L8: a summary whose archive is elsewhere is kept as a batch of its own', async (t) => {
-  const [first, second] = [benchFor(t), benchFor(t)];
+test('L8: a summary whose archive is elsewhere is kept as a batch of its own, quoted once however often it is carried on', async (t) => {
+  const [first, second, third] = [benchFor(t), benchFor(t), benchFor(t)];
   first.write('talk.jsonl', chatTranscript(30));
   reportOf(await first.compact('talk.jsonl'));
   const compacted = first.read('talk.jsonl').toString();
@@ -148,10 +148,20 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own', a
   const report = reportOf(await second.compact('talk.jsonl'));
   const { content: before } = JSON.parse(compacted.split('\n')[0] ?? '');
   const { content: after } = JSON.parse(second.read('talk.jsonl').toString().split('\n')[0] ?? '');
-  assert.ok(after.includes(before.split('\n').slice(1).join('\n')));
+  const quoted = before
+    .split('\n')
+    .slice(1)
+    .join('\n')
+    .replaceAll(/^(?=## |\[(?:Batch|Archive))/gm, '\\');
+  assert.match(quoted, /^\\\[Batch 1/);
+  assert.ok(after.includes(quoted));
   assert.equal(report.conversations[0]?.cycles, 2);
   assert.deepEqual((await second.verify('talk.jsonl')).problems, []);
   assert.equal((await second.restore('talk.jsonl')).toString(), compacted + chatTranscript(20, 100));
+  third.write('talk.jsonl', second.read('talk.jsonl').toString() + chatTranscript(20, 200));
+  reportOf(await third.compact('talk.jsonl'));
+  const { content: last } = JSON.parse(third.read('talk.jsonl').toString().split('\n')[0] ?? '');
+  assert.ok(last.includes(quoted));
 });
 
 test('L8: a summary with counts that cannot be is taken as text: the file is compacted and given back', async (t) => {

@@ -4,6 +4,7 @@ import type { KeptMessage } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import type { Retention } from '../../core/retention/audit.ts';
+import { quoteText } from '../../core/quoted-text.ts';
 import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
 import { ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
@@ -125,7 +126,13 @@ function inheritedBatches(prior: Prior): {
 } {
   if (prior.kind === 'lineage') return { stored: prior.cycle.live, foreign: [] };
   if (prior.kind === 'none') return { stored: [], foreign: [] };
-  const batch = { content: prior.text, depth: 0, startTime: null, endTime: null, messageCount: prior.messages };
+  const batch = {
+    content: quoteText(prior.text),
+    depth: 0,
+    startTime: null,
+    endTime: null,
+    messageCount: prior.messages,
+  };
   return {
     stored: [],
     foreign: [prior.messages === 0 ? batch : { ...batch, firstIndex: 1, lastIndex: prior.messages }],

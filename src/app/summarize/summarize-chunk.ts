@@ -3,6 +3,7 @@ import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
+import { quoteText } from '../../core/quoted-text.ts';
 import { addFeedback } from '../../core/prompt-feedback.ts';
 import { auditRetention } from '../../core/retention/audit.ts';
 import type { Retention } from '../../core/retention/audit.ts';
@@ -47,12 +48,14 @@ export async function summarizeChunk(
   chunk: ChunkToSummarize,
   options: AskOptions,
 ): Promise<ChunkAnswer> {
-  const answer = await askWithFallback(deps, chunk.request, options);
-  if (answer.kind !== 'summary') return answer;
+  const asked = await askWithFallback(deps, chunk.request, options);
+  if (asked.kind !== 'summary') return asked;
+  const isOwnWords = !asked.isFallback && deps.model.isVerbatim !== true;
+  // What quotes by itself has headings of ours; a model's words never have.
+  const answer = isOwnWords ? { ...asked, text: quoteText(asked.text) } : asked;
   const level = levelOf(answer, options);
   const { text, usage } = answer;
   if (deps.audit === undefined) return { kind: 'summary', text, level, usage, retention: null };
-  const isOwnWords = !answer.isFallback && deps.model.isVerbatim !== true;
   if (!isOwnWords) return { kind: 'summary', text, level, usage, retention: measure(text, chunk, deps.audit) };
   const audited = await audit({ ...deps, audit: deps.audit }, { chunk, options, answer });
   const wasBettered = audited.wasRetried && level === 'plain';
@@ -107,7 +110,10 @@ async function audit(
       const again = addFeedback(request, flaws);
       const second = await askForSummary(deps, again, { ...options, maxRejections: 0, canHalve: false });
       usage = addUsage(usage, { ...second.usage, retries: second.usage.calls });
-      if (second.kind === 'summary') return second.text === answer.text ? null : second.text;
+      if (second.kind === 'summary') {
+        const better = quoteText(second.text);
+        return better === answer.text ? null : better;
+      }
       // The next run is to come to the same: the first is all there was.
       if (second.wasRejected) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
       else deps.notice?.(`${second.message}: the summary stays as it is`);

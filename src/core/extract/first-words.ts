@@ -2,6 +2,7 @@ import { safeCut } from './character.ts';
 import { costOf } from './layout.ts';
 import type { Line } from './layout.ts';
 import type { Passage } from './passage.ts';
+import { quoteText } from '../quoted-text.ts';
 import { asLine } from './quoting.ts';
 import type { SelectedUnit } from './select-units.ts';
 
@@ -23,11 +24,12 @@ export function firstWords(passages: readonly Passage[], budgetChars: number): r
     const roomChars = isHeaded ? budgetChars - headChars : budgetChars;
     const cut = Math.min(end, start + roomChars);
     const text = passage.text.slice(start, cut < end ? safeCut(passage.text, cut) : end);
-    if (text === '') continue;
-    const bare: Line = { text, day: null, speaker: '', isNamed: false, isQuoted: false };
-    return [
-      { messageId: passage.id, start, end: start + text.length, text, line: isHeaded ? { ...whole, text } : bare },
-    ];
+    const quoted = quoteText(text);
+    const shown = quoted.slice(0, safeCut(quoted, Math.min(quoted.length, roomChars)));
+    if (shown === '') continue;
+    const bare: Line = { text: shown, day: null, speaker: '', isNamed: false, isQuoted: false };
+    const line = isHeaded ? { ...whole, text: shown } : bare;
+    return [{ messageId: passage.id, start, end: start + text.length, text, line }];
   }
   return [];
 }

@@ -2,6 +2,7 @@ import { safeCut } from './character.ts';
 import type { Line } from './layout.ts';
 import { parseHeader } from './layout.ts';
 import type { Role } from '../message.ts';
+import { quoteText } from '../quoted-text.ts';
 
 /** Who speaks where prose without a speaker stands beside lines with one, or gives orders. */
 export const SUMMARY_SPEAKER = 'summary';
@@ -33,7 +34,13 @@ export function asLine(
 ): Line {
   const isQuoted = givesOrders(text);
   const isNamed = isQuoted || LABEL.test(text) || parseHeader(text) !== undefined || text.startsWith('"');
-  return { text, day, speaker: isQuoted && speaker === '' ? SUMMARY_SPEAKER : speaker, isNamed, isQuoted };
+  return {
+    text: quoteText(text),
+    day,
+    speaker: isQuoted && speaker === '' ? SUMMARY_SPEAKER : speaker,
+    isNamed,
+    isQuoted,
+  };
 }
 
 /** The speaker's label: the name where there is one, as far as it cannot be taken for another role or break the line. */

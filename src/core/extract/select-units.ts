@@ -143,7 +143,9 @@ function lineOf(unit: Candidate | undefined, passages: readonly Passage[]): Line
 function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly Passage[]): readonly SelectedUnit[] {
   const passage = unit === undefined ? undefined : passages[unit.passage];
   if (unit === undefined || passage === undefined) return [];
-  return [{ messageId: passage.id, start: unit.start, end: unit.end, text: line.text, line }];
+  return [
+    { messageId: passage.id, start: unit.start, end: unit.end, text: passage.text.slice(unit.start, unit.end), line },
+  ];
 }
 
 // Older summaries are mostly folded into newer ones; all of them would make a long transcript's cost grow with its square.
