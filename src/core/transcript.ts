@@ -87,6 +87,8 @@ export type Entry = EntryFacts & {
   readonly features?: ScoreFeatures;
   /** Estimated tokens of the message's content. */
   readonly tokens?: number;
+  /** Estimated tokens of what a person typed in it; undefined where nobody did. */
+  readonly typedTokens?: number;
   /** Of a clip-archive of ours: sha256 of its line without the line ending, hex. */
   readonly sha256?: string;
 };

@@ -65,6 +65,12 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
+/** Plain messages do not say who typed them: the user's count as typed, unless the caller says what was. */
+function withTyped(message: ConversationMessage): ConversationMessage {
+  if (message.role !== 'user' || 'typed' in message) return message;
+  return { ...message, typed: message.content };
+}
+
 function unchanged(
   history: readonly ConversationMessage[],
   why: { readonly failed?: boolean; readonly reason: string },
@@ -107,7 +113,7 @@ async function compress(
     load: (index) => {
       const message = older[index];
       if (message === undefined) throw new Error(`no message ${index}`);
-      return message;
+      return withTyped(message);
     },
     keptWordForWord: [],
     config,

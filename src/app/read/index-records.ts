@@ -172,5 +172,6 @@ export function toEntry(
     role: message.role,
     features: readFeatures(message),
     tokens: estimateTokensByBytes(message.content),
+    ...(message.typed !== undefined && { typedTokens: estimateTokensByBytes(message.typed) }),
   };
 }

@@ -4,6 +4,7 @@ import { idAt, isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { documentText } from '../document-block.ts';
 import { readPartText } from '../part-text.ts';
+import { typedText } from '../typed-text.ts';
 import { listCalls, readCall } from './tool-calls.ts';
 import type { ReadCall } from './tool-calls.ts';
 
@@ -17,8 +18,8 @@ export type Content = {
   readonly results: readonly string[];
   /** A block of its content is a tool's result. */
   readonly hasResultBlock: boolean;
-  /** A person's words stand in it, if a person wrote it. */
-  readonly hasTypedText: boolean;
+  /** What a person wrote in it, if a person wrote it. */
+  readonly typed: string | undefined;
 };
 
 export type ContentPlace = {
@@ -67,7 +68,7 @@ function finish({ parts, calls, hasResultBlock }: Pick<Content, 'parts' | 'calls
     calls,
     results: parts.flatMap((part) => (part.kind === 'result' ? [part.callId] : [])),
     hasResultBlock,
-    hasTypedText: parts.some((part) => part.kind === 'text' && isTyped(part.text)),
+    typed: typedText(parts.flatMap((part) => (part.kind === 'text' ? [withoutNote(part.text)] : []))),
   };
 }
 
@@ -116,12 +117,12 @@ function joinParts(parts: readonly MessagePart[]): string {
     .join('\n');
 }
 
-const CLIENT_TEXT = /^\s*<(system|system-reminder)>/;
+const CLIENT_NOTE = /^\s*<system>/;
+const NOTE_END = '</system>';
 
-/** Not blank, and not wholly a note that a client put into the user's turn (Kimi: `<system>CHECKPOINT 3</system>`). */
-function isTyped(text: string): boolean {
-  const tag = CLIENT_TEXT.exec(text)?.[1];
-  if (tag === undefined) return text.trim() !== '';
-  const end = `</${tag}>`;
-  return text.slice(text.indexOf(end) + end.length).trim() !== '' || !text.includes(end);
+/** Without the note that a client put before a person's words (Kimi: `<system>CHECKPOINT 3</system>`). */
+function withoutNote(text: string): string {
+  if (!CLIENT_NOTE.test(text)) return text;
+  const end = text.indexOf(NOTE_END);
+  return end < 0 ? text : text.slice(end + NOTE_END.length);
 }

@@ -3,6 +3,7 @@ import type { Decoded } from '../../../core/transcript.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Content } from './content.ts';
 import { idAt, stringAt } from '../json.ts';
+import { withTyped } from '../typed-text.ts';
 import { isPersonsRole } from './record.ts';
 import type { Said } from './record.ts';
 import { parseTime } from './time.ts';
@@ -19,18 +20,15 @@ export function toDecoded(source: MessageSource): Decoded {
   const { said, content, isSummary } = source;
   const message = toMessage(source);
   const calls = content.calls.map((call) => call.id);
-  const isPrompt =
-    message.role === 'user' &&
-    isPersonsRole(said.givenRole) &&
-    content.hasTypedText &&
-    !isClipArchiveText(content.text);
+  const isPersons = message.role === 'user' && isPersonsRole(said.givenRole) && !isClipArchiveText(content.text);
+  const typed = isPersons ? content.typed : undefined;
   return {
     kind: isSummary ? 'summary' : isInstruction(said, content) ? 'instruction' : 'message',
     ...(said.conversation !== undefined && { conversation: said.conversation }),
     ...(calls.length > 0 && { calls }),
     ...(content.results.length > 0 && { results: content.results }),
-    ...(isPrompt && { isPrompt }),
-    message,
+    ...(typed !== undefined && { isPrompt: true }),
+    message: withTyped(message, typed),
   };
 }
 

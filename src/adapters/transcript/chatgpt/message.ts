@@ -6,6 +6,7 @@ import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readSeconds } from '../time.ts';
+import { typedText, withTyped } from '../typed-text.ts';
 import { isSettings, readText } from './content.ts';
 import { readNode } from './node.ts';
 import type { Node } from './node.ts';
@@ -43,7 +44,10 @@ export function decodeNode(value: Json): Decoded {
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
     ...(role === 'user' && !isHidden(node.message) && { isPrompt: true }),
-    message: say(node, { role, parts, ...(isRecord(author) && { name: stringAt(author, 'name') }) }),
+    message: withTyped(
+      say(node, { role, parts, ...(isRecord(author) && { name: stringAt(author, 'name') }) }),
+      role === 'user' && !isHidden(node.message) ? typedText([text]) : undefined,
+    ),
   };
 }
 

@@ -4,6 +4,7 @@ import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { argumentText } from '../listed/said.ts';
 import { readPartText } from '../part-text.ts';
+import { typedText } from '../typed-text.ts';
 
 /**
  * What a message says: its blocks, or its `text` in exports that have none, and what its attachments hold. Calls are numbered within their
@@ -16,6 +17,13 @@ export function readParts(message: JsonRecord, messageId: string): readonly Mess
   const text = readPartText(message['text']);
   const said = blocks.length === 0 && text !== '' ? [{ kind: 'text', text } as const] : blocks;
   return [...said, ...readAttachments(message['attachments'])];
+}
+
+/** What a person wrote: the text without what the attachments hold. */
+export function readTyped({ content, text }: JsonRecord): string | undefined {
+  const blocks = isList(content) ? content.filter(isRecord) : [];
+  const texts = blocks.flatMap((block) => (block['type'] === 'text' ? [stringAt(block, 'text') ?? ''] : []));
+  return typedText(blocks.length === 0 ? [readPartText(text)] : texts);
 }
 
 function readBlocks(blocks: readonly Json[], messageId: string): readonly MessagePart[] {

@@ -6,7 +6,8 @@ import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readIsoTime } from '../time.ts';
-import { readParts } from './content.ts';
+import { withTyped } from '../typed-text.ts';
+import { readParts, readTyped } from './content.ts';
 
 /** An element of `chat_messages`. What no person and no model says is carried along. */
 export function decodeMessage(value: Json, line: number): Decoded | RecordProblem {
@@ -40,7 +41,7 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
       ...(calls.length > 0 && { calls }),
       ...(results.length > 0 && { results }),
       ...(role === 'user' && { isPrompt: true }),
-      message,
+      message: withTyped(message, role === 'user' ? readTyped(value) : undefined),
     };
   });
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { typedText } from '../typed-text.ts';
 
 /**
  * What the client itself writes as a user: output and echo of local commands (`/model`, `!ls`), notices of background tasks, reminders.
@@ -18,6 +19,27 @@ export function isTypedPrompt(record: JsonRecord, content: Json | undefined): bo
   if (isRecord(origin) && (stringAt(origin, 'kind') ?? 'human') !== 'human') return false;
   if (typeof content === 'string') return isTypedText(content);
   return isList(content) && content.some(isTypedBlock) && !content.some(isResultBlock);
+}
+
+/** A slash command is a prompt, though its words are the command's. */
+const COMMAND = /^\s*<command-(?:message|name)>/;
+
+/** How versions that did not mark their summaries began them. */
+const UNMARKED_SUMMARY = 'This session is being continued from a previous conversation that ran out of context';
+
+/** What a person wrote in a prompt: its text without commands, notices and reminders. A subagent's prompts are a model's. */
+export function typedPrompt(record: JsonRecord, content: Json | undefined): string | undefined {
+  if (record['isSidechain'] === true || !isTypedPrompt(record, content)) return undefined;
+  return typedText((isList(content) ? content : [content ?? '']).map(textOfBlock).filter(isPersonsText));
+}
+
+function textOfBlock(block: Json): string {
+  if (typeof block === 'string') return block;
+  return isRecord(block) && block['type'] === 'text' ? (stringAt(block, 'text') ?? '') : '';
+}
+
+function isPersonsText(text: string): boolean {
+  return isTypedText(text) && !COMMAND.test(text) && !text.startsWith(UNMARKED_SUMMARY);
 }
 
 function isTypedBlock(block: Json): boolean {

@@ -7,7 +7,9 @@ import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { readIsoTime } from '../time.ts';
-import { isTypedPrompt } from './prompt.ts';
+import { withTyped } from '../typed-text.ts';
+import { isTypedPrompt, typedPrompt } from './prompt.ts';
+import { rejectionWords } from './rejection.ts';
 
 /** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
 const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
@@ -67,8 +69,12 @@ function decodeMessage({ record, message, content, line }: MessageSource): Decod
     ...(content.results.length > 0 && { results: content.results }),
     ...(groupKey !== undefined && { groupKey }),
     ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
-    message: said,
+    message: withTyped(said, isUser ? readTyped(record, role, message['content']) : undefined),
   };
+}
+
+function readTyped(record: JsonRecord, role: Role, content: Json | undefined): string | undefined {
+  return role === 'tool' ? rejectionWords(record, content) : typedPrompt(record, content);
 }
 
 /** What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other attachments say nothing. */
@@ -92,7 +98,7 @@ function decodeAttachment(record: JsonRecord): Decoded {
     kind: 'message',
     isAside: true,
     ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
-    message,
+    message: withTyped(message, typedPrompt(record, prompt)),
   };
 }
 

@@ -6,7 +6,8 @@ import type { JsonRecord } from '../json.ts';
 import { readCall, toolNames } from './call.ts';
 import { outputText, textsOf } from './content.ts';
 import { wordsKey } from './words-key.ts';
-import { authorshipOf, isSettingsText } from './written-by-codex.ts';
+import { typedText, withTyped } from '../typed-text.ts';
+import { authorshipOf, isSettingsText, withoutEditorContext } from './written-by-codex.ts';
 
 /** Where an item stands; Codex dates the record around it. */
 export type ItemPlace = { readonly line: number; readonly at: Date | null };
@@ -53,7 +54,9 @@ function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedi
   if (author === 'codex-notice') return { kind: 'message', turnPart, message: said };
   const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
   const key = wordsKey('user', said.content);
-  return { kind: 'message', turnPart: 'opens', wordsKey: key, ...(isPrompt && { isPrompt }), message: said };
+  const typed = isPrompt ? typedText(texts.map(withoutEditorContext)) : undefined;
+  const message = withTyped(said, typed);
+  return { kind: 'message', turnPart: 'opens', wordsKey: key, ...(isPrompt && { isPrompt }), message };
 }
 
 /** A call without an id can never be answered: it is shown as text. */

@@ -7,18 +7,20 @@ import { legalCuts } from './cuts.ts';
 import { createAnswerTracker } from './item.ts';
 import { decodeRecord } from './record.ts';
 import { renderCompaction } from './render.ts';
+import { withoutTyped } from '../typed-text.ts';
 import { worldStatePin } from './world-state.ts';
 
-/** Remembers where the header stands, which answer is being given, and how many changes of the surroundings were noted since all were. */
+/** Remembers where the header stands, whose thread it is, which answer is being given, and how many changes of the surroundings were noted since all were. */
 export function createSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
-  const seen = { headerLine: 0, lastLine: 0, changes: 0 };
+  const seen = { headerLine: 0, lastLine: 0, changes: 0, isSubagent: false };
 
   const readOwn = (record: JsonRecord, line: number): EntryFacts | null => {
     const { type, payload } = record;
     if (!isRecord(payload)) return null;
     if (type === 'session_meta' && (seen.headerLine === 0 || seen.headerLine === line)) {
       seen.headerLine = line;
+      seen.isSubagent = isRecord(payload['source']) && 'subagent' in payload['source'];
       return readHeader(payload);
     }
     if (type !== 'world_state') return null;
@@ -30,7 +32,9 @@ export function createSession(): CodecSession {
     const decoded = own ?? decodeRecord(value, line);
     const isNew = line > seen.lastLine;
     seen.lastLine = Math.max(seen.lastLine, line);
-    return 'problem' in decoded || !isNew ? decoded : trackAnswer(decoded, line);
+    if ('problem' in decoded) return decoded;
+    const told = seen.isSubagent ? withoutTyped(decoded) : decoded;
+    return isNew ? trackAnswer(told, line) : told;
   };
   return { decode, readContext, legalCuts, renderSummary: (input) => [renderCompaction(input)] };
 }

@@ -69,3 +69,17 @@ function isBetween(text: string, [start, end]: Marks): boolean {
 export function isSettingsText(text: string): boolean {
   return SETTINGS.test(text);
 }
+
+/** What Codex's editor and desktop app put before a prompt, and the heading with which the prompt begins. */
+const EDITOR_CONTEXT = /^\s*# (?:Context from my IDE setup|Files mentioned by the user|In app browser)\b/;
+const PROMPT_HEADING = '## My request for Codex:';
+/** Stands around a pasted picture as a text of its own. */
+const IMAGE_TAG = /^\s*<\/?image\b[^<>]*>\s*$/;
+
+/** The prompt alone. The last heading counts: the context before it holds text of files. */
+export function withoutEditorContext(text: string): string {
+  if (IMAGE_TAG.test(text)) return '';
+  if (!EDITOR_CONTEXT.test(text)) return text;
+  const at = text.lastIndexOf(PROMPT_HEADING);
+  return at < 0 ? '' : text.slice(at + PROMPT_HEADING.length).trim();
+}

@@ -6,15 +6,18 @@ import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { partsOf, readCalls, textOf } from './call.ts';
 import { readPartText } from '../part-text.ts';
+import { typedText, withTyped } from '../typed-text.ts';
 import { pinOf } from './pin.ts';
 import { readTime } from './time.ts';
 
-/** Where an event stands, what it says, and the commands that persons ran, by the ids of their calls. */
+/** Where an event stands, what it says, and what persons did about calls, by the ids of the calls. */
 export type EventInput = {
   readonly event: JsonRecord;
   readonly data: JsonRecord;
   readonly line: number;
   readonly commands: ReadonlyMap<string, string>;
+  /** What persons wrote when they denied calls, by the ids of the calls. */
+  readonly denials: ReadonlyMap<string, string>;
 };
 
 /** What an event says. Only those that Copilot puts into its history can be a problem: Copilot refuses a file that has such a one. */
@@ -51,7 +54,8 @@ function decodePrompt(input: EventInput): Decoded | RecordProblem {
   const isPrompt = isShown && source === '' && isAutopilotContinuation !== true;
   const text = content.trim() === '' ? (stringAt(data, 'transformedContent') ?? content) : content;
   const message = messageOf(input, { role: 'user', content: text, ...(source !== '' && { name: source }) });
-  return { kind: 'message', ...(isPrompt && { isPrompt }), message };
+  const typed = isPrompt && !isOfSubagent(input) ? typedText([content]) : undefined;
+  return { kind: 'message', ...(isPrompt && { isPrompt }), message: withTyped(message, typed) };
 }
 
 /** Answers of one call of the model share `apiCallId`. */
@@ -78,15 +82,16 @@ function decodeResult(input: EventInput): Decoded | RecordProblem {
   const callId = stringAt(input.data, 'toolCallId');
   if (callId === undefined) return { problem: 'a tool.execution_complete event that names no call' };
   const text = outputOf(input.data);
+  const message: ConversationMessage = {
+    ...messageOf(input, { role: 'tool', content: text }),
+    tool_call_id: callId,
+    parts: [{ kind: 'result', callId, text, isError: input.data['success'] !== true }],
+  };
   return {
     kind: 'message',
     ...(isOfSubagent(input) && { isSide: true }),
     results: [callId],
-    message: {
-      ...messageOf(input, { role: 'tool', content: text }),
-      tool_call_id: callId,
-      parts: [{ kind: 'result', callId, text, isError: input.data['success'] !== true }],
-    },
+    message: withTyped(message, isOfSubagent(input) ? undefined : input.denials.get(callId)),
   };
 }
 

@@ -15,11 +15,12 @@ type Seen = {
   startLine: number;
 };
 
-/** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell. */
+/** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell or wrote on denying a call. */
 export function createSession(): CodecSession {
   const seen: Seen = { headerLine: 0, headerId: null, lastLine: 0, startLine: 0 };
   const starts = new Map<number, number>();
   const commands = new Map<string, string>();
+  const denials = new Map<string, string>();
   const pinned = new Map<string, string>();
   let known: { readonly entries: readonly Entry[]; readonly compaction: Compaction } | null = null;
 
@@ -39,6 +40,10 @@ export function createSession(): CodecSession {
     } else if (type === 'tool.user_requested') {
       const command = isRecord(data['arguments']) ? stringAt(data['arguments'], 'command') : undefined;
       if (command !== undefined) commands.set(stringAt(data, 'toolCallId') ?? '', command);
+    } else if (type === 'permission.completed') {
+      const words = feedbackOf(data['result']);
+      const callId = stringAt(data, 'toolCallId');
+      if (words !== undefined && callId !== undefined) denials.set(callId, words);
     }
   };
   const decode = (value: Json, line: number): Decoded | RecordProblem => {
@@ -54,7 +59,7 @@ export function createSession(): CodecSession {
       seen.headerId = links.recordId ?? null;
       return { ...headerOf(data), ...links };
     }
-    const decoded = decodeEvent({ event: value, data, line, commands });
+    const decoded = decodeEvent({ event: value, data, line, commands, denials });
     if ('problem' in decoded) return decoded;
     if (isNew && decoded.pin !== undefined && links.recordId !== undefined) pinned.set(decoded.pin, links.recordId);
     return { ...decoded, ...links };
@@ -72,6 +77,12 @@ export function createSession(): CodecSession {
       return renderSummary({ summary, taken, headerId: seen.headerId });
     },
   };
+}
+
+/** What a person wrote on denying a call. */
+function feedbackOf(result: Json | undefined): string | undefined {
+  const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
+  return isDenied ? stringAt(result, 'feedback') : undefined;
 }
 
 function headerOf(data: JsonRecord): EntryFacts {

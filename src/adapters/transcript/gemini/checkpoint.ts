@@ -3,6 +3,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
+import { typedText, withTyped } from '../typed-text.ts';
 import type { Answers } from './answers.ts';
 import type { LogMessage } from './log.ts';
 import { readMessage } from './message.ts';
@@ -65,5 +66,7 @@ export function decodeCheckpoint(only: readonly ConversationMessage[], kind: Che
     created_at: only.at(-1)?.created_at ?? null,
     parts: [{ kind: 'text', text: content }],
   };
-  return kind === 'summary' ? { kind, boundary: {}, message } : { kind, hidesBefore: true, message };
+  if (kind === 'summary') return { kind, boundary: {}, message };
+  const typed = typedText(only.flatMap((one) => one.typed ?? []));
+  return { kind, hidesBefore: true, message: withTyped(message, typed) };
 }

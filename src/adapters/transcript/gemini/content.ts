@@ -72,13 +72,13 @@ function createPartReader(): {
   return { addPart, addToolCall, read: () => ({ parts, calls: [...calls], results: [...results] }) };
 }
 
-function partsOf(content: Json | undefined): readonly JsonRecord[] {
+export function partsOf(content: Json | undefined): readonly JsonRecord[] {
   const list = isList(content) ? content : content === undefined ? [] : [content];
   return list.map((part): JsonRecord => (isRecord(part) ? part : { text: readPartText(part) }));
 }
 
 /** Text, or '' for media; code that the server ran, and what is not known, as JSON. */
-function textOfPart(part: JsonRecord): string {
+export function textOfPart(part: JsonRecord): string {
   return MEDIA_KEYS.some((key) => key in part) ? (stringAt(part, 'text') ?? '') : readPartText(part);
 }
 

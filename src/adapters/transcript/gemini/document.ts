@@ -2,6 +2,7 @@ import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.
 import { isList, isRecord, stringAt } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { createListRecords } from '../listed/records.ts';
+import { withoutTyped } from '../typed-text.ts';
 import { readMessage } from './message.ts';
 import { renderSummary } from './render.ts';
 
@@ -31,15 +32,18 @@ function detectBeginning(beginning: Json): Detection {
   return { confidence: 1, reason: 'a session with sessionId, projectHash and messages' };
 }
 
-/** Every message tells all that is needed of it: a call and its results stand in one. */
+/** Remembers whether a subagent's session is read. Every message tells all else that is needed of it: a call and its results stand in one. */
 function createSession(): CodecSession {
+  let isSubagent = false;
   return {
     decode: (value, line) => {
       if (!isRecord(value)) return { kind: 'meta' };
       const reading = readMessage(value, line);
-      return 'problem' in reading ? reading : reading.decoded;
+      if ('problem' in reading) return reading;
+      return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
     },
     openList: (around) => {
+      if (isRecord(around) && around['kind'] === 'subagent') isSubagent = true;
       const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
       return conversation === undefined ? {} : { conversation };
     },

@@ -9,6 +9,8 @@ import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { messageKey } from './message-key.ts';
 import { readIsoTime } from '../time.ts';
+import { withTyped } from '../typed-text.ts';
+import { readTyped } from './typed.ts';
 
 /** One message of a session, of a line or of a list of messages. */
 export type MessageReading = {
@@ -53,7 +55,7 @@ function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): Me
     ...(isPrompt && { isPrompt }),
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
-    message,
+    message: withTyped(message, isPrompt && !isClipArchiveText(message.content) ? readTyped(record) : undefined),
   };
   return { decoded, key: messageKey(role, content), isOnlyResults };
 }

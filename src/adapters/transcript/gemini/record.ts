@@ -8,7 +8,12 @@ export type LogLine =
   | { readonly kind: 'message'; readonly id: string; readonly record: JsonRecord }
   | { readonly kind: 'checkpoint'; readonly messages: readonly Json[] }
   | { readonly kind: 'update'; readonly keys: readonly string[] }
-  | { readonly kind: 'metadata'; readonly sessionId: string; readonly messages: readonly Json[] }
+  | {
+      readonly kind: 'metadata';
+      readonly sessionId: string;
+      readonly messages: readonly Json[];
+      readonly isSubagent: boolean;
+    }
   | { readonly kind: 'other' };
 
 export function readLogLine(value: Json): LogLine {
@@ -26,5 +31,10 @@ export function readLogLine(value: Json): LogLine {
   }
   const sessionId = stringAt(value, 'sessionId');
   if (sessionId === undefined || stringAt(value, 'projectHash') === undefined) return { kind: 'other' };
-  return { kind: 'metadata', sessionId, messages: isList(messages) ? messages : [] };
+  return {
+    kind: 'metadata',
+    sessionId,
+    messages: isList(messages) ? messages : [],
+    isSubagent: value['kind'] === 'subagent',
+  };
 }

@@ -2,6 +2,7 @@ import type { ConversationMessage } from '../../../core/message.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, CutProblem, Json, RecordProblem } from '../../../ports/codec.ts';
 import type { JsonRecord } from '../json.ts';
+import { withoutTyped } from '../typed-text.ts';
 import { createAnswers } from './answers.ts';
 import { decodeCheckpoint, kindOfCheckpoint, readCheckpoint } from './checkpoint.ts';
 import { readContext } from './context.ts';
@@ -19,7 +20,7 @@ const METADATA_WITH_MESSAGES = 'its metadata holds messages, as the documents of
 export function createSession(): CodecSession {
   const log = createLog();
   const notes = new Map<number, LineNote>();
-  const seen = { headerLine: 0, lastLine: 0 };
+  const seen = { headerLine: 0, lastLine: 0, isSubagent: false };
   const answers = createAnswers();
   const note = (line: number, found: LineNote): void => {
     notes.set(line, found);
@@ -61,13 +62,16 @@ export function createSession(): CodecSession {
     if (isFirst && line > seen.lastLine) seen.headerLine = line;
     const facts = found.messages.length > 0 ? { obstacle: METADATA_WITH_MESSAGES } : {};
     if (line !== seen.headerLine) return { kind: 'meta', pin: 'metadata', ...facts };
+    seen.isSubagent = found.isSubagent;
     return { kind: 'header', conversation: found.sessionId, ...facts };
   };
   const decode = (value: Json, line: number): Decoded | RecordProblem => {
     const found = readLogLine(value);
     switch (found.kind) {
-      case 'message':
-        return decodeMessage(found.id, found.record, line);
+      case 'message': {
+        const decoded = decodeMessage(found.id, found.record, line);
+        return seen.isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
+      }
       case 'checkpoint':
         return decodeList(found.messages, line);
       case 'metadata':

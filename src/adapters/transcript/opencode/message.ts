@@ -6,7 +6,8 @@ import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readMilliseconds } from '../time.ts';
-import { findCompaction, hasTyped, readParts } from './parts.ts';
+import { withTyped } from '../typed-text.ts';
+import { findCompaction, hasTyped, readParts, typedWords } from './parts.ts';
 
 /** An element `{info, parts}` of the list of messages. */
 export function decodeMessage(value: Json, line: number): Decoded | RecordProblem {
@@ -59,7 +60,7 @@ function decodeSaid(
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
     ...(role === 'user' && hasTyped(value['parts']) && { isPrompt: true }),
-    message,
+    message: withTyped(message, isSummary ? undefined : typedWords(role, value['parts'])),
   };
 }
 

@@ -1,9 +1,10 @@
-import type { MessagePart } from '../../../core/message.ts';
+import type { MessagePart, Role } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { argumentText } from '../listed/said.ts';
 import { readPartText } from '../part-text.ts';
+import { typedText } from '../typed-text.ts';
 
 /**
  * What the parts of a message say: text, calls with their results, what a subagent was asked. No reasoning, no files, no patches.
@@ -57,11 +58,38 @@ function toolParts(part: JsonRecord): readonly MessagePart[] {
 export function hasTyped(parts: Json | undefined): boolean {
   return (
     isList(parts) &&
-    parts.some((part) => {
-      if (!isRecord(part) || part['synthetic'] === true || part['ignored'] === true) return false;
-      return part['type'] === 'file' || (part['type'] === 'text' && (stringAt(part, 'text') ?? '').trim() !== '');
-    })
+    parts.some((part) => isRecord(part) && isPersons(part) && (part['type'] === 'file' || textOf(part).trim() !== ''))
   );
+}
+
+function isPersons(part: JsonRecord): boolean {
+  return part['synthetic'] !== true && part['ignored'] !== true;
+}
+
+function textOf(part: JsonRecord): string {
+  return part['type'] === 'text' ? (stringAt(part, 'text') ?? '') : '';
+}
+
+const FEEDBACK =
+  /^(?:Error: )?The user rejected permission to use this specific tool call with the following feedback: /;
+
+/** Tools of OpenCode itself, whose errors never begin with text from outside; a tool of an MCP server could copy the sentence. */
+const OWN_TOOLS: ReadonlySet<string> = new Set(
+  'bash edit multiedit write patch apply_patch read glob grep list webfetch task todowrite todoread skill'.split(' '),
+);
+
+/** What a person wrote: the text of a prompt, or, among the calls of an answer, the feedback with which they were rejected. */
+export function typedWords(role: Role, parts: Json | undefined): string | undefined {
+  const records = isList(parts) ? parts.filter(isRecord) : [];
+  return typedText(role === 'user' ? records.filter(isPersons).map(textOf) : records.map(feedbackOf));
+}
+
+function feedbackOf(part: JsonRecord): string {
+  const { state } = part;
+  if (part['type'] !== 'tool' || !isRecord(state) || state['status'] !== 'error') return '';
+  if (!OWN_TOOLS.has(stringAt(part, 'tool') ?? '')) return '';
+  const error = stringAt(state, 'error') ?? '';
+  return FEEDBACK.test(error) ? error.replace(FEEDBACK, '') : '';
 }
 
 /** The part with which a person or the program asks for a compaction. */

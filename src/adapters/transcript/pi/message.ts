@@ -4,6 +4,7 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { isContent, readContent, shellText } from './content.ts';
+import { typedText, withTyped } from '../typed-text.ts';
 import { readTime } from './time.ts';
 
 /** Where an entry stands, and what it is called. */
@@ -64,8 +65,22 @@ function decodeContent({ message, content, role }: Said, { id, at }: EntryPlace)
     ...(calls.length > 0 && { calls: calls.map((call) => call.id) }),
     ...(callId !== undefined && { results: [callId] }),
     ...(message['role'] === 'user' && isShown && { isPrompt: true }),
-    message: said,
+    message: withTyped(said, message['role'] === 'user' ? readTyped(parts) : undefined),
   };
+}
+
+/** What pi puts before a prompt in the same text: files named on the command line, and a skill. Their text may hold the closing tag: the last one counts. */
+const ATTACHED = /^\s*<(file|skill) name="[^"\n]*"[^>\n]*>/;
+
+function readTyped(parts: readonly MessagePart[]): string | undefined {
+  return typedText(parts.flatMap((part) => (part.kind === 'text' ? [withoutAttached(part.text)] : [])));
+}
+
+function withoutAttached(text: string): string {
+  const tag = ATTACHED.exec(text)?.[1];
+  if (tag === undefined) return text;
+  const end = text.lastIndexOf(`</${tag}>`);
+  return end < 0 ? '' : text.slice(end + tag.length + 3).trim();
 }
 
 /** Text that pi sends as the user's, though no person typed it as a prompt. */

@@ -17,6 +17,7 @@ suite('a message of OpenAI', () => {
         content: 'hello',
         created_at: null,
         parts: [{ kind: 'text', text: 'hello' }],
+        typed: 'hello',
       },
     });
   });

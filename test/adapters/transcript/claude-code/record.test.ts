@@ -35,6 +35,7 @@ test('a typed prompt is a message of the user with its place in the chain', () =
       content: 'Fix the gate.',
       created_at: new Date('2026-03-02T10:00:00.000Z'),
       parts: [{ kind: 'text', text: 'Fix the gate.' }],
+      typed: 'Fix the gate.',
     },
   });
 });

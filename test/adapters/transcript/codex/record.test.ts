@@ -31,6 +31,7 @@ suite('messages', () => {
         { kind: 'text', text: 'one' },
         { kind: 'text', text: 'two' },
       ],
+      typed: 'one\ntwo',
     });
   });
 

@@ -43,7 +43,7 @@ test('what a person typed is a prompt, without what Copilot put around it', () =
     ...link,
     kind: 'message',
     isPrompt: true,
-    message: { ...said, role: 'user', content: 'hello', parts: [{ kind: 'text', text: 'hello' }] },
+    message: { ...said, role: 'user', content: 'hello', parts: [{ kind: 'text', text: 'hello' }], typed: 'hello' },
   });
 });
 

@@ -29,6 +29,7 @@ suite('a message', () => {
         content: 'Why is it slow?',
         created_at: new Date('2026-03-02T09:00:00.000Z'),
         parts: [{ kind: 'text', text: 'Why is it slow?' }],
+        typed: 'Why is it slow?',
       },
     });
   });

@@ -38,6 +38,7 @@ test('what a person typed is a prompt', () => {
       content: 'hello',
       created_at: at,
       parts: [{ kind: 'text', text: 'hello' }],
+      typed: 'hello',
     },
   });
 });
