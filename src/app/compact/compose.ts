@@ -17,6 +17,8 @@ export type ComposedOutput = Recipe & {
   readonly clipSha256: readonly string[];
 };
 
+const LF = 0x0a;
+
 export type ComposeInput = {
   readonly transcript: Prepared;
   readonly outcomes: readonly LineOutcome[];
@@ -28,7 +30,8 @@ export type ComposeInput = {
 export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
   const { transcript, outcomes, compacted } = input;
   const rendered = compacted.map((one) => renderOwnLines(runtime, input, one));
-  const inserted = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
+  const own = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
+  const inserted = [...own, ...closingLineEnd(input)];
   const { entries } = transcript.scan;
   const kept = buildRuns(keptLines(outcomes), {
     breakBefore: new Set(inserted.map((line) => line.beforeLine)),
@@ -44,6 +47,18 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
     ...measure(runtime, transcript, recipe),
     clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
   };
+}
+
+/**
+ * The line end that the output gets where it ends with a kept line that has none: a producer that appends whole records would glue the next one
+ * to it. A document has no lines.
+ */
+function closingLineEnd({ transcript, outcomes }: ComposeInput): readonly InsertedLine[] {
+  const { scan, codec, readLine } = transcript;
+  const last = scan.entries.at(-1);
+  const endsOpen = last !== undefined && outcomes.at(-1)?.kind === 'kept' && readLine(last).at(-1) !== LF;
+  if (!endsOpen || codec.format.isDocument === true) return [];
+  return [{ beforeLine: scan.lineCount + 1, bytes: new TextEncoder().encode(scan.eol) }];
 }
 
 /** The bytes of the output in order, a few lines at a time. */

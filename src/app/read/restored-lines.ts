@@ -1,4 +1,4 @@
-import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
+import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { RawLine } from '../../ports/files.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
@@ -39,7 +39,8 @@ type RestoreInput = {
  */
 export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
   const { compaction, archive, runtime, output, unit, onArchived } = input;
-  const reader = createOutputReader(output(), { runtime, unit, sizeBytes: compaction.output.sizeBytes });
+  const closing = closingOf(compaction);
+  const reader = createOutputReader(output(), { runtime, unit, sizeBytes: compaction.output.sizeBytes, closing });
   const archived = archive.readLines(compaction.id);
   const ownBefore = groupByLine(compaction);
   const keptHash = createHashFinder(compaction);
@@ -67,6 +68,17 @@ export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
   yield* appendedLines(reader, endsOpen);
 }
 
+/** The line end that the output's last line got, and the original's did not have; null: none. */
+function closingOf({ inserted }: StoredCompaction): Uint8Array | null {
+  const last = inserted.at(-1);
+  return last !== undefined && isLineEnd(last) ? last.bytes : null;
+}
+
+/** Whether what was inserted is no line of its own, but the end of a kept one. */
+export function isLineEnd({ bytes }: InsertedLine): boolean {
+  return bytes.at(-1) === LF && (bytes.length === 1 || (bytes.length === 2 && bytes.at(0) === CR));
+}
+
 /** Lines that a producer added after the compaction; the first begins a line of its own even if the original's last line had no ending. */
 function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint8Array> {
   let isFirst = true;
@@ -78,22 +90,31 @@ function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint
 }
 
 const LF = 0x0a;
+const CR = 0x0d;
 
 type OutputReader = {
-  /** The next line, which must have this hash; where it is the last one and had no ending, a producer may have written on behind it. */
+  /**
+   * The next line, which must have this hash, as the original had it. Where it is the last one and had no ending, a producer may have written on
+   * behind it.
+   */
   readonly expect: (sha256: string) => Uint8Array;
   readonly rest: () => Uint8Array | null;
 };
 
 function createOutputReader(
   lines: Iterable<Uint8Array>,
-  { runtime, unit, sizeBytes }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number },
+  {
+    runtime,
+    unit,
+    sizeBytes,
+    closing,
+  }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number; readonly closing: Uint8Array | null },
 ): OutputReader {
   const changed = (message: string, line: number): RestoreError =>
     new RestoreError('changed-line', message, unit === 'line' ? line : null);
   const iterator = lines[Symbol.iterator]();
   let line = 0;
-  let left = sizeBytes;
+  let left = sizeBytes - (closing?.length ?? 0);
   const next = (): Uint8Array | null => {
     line += 1;
     const result = iterator.next();
@@ -104,17 +125,25 @@ function createOutputReader(
     expect: (sha256) => {
       const bytes = next();
       if (bytes === null) throw changed(`${unit} ${line} is missing: the file was cut off`, line);
-      const isSame = runtime.sha256(bytes.subarray(0, left)) === sha256;
-      left -= Math.min(left, bytes.length);
+      const own = bytes.subarray(0, left);
+      const isSame = runtime.sha256(own) === sha256;
+      left -= own.length;
       if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`, line);
-      return bytes;
+      const isClosed = closing !== null && left === 0 && isEqual(bytes.subarray(own.length), closing);
+      return isClosed ? own : bytes;
     },
   };
 }
 
+function isEqual(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, at) => byte === b[at]);
+}
+
 function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readonly Uint8Array[]> {
   const lines = new Map<number, Uint8Array[]>();
-  for (const { beforeLine, bytes } of inserted) {
+  for (const one of inserted) {
+    if (isLineEnd(one)) continue;
+    const { beforeLine, bytes } = one;
     const list = lines.get(beforeLine);
     if (list === undefined) lines.set(beforeLine, [bytes]);
     else list.push(bytes);

@@ -10,7 +10,7 @@ import type { Stage } from '../read/locate.ts';
 import { unitOf } from '../read/records.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
-import { provenLines, RestoreError, restoredLines } from '../read/restored-lines.ts';
+import { isLineEnd, provenLines, RestoreError, restoredLines } from '../read/restored-lines.ts';
 import { withCompacted } from '../read/with-compacted.ts';
 import { checkBatches } from './verify-batches.ts';
 import { checkGroups } from './verify-groups.ts';
@@ -27,7 +27,7 @@ async function verifyStages(
   const newest = locateCompaction(deps, archive, first);
   if (newest === null) return notFound(first, name, archive.path);
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
-  const ownLines = newest.inserted.length;
+  const ownLines = newest.inserted.filter((one) => !isLineEnd(one)).length;
   const counts = {
     archived: 0,
     cycles: 0,

@@ -93,17 +93,17 @@ async function writePending(
   const named = await pending.rename();
   if (!named.ok) return fileFailed(named.error);
   reached('renamed');
-  const needsLineEnd = seam === 'line-end' && looked.value === input.known.sizeBytes;
+  const lateSeam = looked.value === input.known.sizeBytes ? seam : 'direct';
   const late =
     kept.value === null
       ? ok(looked.value)
-      : carryLate(pending, { source: input.source, from: looked.value, old: kept.value, needsLineEnd });
+      : carryLate(pending, { source: input.source, from: looked.value, old: kept.value, seam: lateSeam });
   if (!late.ok) return fileFailed(late.error);
   const onDisk = await pending.syncFolder();
   if (!onDisk.ok) return fileFailed(onDisk.error);
   reached('folder-synced');
   const carried = late.value - input.known.sizeBytes;
-  return ok({ carriedBytes: seam === 'line-end' && carried > 0 ? carried + 1 : carried });
+  return ok({ carriedBytes: carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried });
 }
 
 const LF = 0x0a;
@@ -117,16 +117,19 @@ function* watchEnd(pieces: Iterable<Uint8Array>, ends: { output: boolean }): Gen
 }
 
 /**
- * How what was appended to the source continues the output. line-end: the output's last line has none, and the source's has. none: the
- * source's last line is half there, and is not at the output's end.
+ * How what was appended to the source continues the output. line-end: the output's last line has none, and the source's has. closed: the
+ * output's last line has one, and the source's has not: only what begins with the line end that is missing there continues the output.
  */
-type Seam = 'direct' | 'line-end' | 'none';
+type Seam = 'direct' | 'line-end' | 'closed';
+
+/** What is written more (or less) than was appended. */
+const LINE_ENDS_ADDED: { readonly [seam in Seam]: number } = { direct: 0, 'line-end': 1, closed: -1 };
 
 function seamOf({ source, known }: WriteInput, outputEndsLine: boolean): Seam {
   const last = source.read(Math.max(0, known.sizeBytes - 1), 1).at(0);
   const sourceEndsLine = last === undefined || last === LF;
   if (sourceEndsLine === outputEndsLine) return 'direct';
-  return sourceEndsLine ? 'line-end' : 'none';
+  return sourceEndsLine ? 'line-end' : 'closed';
 }
 
 async function isTargetAsItWas(files: FileStore, { path, stamp }: WriteInput['target']): Promise<boolean> {
@@ -150,9 +153,11 @@ async function carryOver(
     if (seen.kind === 'changed') return err({ kind: 'changed' });
     if (seen.kind === 'same') return ok(known.sizeBytes);
     try {
-      if (seam === 'none') return err({ kind: 'changed' });
-      if (seam === 'line-end' && known === first) pending.write(Uint8Array.of(LF));
-      const appended = writeAll(pending, seen.pieces());
+      const isFirst = known === first;
+      const [begin] = seen.pieces();
+      // It goes on with a line that the output has ended.
+      if (isFirst && seam === 'closed' && begin?.at(0) !== LF) return err({ kind: 'changed' });
+      const appended = writeAll(pending, isFirst ? joinAt(seam, seen.pieces()) : seen.pieces());
       if (!appended.ok) return fileFailed(appended.error);
     } finally {
       seen.close();
@@ -164,27 +169,36 @@ async function carryOver(
   return err({ kind: 'changed' });
 }
 
+/** What was appended first, as it continues the output. */
+function* joinAt(seam: Seam, pieces: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let isFirst = true;
+  for (const piece of pieces) {
+    if (isFirst && seam === 'line-end') yield Uint8Array.of(LF);
+    yield isFirst && seam === 'closed' && piece.at(0) === LF ? piece.subarray(1) : piece;
+    isFirst = false;
+  }
+}
+
 type Late = {
   readonly source: SourceFile;
   readonly from: number;
   readonly old: KeptOld;
-  readonly needsLineEnd: boolean;
+  readonly seam: Seam;
 };
 
 /**
  * Between the last look and the rename a producer may have written to what is replaced now: its file is still open here. Where that cannot be
  * brought over now it has a second name, for the next run.
  */
-function carryLate(pending: PendingFile, { source, from, old, needsLineEnd }: Late): Result<number, FileFailure> {
+function carryLate(pending: PendingFile, { source, from, old, seam }: Late): Result<number, FileFailure> {
   let size = from;
   const pieces = function* (): Generator<Uint8Array> {
     for (const piece of source.tail(from)) {
-      if (size === from && needsLineEnd) yield Uint8Array.of(LF);
       size += piece.length;
       yield piece;
     }
   };
-  const written = attemptTail(source.path, () => writeAll(pending, pieces()));
+  const written = attemptTail(source.path, () => writeAll(pending, joinAt(seam, pieces())));
   const synced = written.ok && size > from ? pending.sync() : written;
   if (!synced.ok) {
     const { path } = synced.error;
