@@ -33,6 +33,8 @@ export type SelectOptions = {
   readonly earlier?: readonly string[];
   /** Only units that say what those do not; none where there is none. Otherwise there is one wherever one fits. */
   readonly onlyNovel?: boolean;
+  /** By what a unit's value is multiplied, beside its own weight. */
+  readonly worthOf?: (text: string) => number;
 };
 
 type Candidate = Unit & {
@@ -44,13 +46,13 @@ type Candidate = Unit & {
 /** The units that keep most of what was said within the budget, in the order in which it was said. Same input, same units. */
 export function selectUnits(
   passages: readonly Passage[],
-  { budgetChars, stem, earlier = [], onlyNovel = false }: SelectOptions,
+  { budgetChars, stem, earlier = [], onlyNovel = false, worthOf }: SelectOptions,
 ): readonly SelectedUnit[] {
   const isEnglish = isEnglishText(proseSample(passages));
   const labels = new Set(passages.map(({ speaker }) => speaker));
   const speakers = [...labels].filter((label) => !isRoleWord(label));
   const index = createTermIndex({ stem, isEnglish, speakers });
-  const candidates = addUnits(index, passages);
+  const candidates = addUnits(index, passages, worthOf);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
   const value = createValue({ index, worth, units: candidates });
   const covered = new Set<number>();
@@ -81,7 +83,11 @@ export function selectUnits(
 const OPENING_MESSAGES = 4;
 
 /** Indexes all units; a passage that follows another's question is its answer. */
-function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
+function addUnits(
+  index: TermIndex,
+  passages: readonly Passage[],
+  worthOf: SelectOptions['worthOf'],
+): readonly Candidate[] {
   const candidates: Candidate[] = [];
   const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
   let asker: string | null = null;
@@ -114,7 +120,8 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
         isProse && !hasTools
           ? weighNews({ traits, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
           : 1;
-      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(traits) });
+      const worth = worthOf === undefined ? 1 : worthOf(text.slice(unit.start, unit.end));
+      candidates.push({ ...unit, passage, weight: weight * news * worth, context: weighContext(traits) });
     }
     if (hasProse) asker = asks ? speaker : null;
   });

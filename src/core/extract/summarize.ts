@@ -1,8 +1,8 @@
+import { writeHandover } from '../handover/handover.ts';
 import type { ModelSource } from '../model-request.ts';
 import { readBatches } from './earlier-summary.ts';
 import { renderLines } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
-import { readMessages } from './passage.ts';
 import { selectUnits } from './select-units.ts';
 
 // A summary is at most half of what it stands for, or nothing would be gained; short texts may stay whole.
@@ -12,11 +12,11 @@ const MIN_BUDGET_CHARS = 400;
 /** A summary made of the source's own sentences and lines, never over `maxChars` (UTF-16 units), and never empty where one fits. */
 export function summarizeSource(source: ModelSource, { maxChars, stem }: { maxChars: number; stem: Stemmer }): string {
   const budgetChars = Math.min(maxChars, Math.max(MIN_BUDGET_CHARS, Math.floor(sizeOf(source) * MAX_SHARE)));
-  const isChunk = source.kind === 'chunk';
-  const passages = isChunk ? readMessages(source.messages, budgetChars) : readBatches(source.batches);
-  const earlier = isChunk ? source.earlier : [];
-  const units = selectUnits(passages, { budgetChars, stem, earlier });
-  if (units.length > 0) return renderLines(units.map(({ line }) => line));
+  const text =
+    source.kind === 'chunk'
+      ? writeHandover(source, { maxChars: budgetChars, stem }).text
+      : renderLines(selectUnits(readBatches(source.batches), { budgetChars, stem }).map(({ line }) => line));
+  if (text !== '') return text;
   return emptyNotes(source).find((note) => note.length <= maxChars) ?? '';
 }
 

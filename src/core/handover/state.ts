@@ -1,0 +1,116 @@
+import { commandLine, errorLines } from './command-line.ts';
+import type { DoneCall } from './command-line.ts';
+import { cutAtBlank, excerptOf } from './excerpt-of.ts';
+import { charsOf, indented } from './line.ts';
+import type { HandoverLine } from './line.ts';
+import type { Reading } from './turns.ts';
+
+const MAX_TASKS = 30;
+const MAX_TASK_CHARS = 160;
+const MAX_ERROR_LINES = 6;
+const MAX_SAID_CHARS = 280;
+const TASKS_SHARE = 0.4;
+const FAILURE_SHARE = 0.3;
+
+/** Open tasks, the failure that nobody has mended, the last steps, and the question that waits. */
+export function writeStateLines(
+  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  maxChars: number,
+): readonly HandoverLine[] {
+  const tasks = within(taskLines(calls), maxChars * TASKS_SHARE);
+  const failure = within(failureLines(calls), maxChars * FAILURE_SHARE);
+  const used = [...tasks, ...failure].reduce((sum, line) => sum + charsOf(line), 0);
+  return [...tasks, ...failure, ...stepLines({ reading, calls }, maxChars - used)];
+}
+
+function within(lines: readonly HandoverLine[], maxChars: number): readonly HandoverLine[] {
+  let left = maxChars;
+  const fit = lines.findIndex((line) => (left -= charsOf(line)) < 0);
+  return fit < 0 ? lines : lines.slice(0, fit);
+}
+
+function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+  const last = calls.findLast(({ call }) => call.tasks !== null && call.tasks.length > 0);
+  if (last === undefined) return [];
+  const tasks = last.call.tasks ?? [];
+  const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
+  const open = tasks.filter((task) => !isDone(task));
+  const shown = open.length > 0 ? tasks : tasks.slice(-3);
+  return [
+    {
+      text: `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done):`,
+      messageIds: last.messageIds,
+    },
+    ...shown.slice(-MAX_TASKS).map(({ text, status }) => ({
+      text: `- ${status === '' ? '' : `[${status.replace(/_/g, ' ')}] `}${indented(cutAtBlank(text, MAX_TASK_CHARS))}`,
+      messageIds: last.messageIds,
+    })),
+  ];
+}
+
+function failureLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+  const commands = calls.filter(({ call }) => call.command !== null);
+  const last = commands.findLast(({ hasFailed }) => hasFailed);
+  if (last === undefined) return [];
+  const key = keyOf(last);
+  const after = commands.slice(commands.indexOf(last) + 1);
+  const isOld = calls.length - calls.indexOf(last) > 40;
+  if (isOld || after.some((done) => keyOf(done) === key)) return [];
+  return [
+    { text: `Last failing command: ${commandLine(last)}`, messageIds: last.messageIds },
+    ...errorLines(last.answer ?? '', MAX_ERROR_LINES).map((line) => ({
+      text: `   ${line}`,
+      messageIds: last.messageIds,
+    })),
+  ];
+}
+
+function keyOf({ call }: DoneCall): string {
+  return (call.command ?? '').split(/\s+/).slice(0, 2).join(' ');
+}
+
+function stepLines(
+  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  maxChars: number,
+): readonly HandoverLine[] {
+  const turn = reading.turns.at(-1);
+  if (turn === undefined) return [];
+  const head: HandoverLine = { text: 'Last steps:', messageIds: [] };
+  const doneOf = new Map(calls.map((done) => [done.callId, done]));
+  let left = maxChars - charsOf(head);
+  const lines: HandoverLine[] = [];
+  for (const step of turn.steps.toReversed()) {
+    const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
+    const text =
+      step.kind === 'said' && step !== turn.ending
+        ? excerptOf(step.text, { maxChars: MAX_SAID_CHARS })
+        : done === undefined
+          ? null
+          : deedLine(done);
+    if (text === null || text === '') continue;
+    const line = { text: `- ${indented(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
+    if (charsOf(line) > left) break;
+    left -= charsOf(line);
+    lines.unshift(line);
+  }
+  const question = waitingQuestion(reading);
+  const asked = question !== null && charsOf(question) <= left ? [question] : [];
+  return lines.length === 0 ? asked : [head, ...lines, ...asked];
+}
+
+function deedLine(done: DoneCall): string | null {
+  if (done.call.command !== null) return commandLine(done);
+  if (done.call.written.length > 0)
+    return `${done.hasFailed ? 'failed to write' : 'wrote'} ${done.call.written.join(', ')}`;
+  if (done.call.target === null) return null;
+  return `${done.name} ${cutAtBlank(done.call.target, 120)}`;
+}
+
+const QUESTION = /[?？؟]["'”’)\]*_]*$/;
+
+function waitingQuestion({ turns }: Reading): HandoverLine | null {
+  const ending = turns.at(-1)?.ending;
+  const last = ending?.text.trimEnd().split(/\n+/).at(-1)?.trim() ?? '';
+  if (ending === undefined || ending === null || !QUESTION.test(last)) return null;
+  return { text: `Waits for an answer: ${cutAtBlank(last, 400)}`, messageIds: [ending.messageId] };
+}

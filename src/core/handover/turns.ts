@@ -1,0 +1,50 @@
+import type { ConversationMessage } from '../message.ts';
+import { dayOf } from '../extract/layout.ts';
+import { readSteps } from './steps.ts';
+import type { Step } from './steps.ts';
+
+export type Request = Extract<Step, { readonly kind: 'request' }>;
+type Said = Extract<Step, { readonly kind: 'said' }>;
+
+/** A request and all that was done about it, up to the next request. */
+export type Turn = {
+  /** Null: what stands before the first request. */
+  readonly request: Request | null;
+  /** From 1, over all requests. */
+  readonly number: number;
+  /** `8 May 2023`, where times are known. */
+  readonly day: string | null;
+  readonly steps: readonly Step[];
+  /** The assistant's last words in it. */
+  readonly ending: Said | null;
+};
+
+/** A conversation as requests and what was done about each. */
+export type Reading = {
+  readonly turns: readonly Turn[];
+  readonly summaries: readonly Extract<Step, { readonly kind: 'summary' }>[];
+};
+
+export function readConversation(messages: readonly ConversationMessage[]): Reading {
+  const dayByMessage = new Map(messages.map(({ id, created_at: at }) => [id, dayOf(at)]));
+  const steps = readSteps(messages);
+  const groups: Step[][] = [];
+  for (const step of steps) {
+    const group = groups.at(-1);
+    if (group === undefined || step.kind === 'request') groups.push([step]);
+    else group.push(step);
+  }
+  const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
+  const turns = groups.map((group, index): Turn => {
+    const [first] = group;
+    const request = first?.kind === 'request' ? first : null;
+    return {
+      request,
+      number: hasOpening ? index : index + 1,
+      day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
+      steps: request === null ? group : group.slice(1),
+      ending: group.findLast((step) => step.kind === 'said') ?? null,
+    };
+  });
+  return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
+}

@@ -1,0 +1,65 @@
+import { commandLine, isDeed } from './command-line.ts';
+import type { DoneCall } from './command-line.ts';
+import { charsOf } from './line.ts';
+import type { HandoverLine } from './line.ts';
+
+/** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
+export function writeFileLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+  const files = new Map<string, { readonly count: number; readonly messageIds: readonly string[] }>();
+  for (const { call, messageIds } of calls) {
+    for (const path of call.written) {
+      const before = files.get(path);
+      files.delete(path);
+      files.set(path, {
+        count: (before?.count ?? 0) + 1,
+        messageIds: [...(before?.messageIds ?? []), ...messageIds.slice(0, 1)],
+      });
+    }
+  }
+  const folder = sharedFolder([...files.keys()]);
+  const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${folder}:`, messageIds: [] }];
+  const lines = [...files].map(([path, { count, messageIds }]) => ({
+    text: `- ${path.slice(folder.length)}${count > 1 ? ` (${count} times)` : ''}`,
+    messageIds,
+  }));
+  return newestThatFit(head, lines, maxChars);
+}
+
+function sharedFolder(paths: readonly string[]): string {
+  const [first] = paths;
+  if (first === undefined || paths.length < 2) return '';
+  let end = first.lastIndexOf('/') + 1;
+  for (const path of paths) {
+    while (end > 0 && !path.startsWith(first.slice(0, end))) end = first.lastIndexOf('/', end - 2) + 1;
+  }
+  return end > 1 ? first.slice(0, end) : '';
+}
+
+/** Commands that did or checked something, each once with its latest result, in order. */
+export function writeCommandLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+  const latest = new Map<string, HandoverLine>();
+  for (const done of calls) {
+    const { command } = done.call;
+    if (command === null || !isDeed(command)) continue;
+    const key = command.split('\n')[0]?.slice(0, 60) ?? '';
+    latest.delete(key);
+    latest.set(key, { text: `- ${commandLine(done)}`, messageIds: done.messageIds });
+  }
+  return newestThatFit([], [...latest.values()], maxChars);
+}
+
+function newestThatFit(
+  head: readonly HandoverLine[],
+  lines: readonly HandoverLine[],
+  maxChars: number,
+): readonly HandoverLine[] {
+  let left = maxChars - head.reduce((sum, line) => sum + charsOf(line), 0);
+  let first = lines.length;
+  while (first > 0) {
+    const line = lines[first - 1];
+    if (line === undefined || charsOf(line) > left) break;
+    left -= charsOf(line);
+    first -= 1;
+  }
+  return first === lines.length ? [] : [...head, ...lines.slice(first)];
+}

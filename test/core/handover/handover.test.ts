@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { stemmer } from 'stemmer';
+import { writeHandover, writeRequests } from '../../../src/core/handover/handover.ts';
+import type { ConversationMessage } from '../../../src/core/message.ts';
+import { messages, oddTexts } from '../../support/messages.ts';
+
+const typed = (text: string): Partial<ConversationMessage> => ({ role: 'user', content: text, typed: text });
+const said = (text: string): Partial<ConversationMessage> => ({ role: 'assistant', content: text });
+const call = (id: string, name: string, args: unknown): Partial<ConversationMessage> => ({
+  role: 'assistant',
+  content: '',
+  tool_calls: [{ id, name, arguments: args }],
+});
+const result = (id: string, text: string): Partial<ConversationMessage> => ({
+  role: 'tool',
+  content: text,
+  tool_call_id: id,
+});
+
+function handover(input: readonly ConversationMessage[], maxChars = 4_000): string {
+  return writeHandover({ messages: input }, { maxChars, stem: stemmer }).text;
+}
+
+const SESSION = messages(
+  typed('Why does the importer drop umlauts?'),
+  call('1', 'Bash', { command: 'cd /srv/importer && npm test' }),
+  result('1', 'Exit code 1\nFAIL test/encoding.test.ts\n2 failed, 11 passed'),
+  said('The cause is the latin1 default in readRows. I will set utf8.'),
+  typed('Do it, but leave the exporter alone.'),
+  call('2', 'Edit', { file_path: '/srv/importer/src/read-rows.ts', old_string: 'latin1', new_string: 'utf8' }),
+  result('2', 'The file was updated.'),
+  call('3', 'Bash', { command: 'cd /srv/importer && npm test' }),
+  result('3', '13 passed'),
+  said('Done: umlauts survive the import now.'),
+);
+
+test('a hand-over has each request with its ending, the files and the commands', () => {
+  const text = handover(SESSION);
+  assert.match(text, /^1\. Why does the importer drop umlauts\?\n {3}→ The cause is the latin1 default in readRows\./m);
+  assert.match(text, /^2\. Do it, but leave the exporter alone\.\n {3}→ Done: umlauts survive the import now\./m);
+  assert.match(text, /^- \/srv\/importer\/src\/read-rows\.ts$/m);
+  assert.match(text, /^- \$ npm test → 13 passed$/m);
+});
+
+test('requests and their endings can be had alone, each with its message', () => {
+  assert.deepEqual(writeRequests(SESSION, { maxChars: 1_000 }), [
+    { text: '1. Why does the importer drop umlauts?', messageIds: ['m1'] },
+    { text: '   → The cause is the latin1 default in readRows. I will set utf8.', messageIds: ['m4'] },
+    { text: '2. Do it, but leave the exporter alone.', messageIds: ['m5'] },
+    { text: '   → Done: umlauts survive the import now.', messageIds: ['m10'] },
+  ]);
+});
+
+test('a hand-over never has more characters than it may', () => {
+  const anyMessage = fc.record({
+    role: fc.constantFrom('user' as const, 'assistant' as const, 'tool' as const),
+    content: fc.oneof(oddTexts, fc.lorem({ maxCount: 60 })),
+    typed: fc.option(fc.lorem({ maxCount: 30 }), { nil: undefined }),
+    tool_call_id: fc.constantFrom('1', '2'),
+  });
+  fc.assert(
+    fc.property(fc.array(anyMessage, { maxLength: 20 }), fc.nat({ max: 3_000 }), (list, maxChars) => {
+      const input = messages(
+        ...list.map(({ typed: words, ...rest }) => (words === undefined ? rest : { ...rest, typed: words })),
+      );
+      assert.ok(handover(input, maxChars).length <= maxChars);
+    }),
+  );
+});
