@@ -3,6 +3,7 @@ import type { AppDeps, ArchiveMode, CompactDeps } from '../app/contract/deps.ts'
 import type { EmbeddingService } from '../app/search/embeddings/embedding-service.ts';
 import type { QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
+import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
@@ -27,7 +28,12 @@ export function createUseCases(composition: Composition): UseCases {
     openArchive: archive.open,
     archivePath: composition.archivePath,
   };
-  const writing = { ...deps, stdout: composition.stdout, reached: composition.reached ?? (() => undefined) };
+  const writing = {
+    ...deps,
+    stdout: composition.stdout,
+    reached: composition.reached ?? (() => undefined),
+    producerIndexes: createProducerIndexes(),
+  };
   return {
     chooseModel: async (choice) => {
       const model = await loadModel(choice, deps.runtime);

@@ -6,6 +6,7 @@ import { openArchive } from '../../src/adapters/archive/sqlite.ts';
 import type { OpenArchiveOptions } from '../../src/adapters/archive/sqlite.ts';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
+import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
 import { createBreaker } from '../../src/app/summarize/breaker.ts';
@@ -89,6 +90,7 @@ export function createWorkbench(
     breaker: createBreaker(3),
     stdout: (bytes) => written.push(Uint8Array.from(bytes)),
     reached: () => undefined,
+    producerIndexes: createProducerIndexes({}),
     ...overrides,
   };
   const path = (name: string): string => join(folder, name);

@@ -4,6 +4,7 @@ import type { FileStore } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import type { Stemmer } from '../../core/extract/lexicon.ts';
+import type { ProducerIndexes } from '../../ports/producer-indexes.ts';
 import type { Redactor } from '../../ports/redactor.ts';
 import type { Breaker } from '../summarize/breaker.ts';
 import type { UnderWay } from '../summarize/paid-summaries.ts';
@@ -30,6 +31,7 @@ export type AppDeps = {
 export type WritingDeps = AppDeps & {
   readonly stdout: (bytes: Uint8Array) => void;
   readonly reached: StepListener;
+  readonly producerIndexes: ProducerIndexes;
 };
 
 /** And what compacting one does. */

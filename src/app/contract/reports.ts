@@ -159,6 +159,8 @@ export type RestoreReport = {
   readonly sha256: string;
   /** Bytes that were appended since the compaction and carried along. */
   readonly appendedBytes: number;
+  /** Sentences for people; only where there are some. */
+  readonly notes?: readonly string[];
   /** All were to be undone, and one before these is not in the archive: what came out is compacted still. */
   readonly isStillCompacted?: true;
 };

@@ -27,7 +27,7 @@ export async function restoreFile(
 ): Promise<Result<RestoreReport, Failure>> {
   return withCompacted(deps, request.input, async ({ stage, archive, source }) => {
     const undone = await undo(deps, { stage, archive, request });
-    const compacted = { file: source, sha256: stage.scan.sha256 };
+    const compacted = { file: source, sha256: stage.scan.sha256, format: stage.codec.format.name };
     return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
   });
 }
@@ -105,9 +105,10 @@ async function write(
     cycles,
     isStillCompacted,
     compacted,
-  }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string } },
+  }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string; readonly format: string } },
 ): Promise<Result<RestoreReport, Failure>> {
   let written = 0;
+  let notes: readonly string[] = [];
   const pieces = function* (): Generator<Uint8Array> {
     if (source.hasBom) {
       written += UTF8_BOM.length;
@@ -124,13 +125,14 @@ async function write(
     for (const piece of pieces()) deps.stdout(piece);
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
-    const { file, sha256 } = compacted;
+    const { file, sha256, format } = compacted;
     const done = await holdFile(deps, path, async (lock) => {
       const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
       if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
       written = 0;
       const restored = await writeOutput(deps, {
         lock,
+        format,
         like: input.path,
         packing: output.kind === 'in-place' ? file.packing : deps.files.packingOf(path),
         pieces: pieces(),
@@ -144,6 +146,7 @@ async function write(
     });
     if (!done.ok) return done;
     written += done.value.carriedBytes;
+    notes = done.value.notes;
   }
   const target = output.kind === 'stdout' ? '-' : output.kind === 'in-place' ? input.name : output.path;
   return ok({
@@ -154,6 +157,7 @@ async function write(
     bytes: written,
     sha256: source.sha256,
     appendedBytes: Math.max(0, written - source.sizeBytes),
+    ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
   });
 }

@@ -46,7 +46,7 @@ export async function deliver(
 ): Promise<Result<Written, Failure>> {
   if (lock === null) {
     for (const piece of pieces) deps.stdout(piece);
-    return ok({ carriedBytes: 0 });
+    return ok({ carriedBytes: 0, notes: [] });
   }
   const { source, scan, codec } = transcript;
   const path = targetPath(request) ?? '';
@@ -54,6 +54,7 @@ export async function deliver(
   const { isDocument = false } = codec.format;
   const written = await writeOutput(deps, {
     lock,
+    format: codec.format.name,
     like: request.input.path,
     packing: packing ?? (replacesSource ? source.packing : deps.files.packingOf(path)),
     pieces,
@@ -100,20 +101,20 @@ export async function describeWritten(
     request,
     planned,
     carriedBytes,
-  }: {
+    notes,
+  }: Written & {
     readonly request: CompactFileRequest;
     readonly planned: { readonly sha256: string; readonly sizeBytes: number };
-    readonly carriedBytes: number;
   },
 ): Promise<WrittenFile> {
   const path = targetPath(request);
-  if (path === null || carriedBytes === 0) return { ...planned, notes: [] };
-  const notes = [`${carriedBytes} bytes that were appended meanwhile were carried over`];
+  if (path === null || carriedBytes === 0) return { ...planned, notes };
+  const allNotes = [`${carriedBytes} bytes that were appended meanwhile were carried over`, ...notes];
   const sizeBytes = planned.sizeBytes + carriedBytes;
   const opened = await deps.files.open(path);
-  if (!opened.ok) return { ...planned, notes };
+  if (!opened.ok) return { ...planned, notes: allNotes };
   try {
-    return { sha256: hashPrefix(deps.runtime, opened.value, sizeBytes) ?? planned.sha256, sizeBytes, notes };
+    return { sha256: hashPrefix(deps.runtime, opened.value, sizeBytes) ?? planned.sha256, sizeBytes, notes: allNotes };
   } finally {
     opened.value.close();
   }

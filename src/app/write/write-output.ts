@@ -11,6 +11,7 @@ import type {
   PendingFile,
   SourceFile,
 } from '../../ports/files.ts';
+import type { ProducerIndexes } from '../../ports/producer-indexes.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { StepListener } from '../../ports/steps.ts';
 import { toFailure } from '../contract/archive-failure.ts';
@@ -22,10 +23,13 @@ export type WriteDeps = {
   readonly files: FileStore;
   readonly runtime: Pick<Runtime, 'createHash'>;
   readonly reached: StepListener;
+  readonly producerIndexes: ProducerIndexes;
 };
 
 export type WriteInput = {
   readonly lock: FileLock;
+  /** The transcript's, by name. */
+  readonly format: string;
   /** Gives mode and owner. */
   readonly like: string;
   readonly pieces: Iterable<Uint8Array>;
@@ -50,8 +54,12 @@ export type WriteFailure =
   | { readonly kind: 'taken' }
   | { readonly kind: 'failed'; readonly failure: Failure };
 
-/** What came to the source's end while it was at work, and stands at the output's end now. */
-export type Written = { readonly carriedBytes: number };
+export type Written = {
+  /** What came to the source's end while it was at work, and stands at the output's end now. */
+  readonly carriedBytes: number;
+  /** Sentences for people. */
+  readonly notes: readonly string[];
+};
 
 /** Writes a file whole or not at all, and only if the source still is what was read; what was appended to it is carried over. */
 export async function writeOutput(deps: WriteDeps, input: WriteInput): Promise<Result<Written, WriteFailure>> {
@@ -85,6 +93,9 @@ async function writePending(
   const writer = input.replacesSource ? await deps.files.findWriter(input.known.stamp) : null;
   if (writer !== null) return err({ kind: 'in-use', writer });
   if (!input.replacesSource && !(await isTargetAsItWas(deps.files, input.target))) return err({ kind: 'taken' });
+  const note = input.replacesSource
+    ? await deps.producerIndexes.reset({ path: input.target.path, format: input.format })
+    : null;
   reached('looked');
   if (await input.isInterrupted()) return failed({ kind: 'interrupted' });
   const kept = input.replacesSource ? pending.keepOld(input.known.stamp, looked.value) : ok(null);
@@ -103,7 +114,8 @@ async function writePending(
   if (!onDisk.ok) return fileFailed(onDisk.error);
   reached('folder-synced');
   const carried = late.value - input.known.sizeBytes;
-  return ok({ carriedBytes: carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried });
+  const carriedBytes = carried > 0 ? carried + LINE_ENDS_ADDED[seam] : carried;
+  return ok({ carriedBytes, notes: note === null ? [] : [note] });
 }
 
 const LF = 0x0a;

@@ -10,6 +10,7 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   return [
     `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
     `  sha256    ${report.sha256}`,
+    ...(report.notes ?? []).map((note) => `  note      ${theme.warning(safeText(note))}`),
     ...(report.isStillCompacted === true ? [`  note      ${theme.warning(STILL_COMPACTED)}`] : []),
   ];
 }

@@ -11,6 +11,7 @@ export const restoreReportSchema = z.strictObject({
   bytes: count,
   sha256,
   appendedBytes: count.describe('appended since the compaction, and carried along'),
+  notes: z.array(z.string()).optional().describe('sentences for people; only where there are some'),
   isStillCompacted: z
     .literal(true)
     .optional()
