@@ -149,11 +149,12 @@ for (const { what, remove } of [
 
 test('an older archive that somebody has open cannot be brought up to date where it is read-only', (t) => {
   const folder = copyFor(t);
-  killWriter(folder);
   const path = join(folder, 'archive.db');
+  rmSync(path);
+  change(path, `PRAGMA journal_mode = WAL; PRAGMA application_id = ${APPLICATION_ID}`);
   const holder = new Database(path);
   t.after(() => holder.close());
-  holder.pragma('user_version = 0');
+  holder.prepare('SELECT 1 FROM sqlite_schema').get();
   chmodSync(folder, 0o555);
   assert.deepEqual(refusal(folder, false), {
     kind: 'cannot-open',

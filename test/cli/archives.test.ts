@@ -121,6 +121,15 @@ for (const { what, spoil, says } of [
     says: "not an archive of compact: it is another program's SQLite database. Name another archive with --archive.",
   },
   {
+    what: 'an archive with a trigger of someone else',
+    spoil: (folder: string): void =>
+      change(
+        join(folder, 'archive.db'),
+        'CREATE TRIGGER blank AFTER INSERT ON blocks BEGIN UPDATE blocks SET data = zeroblob(3) WHERE id = NEW.id; END',
+      ),
+    says: 'not an archive of compact: compact did not make its trigger "blank". Name another archive with --archive.',
+  },
+  {
     what: 'an empty file',
     spoil: (folder: string): void => write(folder, ''),
     says: 'not an archive of compact: it is empty. Name another archive with --archive.',

@@ -3,29 +3,27 @@ import Database from 'better-sqlite3';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import { toArchiveFailure } from './failure.ts';
 import { systemCode } from './file.ts';
+import { findForeignEntry } from './foreign-entry.ts';
 import { readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
 import { APPLICATION_ID } from './schema.ts';
 
-/** Why a database is not to be used; null: it is an archive. */
+/**
+ * Why a database is not to be used; null: it is an archive, and holds nothing that this program did not make. Looks at one state of it: another
+ * process may be changing the archive at this moment.
+ */
 export function refuse(db: Database.Database, path: string): ArchiveFailure | null {
-  const { applicationId, version } = identify(db);
-  if (applicationId !== APPLICATION_ID) {
-    return { kind: 'not-ours', path, reason: "it is another program's SQLite database" };
-  }
-  return version > SCHEMA_VERSION ? { kind: 'newer', path, version, supported: SCHEMA_VERSION } : null;
-}
-
-type Identity = { readonly applicationId: number; readonly version: number };
-
-/** In one transaction: another process may be changing the archive at this moment. */
-function identify(db: Database.Database): Identity {
-  const read = db.transaction((): Identity => {
+  const notOurs = (reason: string): ArchiveFailure => ({ kind: 'not-ours', path, reason });
+  const look = db.transaction((): ArchiveFailure | null => {
     // Unlike the pragmas, this reads the schema and fails if the file is not a database.
     db.prepare('SELECT 1 FROM sqlite_schema').get();
-    const applicationId = Number(db.pragma('application_id', { simple: true }));
-    return { applicationId, version: readSchemaVersion(db) };
+    if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
+      return notOurs("it is another program's SQLite database");
+    const version = readSchemaVersion(db);
+    if (version > SCHEMA_VERSION) return { kind: 'newer', path, version, supported: SCHEMA_VERSION };
+    const foreign = findForeignEntry(db, version);
+    return foreign === null ? null : notOurs(foreign);
   });
-  return read();
+  return look();
 }
 
 /** What an error of opening a file means; null: it is none of the database's. `path` is what the user calls the file. */

@@ -15,6 +15,7 @@ import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';
+import { APPLICATION_ID } from '../../../src/adapters/archive/schema.ts';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, openAt, tempArchive, tempFolder, thrownFailure } from './drafts.ts';
@@ -234,10 +235,10 @@ test('an archive that another process writes to is busy when the wait is over', 
 });
 
 test('one who brings an archive up to date waits for another that is at it', (t) => {
-  const path = filledArchive(t);
+  const path = join(tempFolder(t), 'archive.db');
   const other = new Database(path);
   t.after(() => other.close());
-  other.exec(`PRAGMA user_version = ${SCHEMA_VERSION - 1}; BEGIN IMMEDIATE`);
+  other.exec(`PRAGMA application_id = ${APPLICATION_ID}; BEGIN IMMEDIATE`);
   const startMs = performance.now();
   assert.deepEqual(refusal({ path, busyTimeoutMs: 30 }), { kind: 'busy', path });
   assert.ok(performance.now() - startMs >= 30);

@@ -4,14 +4,13 @@ import { textColumn } from '../columns.ts';
 import { guard } from '../failure.ts';
 import { readInteger, readText } from '../rows.ts';
 import type { Row } from '../rows.ts';
+import { vectorIndexSql } from './index-schema.ts';
 import { createMissingVectors } from './missing.ts';
 import { createNearest } from './nearest.ts';
 import { signBitCount, signBits, vectorBytes } from './vector-bytes.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
 const INSERT_MODEL = 'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, ?, ?, ?)';
-const createIndex = (bits: number): string =>
-  `CREATE VIRTUAL TABLE message_vector_search USING vec0 (line_id INTEGER PRIMARY KEY, signs bit[${bits}])`;
 const FORGET = `
 DROP TABLE IF EXISTS message_vector_search;
 DELETE FROM message_vectors;
@@ -53,7 +52,7 @@ export function createVectorStore(db: Database.Database, { path, extension }: Pl
       if (isOther) db.exec(FORGET);
       if (isOther || known === null) {
         db.prepare(INSERT_MODEL).run(textColumn(model.provider), textColumn(model.model), model.dimensions);
-        db.exec(createIndex(signBitCount(model.dimensions)));
+        db.exec(vectorIndexSql(signBitCount(model.dimensions)));
       }
       insertVectors(db, drafts);
       return isOther ? 'replaced' : 'kept';
