@@ -8,7 +8,7 @@ export class DamageError extends Error {
   override readonly name = 'DamageError';
 }
 
-function archiveError(failure: ArchiveFailure): ArchiveError {
+export function archiveError(failure: ArchiveFailure): ArchiveError {
   const reason = 'reason' in failure ? `: ${failure.reason}` : '';
   return Object.assign(new Error(`archive ${failure.path} (${failure.kind})${reason}`), { failure });
 }

@@ -15,6 +15,7 @@ import { migrate, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
 import { createOriginals } from './originals.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { createMessageIndex } from './message-index.ts';
+import { createSchemaGuard } from './schema-guard.ts';
 import { createBatchSearch } from './search.ts';
 import { createSettling } from './settle.ts';
 import { createStore } from './store.ts';
@@ -165,20 +166,21 @@ type Opened = {
 };
 
 function createArchive(db: Database.Database, { path, isReadOnly, extension, close }: Opened): Archive {
+  const checkSchema = createSchemaGuard(db, path);
   return {
     path,
     isReadOnly,
     ...createCompactionReader(db, path),
     ...createLineReader(db, path),
-    ...createSettling(db, path),
+    ...createSettling(db, { path, checkSchema }),
     messages: createMessageIndex(db, path),
     searchBatches: createBatchSearch(db, path),
     ...createCatalog(db, path),
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
-    store: createStore(db, path),
-    summaries: createSummaryCache(db, path),
-    vectors: createVectorStore(db, { path, extension }),
+    store: createStore(db, { path, checkSchema }),
+    summaries: createSummaryCache(db, { path, checkSchema }),
+    vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),
     close,
   };

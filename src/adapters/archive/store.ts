@@ -4,6 +4,7 @@ import { hashColumn, textColumn, timeColumn } from './columns.ts';
 import { coverSource } from './coverage.ts';
 import { guard } from './failure.ts';
 import { packOwnLine } from './own-line.ts';
+import type { SchemaGuard } from './schema-guard.ts';
 import { createCycleWriter } from './store-cycle.ts';
 import type { CycleIds } from './store-cycle.ts';
 import { createLineWriter } from './store-lines.ts';
@@ -20,7 +21,10 @@ INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_byt
 const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (?, ?, ?)';
 
 /** One transaction in bounded memory. An error of `lines` comes through as it is; a draft that contradicts itself is a bug and throws. */
-export function createStore(db: Database.Database, path: string): Archive['store'] {
+export function createStore(
+  db: Database.Database,
+  { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
+): Archive['store'] {
   const insertCompaction = db.prepare(INSERT_COMPACTION);
   const insertInserted = db.prepare(INSERT_INSERTED);
   const insertKept = db.prepare(INSERT_KEPT);
@@ -55,6 +59,7 @@ export function createStore(db: Database.Database, path: string): Archive['store
   };
 
   const store = db.transaction((draft: CompactionDraft, lines: Iterable<LineDraft>): number => {
+    checkSchema();
     const compactionId = Number(insertCompaction.run(compactionColumns(draft)).lastInsertRowid);
     const cycles = draft.cycles.map((cycle, position) => writeCycle(cycle, { compactionId, position }));
     writeLines(coverSource(draft, lines), { compactionId, cycles });

@@ -4,15 +4,23 @@ import { hashColumn, textColumn, timeColumn } from './columns.ts';
 import { guard } from './failure.ts';
 import { readInteger, readText, readTime } from './rows.ts';
 import type { Row } from './rows.ts';
+import type { SchemaGuard } from './schema-guard.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = ?';
 const KEEP_SUMMARY = `
 INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 
-export function createSummaryCache(db: Database.Database, path: string): SummaryCache {
+export function createSummaryCache(
+  db: Database.Database,
+  { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
+): SummaryCache {
   const find = db.prepare<[Uint8Array], Row>(FIND_SUMMARY);
-  const keep = db.prepare(KEEP_SUMMARY);
+  const insert = db.prepare(KEEP_SUMMARY);
+  const keep = db.transaction((...values: readonly unknown[]): void => {
+    checkSchema();
+    insert.run(...values);
+  });
   return {
     find: (requestSha256) =>
       guard(path, () => {
@@ -32,7 +40,7 @@ export function createSummaryCache(db: Database.Database, path: string): Summary
       }),
     keep: (requestSha256, { provider, model, text, usage, createdAt }) => {
       guard(path, () =>
-        keep.run(
+        keep.immediate(
           hashColumn(requestSha256),
           provider,
           textColumn(model),

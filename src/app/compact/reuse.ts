@@ -1,7 +1,7 @@
 import { ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
-import type { Archive, StoredCompaction } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import { carriedFailure } from '../contract/archive-failure.ts';
 import { noteMissedTarget, noteOtherNames, reportBase, reportBatch, reportConversation } from './report.ts';
 import { outputBytes } from './compose.ts';
@@ -12,6 +12,7 @@ import type { Failure } from '../contract/failure.ts';
 import { parseRecord, trimRecord } from '../read/records.ts';
 import { planPrepared } from './plan-transcript.ts';
 import type { Prepared } from '../read/prepare.ts';
+import { findUnprovable } from './prove-stored.ts';
 import { keptLineLookup } from './recipe.ts';
 import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -69,7 +70,7 @@ export async function reuseCompaction(
 
 /**
  * What the report says of its lines, where the archive still has all that a stored compaction says; null: something is damaged, and its file is
- * not to be made from anything less. Every archived line is unpacked and checked.
+ * not to be made from anything less. The whole source is restored from it, and compared.
  */
 export function checkReusable(
   { runtime }: Pick<CompactDeps, 'runtime'>,
@@ -82,8 +83,13 @@ export function checkReusable(
   const hash = runtime.createHash();
   for (const piece of outputBytes(same, transcript)) hash.update(piece);
   if (hash.digest() !== same.output.sha256) return null;
+  let summarized = 0;
+  const onArchived = (line: StoredLine): void => {
+    if (line.fate === 'summarized') summarized += 1;
+  };
   try {
-    return storedLedger(archive, same);
+    const problem = findUnprovable({ runtime }, { transcript, archive, compaction: same, recipe: same, onArchived });
+    return problem === null ? ledgerOf(same, summarized) : null;
   } catch (error) {
     if (carriedFailure(error)?.kind !== 'damaged') throw error;
     return null;
@@ -126,9 +132,7 @@ function clipTokensByHash(
   };
 }
 
-function storedLedger(archive: Archive, { id, kept, source }: StoredCompaction): Ledger {
-  let summarized = 0;
-  for (const line of archive.readLines(id)) if (line.fate === 'summarized') summarized += 1;
+function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
   return { kept: stay, summarized, marked: source.lineCount - stay - summarized, total: source.lineCount };
 }

@@ -2,7 +2,7 @@ import type { LineOutcome } from '../../core/plan/fates.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
-import type { Archive, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
+import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import { carriedFailure } from '../contract/archive-failure.ts';
 import { archivedLines } from './archive-lines.ts';
@@ -16,6 +16,7 @@ import type { Failure } from '../contract/failure.ts';
 import { isInterrupted } from '../contract/interruption.ts';
 import { lookAgain } from '../write/look-again.ts';
 import { planOutcomes } from './plan-transcript.ts';
+import { findUnprovable } from './prove-stored.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
@@ -59,8 +60,11 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
   const prepared = store();
   deps.reached('prepared');
+  const prove = (id: number): ArchiveFailure | null => findLoss(deps, { archive, id, transcript, output });
+  const unproven = prove(prepared);
+  if (unproven !== null) return err({ kind: 'archive', failure: unproven });
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
-  const early = draft.outputPath === null ? confirm(archive, prepared, store) : null;
+  const early = draft.outputPath === null ? confirm(archive, prepared, { store, prove }) : null;
   const delivered = await deliverOrDiscard(deps, input, {
     id: prepared,
     draft,
@@ -68,7 +72,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
     replaceable: replaceable.value,
   });
   if (!delivered.ok) return delivered;
-  const id = early ?? confirm(archive, prepared, store);
+  const id = early ?? confirm(archive, prepared, { store, prove });
   deps.reached('applied');
   const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
   const stored = archive.loadCompaction(id)?.cycles ?? [];
@@ -91,6 +95,33 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   });
 }
 
+/**
+ * Whether the archive fails to give back what it was just given; then that is taken out of it again. Nothing has been replaced by then. Null: it
+ * gives back every byte.
+ */
+function findLoss(
+  deps: CompactDeps,
+  {
+    archive,
+    id,
+    transcript,
+    output,
+  }: Pick<StoreInput, 'archive' | 'transcript'> & { readonly id: number; readonly output: ComposedOutput },
+): ArchiveFailure | null {
+  try {
+    const compaction = archive.loadCompaction(id);
+    const problem =
+      compaction === null ? 'it is gone' : findUnprovable(deps, { transcript, archive, compaction, recipe: output });
+    if (problem === null) return null;
+    archive.discard(id);
+    const reason = `what was just stored does not come back from it (${problem}), so nothing was replaced`;
+    return { kind: 'damaged', path: archive.path, reason };
+  } catch (error) {
+    archive.discard(id);
+    throw error;
+  }
+}
+
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
 async function hasChangedSince(deps: CompactDeps, { source, scan, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
@@ -104,13 +135,19 @@ async function hasChangedSince(deps: CompactDeps, { source, scan, codec }: Prepa
  * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
  * still be read in the open source: it is stored once more.
  */
-function confirm(archive: Archive, prepared: number, storeAgain: () => number): number {
+function confirm(
+  archive: Archive,
+  prepared: number,
+  { store, prove }: { readonly store: () => number; readonly prove: (id: number) => ArchiveFailure | null },
+): number {
   try {
     archive.markApplied(prepared);
     return prepared;
   } catch (error) {
     if (carriedFailure(error)?.kind !== 'damaged') throw error;
-    const id = storeAgain();
+    const id = store();
+    const failure = prove(id);
+    if (failure !== null) throw Object.assign(new Error('what was stored again is not whole'), { failure });
     archive.markApplied(id);
     return id;
   }

@@ -12,7 +12,7 @@ import { foreignPrior } from '../read/lineage.ts';
 import type { Prior } from '../read/lineage.ts';
 import { runCycle } from '../summarize/run-cycle.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
-import { readClip, storeHistory, writeHistory } from './store-history.ts';
+import { holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
 import { uuidFromHash } from '../compact/uuid.ts';
 
 export type CompactionResult = {
@@ -100,7 +100,7 @@ async function compress(
   if (toCompress.length === 0) return unchanged(history, { reason: 'there are no older messages to compress' });
   const written = writeHistory(options, history, conversationId);
   const same = archive.findSame(written.source.sha256, written.settingsSha256);
-  if (same !== null) return reuse(same, { history, toKeep });
+  if (same !== null && holdsLines(options, same.id, written)) return reuse(same, { history, toKeep });
   const cycle = priorSummary === null ? null : (archive.findCycles(runtime.sha256(priorSummary.content))[0] ?? null);
   const prior = toPrior(priorSummary, cycle);
   const older = history.slice(priorSummary === null ? 0 : 1, history.length - toKeep.length);

@@ -66,7 +66,25 @@ export function storeHistory({ archive, runtime }: CompactorOptions, input: Stor
   const drafts = lines
     .slice(0, firstKept)
     .map((bytes, at) => draftLine({ bytes, at, message: history[at], finished, hasPrior }));
-  archive.markApplied(archive.store(draft, drafts));
+  const id = archive.store(draft, drafts);
+  if (!holdsLines({ archive, runtime }, id, written)) {
+    archive.discard(id);
+    throw new Error('the archive does not give back what was just stored in it');
+  }
+  archive.markApplied(id);
+}
+
+/** Whether the archive gives back the lines of a history that a compaction took out of it. Throws what reading the archive throws. */
+export function holdsLines(
+  { archive, runtime }: Pick<CompactorOptions, 'archive' | 'runtime'>,
+  compactionId: number,
+  { lines }: WrittenHistory,
+): boolean {
+  for (const { line, sha256 } of archive.readLines(compactionId)) {
+    const original = lines[line - 1];
+    if (original === undefined || runtime.sha256(original) !== sha256) return false;
+  }
+  return true;
 }
 
 /** The line of the prior summary is marked: it is no message of the conversation. */

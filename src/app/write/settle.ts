@@ -39,7 +39,7 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
     const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
       // The run that was at work on it may have ended since the list was made.
-      if (!archive.listPrepared().some((one) => one.id === id)) continue;
+      if (archive.loadCompaction(id)?.status !== 'prepared') continue;
       if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
       else if (lock?.ok === false && lock.error.kind === 'held') continue;
       else if (isUnnamed && (await beginsWith(deps, sourcePath, source))) archive.discard(id);

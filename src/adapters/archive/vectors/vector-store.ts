@@ -4,6 +4,7 @@ import { textColumn } from '../columns.ts';
 import { guard } from '../failure.ts';
 import { readInteger, readText } from '../rows.ts';
 import type { Row } from '../rows.ts';
+import type { SchemaGuard } from '../schema-guard.ts';
 import { vectorIndexSql } from './index-schema.ts';
 import { createMissingVectors } from './missing.ts';
 import { createNearest } from './nearest.ts';
@@ -21,10 +22,14 @@ const INSERT_MESSAGE = 'INSERT OR IGNORE INTO message_vectors (line_id, vector) 
 const INSERT_BATCH = 'INSERT OR IGNORE INTO batch_vectors (batch_id, vector) VALUES (?, ?)';
 const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (?, vec_bit(?))';
 
-type Place = { readonly path: string; readonly extension: string | null };
+type Place = {
+  readonly path: string;
+  readonly extension: string | null;
+  readonly checkSchema: SchemaGuard;
+};
 
 /** The extension is loaded when it is first needed. */
-export function createVectorStore(db: Database.Database, { path, extension }: Place): VectorStore {
+export function createVectorStore(db: Database.Database, { path, extension, checkSchema }: Place): VectorStore {
   const state = { isLoaded: false };
   const withExtension = <T>(work: () => T): T =>
     guard(path, () => {
@@ -46,6 +51,7 @@ export function createVectorStore(db: Database.Database, { path, extension }: Pl
   };
   const keep = db.transaction(
     (model: VectorModel, drafts: readonly VectorDraft[], mayReplace: boolean): ReturnType<VectorStore['keep']> => {
+      checkSchema();
       const known = findModel();
       const isOther = known !== null && !isSameModel(known, model);
       if (isOther && !mayReplace) return 'other-model';
