@@ -21,6 +21,7 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--if-over',
   '--target',
   '--keep-recent',
+  '--keep-recent-tokens',
   '--chunk-size',
   '--max-summary-tokens',
   '--summary-tokens',

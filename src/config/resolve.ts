@@ -15,6 +15,7 @@ export type SettingFlags = {
 
 /** What applies: nothing is left to a default that the caller would have to know. */
 export type ResolvedSettings = Settings & {
+  readonly summarization: { readonly role_weight_tool: number };
   /** Absolute. */
   readonly archive: { readonly path: string };
 };
@@ -37,6 +38,7 @@ export function resolveSettings(input: {
     summarization: {
       ...summarization,
       chunk_size: summarization.chunk_size ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
+      role_weight_tool: summarization.role_weight_tool ?? summarization.role_weight_user,
     },
     transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
     archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },

@@ -32,6 +32,7 @@ export type SummarizationSettings = {
   /** Null: depends on the provider. The offline one then makes a single summary. */
   readonly chunk_size: number | null;
   readonly keep_recent: number;
+  readonly keep_recent_tokens: number;
   readonly keep_system: boolean;
   /** Of one chunk. */
   readonly max_summary_tokens: number;
@@ -58,6 +59,8 @@ export type SummarizationSettings = {
   readonly role_weight_system: number;
   readonly role_weight_user: number;
   readonly role_weight_assistant: number;
+  /** Null: the user's weight. */
+  readonly role_weight_tool: number | null;
   readonly recency_decay: number;
   readonly question_bonus: number;
   readonly tool_call_bonus: number;
@@ -77,6 +80,7 @@ export const DEFAULT_SETTINGS: Settings = {
     api_key_env: null,
     chunk_size: null,
     keep_recent: DEFAULT_COMPACTION_CONFIG.keepRecent,
+    keep_recent_tokens: DEFAULT_COMPACTION_CONFIG.keepRecentTokens,
     keep_system: true,
     max_summary_tokens: DEFAULT_COMPACTION_CONFIG.maxSummaryTokens,
     summary_tokens: DEFAULT_SUMMARY_TOKENS,
@@ -99,6 +103,7 @@ export const DEFAULT_SETTINGS: Settings = {
     role_weight_system: DEFAULT_SCORING_CONFIG.roleWeightSystem,
     role_weight_user: DEFAULT_SCORING_CONFIG.roleWeightUser,
     role_weight_assistant: DEFAULT_SCORING_CONFIG.roleWeightAssistant,
+    role_weight_tool: null,
     recency_decay: DEFAULT_SCORING_CONFIG.recencyDecay,
     question_bonus: DEFAULT_SCORING_CONFIG.questionBonus,
     tool_call_bonus: DEFAULT_SCORING_CONFIG.toolCallBonus,

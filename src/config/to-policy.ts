@@ -22,6 +22,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
     compaction: {
       chunkSize: summarization.chunk_size ?? DEFAULT_COMPACTION_CONFIG.chunkSize,
       keepRecent: summarization.keep_recent,
+      keepRecentTokens: summarization.keep_recent_tokens,
       maxSummaryTokens: summarization.max_summary_tokens,
       ...(isOneBatch(summarization) ? { summaryTokens: summarization.summary_tokens } : {}),
       clipFirst: summarization.clip_first,
@@ -32,6 +33,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         roleWeightSystem: summarization.role_weight_system,
         roleWeightUser: summarization.role_weight_user,
         roleWeightAssistant: summarization.role_weight_assistant,
+        roleWeightTool: summarization.role_weight_tool,
         recencyDecay: summarization.recency_decay,
         questionBonus: summarization.question_bonus,
         toolCallBonus: summarization.tool_call_bonus,

@@ -3,6 +3,8 @@ export type ImportanceScoringConfig = {
   readonly roleWeightSystem: number;
   readonly roleWeightUser: number;
   readonly roleWeightAssistant: number;
+  /** By default the user's weight. */
+  readonly roleWeightTool?: number;
   /** In (0, 1]: the role's weight is multiplied by this once for each message that came later. */
   readonly recencyDecay: number;
   readonly questionBonus: number;
@@ -31,6 +33,11 @@ export type CompactionConfig = {
   readonly chunkSize: number;
   /** Messages at the end that stay as they are. */
   readonly keepRecent: number;
+  /**
+   * Of a transcript file: tokens up to which more of the end stays, to the nearest beginning of a request or else by whole groups; by
+   * default none.
+   */
+  readonly keepRecentTokens?: number;
   /** Of the summary of one chunk. */
   readonly maxSummaryTokens: number;
   /** Everything that goes becomes one batch with a summary of at most this many tokens, and there are no chunks. For a provider that quotes. */
@@ -81,6 +88,7 @@ export const DEFAULT_SUMMARY_TOKENS = 4096;
 export const DEFAULT_COMPACTION_CONFIG = {
   chunkSize: 20, // models lose the thread in long requests
   keepRecent: 5,
+  keepRecentTokens: 8000,
   maxSummaryTokens: 1024,
   clipFirst: 2,
   clipLast: 2,

@@ -128,6 +128,7 @@ export function explainScore(
 function roleWeightOf(msg: ConversationMessage, config: ImportanceScoringConfig): number {
   if (msg.role === 'system') return config.roleWeightSystem;
   if (msg.role === 'assistant') return config.roleWeightAssistant;
+  if (msg.role === 'tool') return config.roleWeightTool ?? config.roleWeightUser;
   return config.roleWeightUser;
 }
 

@@ -229,7 +229,8 @@ test("a subagent's own file shrinks to its recent work, its task word for word",
   const bench = benchFor(t);
   const fixture = new URL('../../fixtures/transcripts/claude-code/subagent-file.jsonl', import.meta.url);
   bench.write('agent-a1.jsonl', readFileSync(fixture));
-  const { conversations } = reportOf(await bench.compact('agent-a1.jsonl', { compaction: { keepRecent: 3 } }));
+  const compaction = { keepRecent: 3, keepRecentTokens: 0 };
+  const { conversations } = reportOf(await bench.compact('agent-a1.jsonl', { compaction }));
   assert.deepEqual(conversations[0]?.messages, { before: 22, after: 4 });
   assert.match(bench.read('agent-a1.jsonl').toString(), /answer with its number alone/);
   assert.deepEqual((await bench.verify('agent-a1.jsonl')).problems, []);

@@ -16,7 +16,11 @@ import {
 import { prose } from '../support/chat.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 import type { Workbench } from '../support/workbench.ts';
+import type { CompactionConfig } from '../../src/core/policy.ts';
 import type { Json } from '../../src/ports/codec.ts';
+
+/** The recent part holds no more than it must. */
+const SHORTEST: Partial<CompactionConfig> = { keepRecentTokens: 0 };
 
 const PROMPT = 'Move every lamp to the new quay, and never touch the one at the chapel.';
 
@@ -87,7 +91,11 @@ for (const { format, begin, work } of FORMATS)
     test('shrink to the recent work, the prompt word for word', async (t) => {
       const bench = benchFor(t);
       bench.write('s.jsonl', toText([...begin, ...work(0, 300)]));
-      const { result, format: found, conversations } = reportOf(await bench.compact('s.jsonl'));
+      const {
+        result,
+        format: found,
+        conversations,
+      } = reportOf(await bench.compact('s.jsonl', { compaction: SHORTEST }));
       const { messages, tokens } = conversations[0] ?? {};
       assert.deepEqual([result, found, messages?.before], ['compacted', format, 751]);
       assert.ok((messages?.after ?? 751) <= 10, `${messages?.after} messages`);
@@ -95,12 +103,25 @@ for (const { format, begin, work } of FORMATS)
       assert.ok(bench.read('s.jsonl').includes(PROMPT));
     });
 
+    test('keep more of the recent work by default: whole rounds within 8,000 tokens', async (t) => {
+      const bench = benchFor(t);
+      bench.write('s.jsonl', toText([...begin, ...work(0, 400)]));
+      bench.write('shortest.jsonl', bench.read('s.jsonl'));
+      const shortest = reportOf(await bench.compact('shortest.jsonl', { compaction: SHORTEST }));
+      const { result, conversations } = reportOf(await bench.compact('s.jsonl'));
+      const least = shortest.conversations[0]?.tokens.after ?? 0;
+      const grown = (conversations[0]?.tokens.after ?? 0) - least;
+      assert.equal(result, 'compacted');
+      assert.ok(grown > 6000 && grown <= 8000, `${grown} tokens more than ${least}`);
+      assert.deepEqual((await bench.verify('s.jsonl')).problems, []);
+    });
+
     test('are cut between rounds, never inside one, wherever the cut is wanted', async (t) => {
       for (const keepRecent of [1, 2, 3, 4, 5, 6, 7]) {
         const bench = benchFor(t);
         const records = [...begin, ...work(0, 24)];
         bench.write('s.jsonl', toText(records));
-        reportOf(await bench.compact('s.jsonl', { compaction: { keepRecent } }));
+        reportOf(await bench.compact('s.jsonl', { compaction: { ...SHORTEST, keepRecent } }));
         const calls = idsIn(bench, /"(?:id":"toolu_|call_id":")([^"]+)"(?=,"name"|})/g);
         const results = idsIn(bench, /(?:"tool_use_id":"toolu_|_output","call_id":")([^"]+)"/g);
         assert.deepEqual(calls, results, `keepRecent ${keepRecent}`);
@@ -113,7 +134,7 @@ for (const { format, begin, work } of FORMATS)
       const all = [...begin, ...work(0, 100)];
       bench.write('s.jsonl', toText(all));
       for (const hour of [1, 2, 3]) {
-        const { result, conversations } = reportOf(await bench.compact('s.jsonl'));
+        const { result, conversations } = reportOf(await bench.compact('s.jsonl', { compaction: SHORTEST }));
         assert.deepEqual([result, conversations[0]?.cycles], ['compacted', hour]);
         assert.ok((conversations[0]?.messages.after ?? 99) <= 10);
         assert.ok(bench.read('s.jsonl').includes(PROMPT));
@@ -129,7 +150,8 @@ for (const { format, begin, work } of FORMATS)
       const bench = benchFor(t);
       const folder = join(import.meta.dirname, '../../fixtures/transcripts', format);
       bench.write('s.jsonl', readFileSync(join(folder, 'one-prompt-long-work.jsonl')));
-      const { result, conversations } = reportOf(await bench.compact('s.jsonl', { compaction: { keepRecent: 2 } }));
+      const compaction = { ...SHORTEST, keepRecent: 2 };
+      const { result, conversations } = reportOf(await bench.compact('s.jsonl', { compaction }));
       assert.deepEqual([result, conversations[0]?.batches.map(({ count }) => count)], ['compacted', [40]]);
       assert.ok(bench.read('s.jsonl').includes('do not light any of them'));
     });

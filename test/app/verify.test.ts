@@ -118,7 +118,8 @@ test('a parted group is found: a result that was kept while its call is in the a
   const pair = `${JSON.stringify(call)}\n{"role":"tool","tool_call_id":"x","content":"done"}\n`;
   bench.write('talk.jsonl', `${original}{"role":"assistant","content":"before"}\n${pair}`);
   const blind = rerun(t, bench, { formats: { ...bench.deps.formats, detect: blindDetect(bench) } });
-  assert.equal(reportOf(await blind.compact('talk.jsonl', { compaction: { keepRecent: 1 } })).result, 'compacted');
+  const compaction = { keepRecent: 1, keepRecentTokens: 0 };
+  assert.equal(reportOf(await blind.compact('talk.jsonl', { compaction })).result, 'compacted');
   assert.deepEqual(await problemsOf(bench), ['parted-group']);
 });
 

@@ -260,11 +260,17 @@ test('every flag of scan becomes data', async () => {
 
 test('numbers, sizes and times are read in one way by every flag', async () => {
   const limits = await parsed(
-    ...'--if-over 100_000 --target 1.5M --keep-recent 1k --max-summary-tokens 2,048 f.jsonl'.split(' '),
+    ...'--if-over 100_000 --target 1.5M --keep-recent 1k --keep-recent-tokens 20k --max-summary-tokens 2,048 f.jsonl'.split(
+      ' ',
+    ),
   );
   assert.ok(limits.kind === 'compact');
   assert.deepEqual([limits.policy.ifOver, limits.policy.targetTokens], [100_000, 1_500_000]);
-  assert.deepEqual(limits.settings.flags.summarization, { keep_recent: 1000, max_summary_tokens: 2048 });
+  assert.deepEqual(limits.settings.flags.summarization, {
+    keep_recent: 1000,
+    keep_recent_tokens: 20_000,
+    max_summary_tokens: 2048,
+  });
   const scan = await parsed(...'scan --larger-than 1.5M --older-than 2026-03-01'.split(' '));
   assert.ok(scan.kind === 'scan');
   assert.deepEqual([scan.largerThanBytes, scan.before], [1_500_000, new Date('2026-03-01')]);

@@ -21,7 +21,11 @@ function given(text: string, flags: SettingFlags = {}) {
 test('with nothing set the policy is that of the core, with one summary of everything', () => {
   const { settings } = given('');
   assert.deepEqual(toPolicy(settings, noRequest), {
-    compaction: { ...DEFAULT_COMPACTION_CONFIG, summaryTokens: 4096, scoring: DEFAULT_SCORING_CONFIG },
+    compaction: {
+      ...DEFAULT_COMPACTION_CONFIG,
+      summaryTokens: 4096,
+      scoring: { ...DEFAULT_SCORING_CONFIG, roleWeightTool: 5 },
+    },
     chunkOrder: 'importance',
     keepSystem: true,
     targetTokens: null,
@@ -120,4 +124,11 @@ test('an archive that follows the environment says so', () => {
     isSecret: false,
     origin: { kind: 'environment', variable: 'XDG_DATA_HOME' },
   });
+});
+
+test("results of tools weigh as the user's words, unless a key says otherwise", () => {
+  const weight = (text: string): number | undefined =>
+    toPolicy(given(text).settings, noRequest).compaction.scoring?.roleWeightTool;
+  assert.equal(weight('[summarization]\nrole_weight_user = 7\n'), 7);
+  assert.equal(weight('[summarization]\nrole_weight_tool = 0\n'), 0);
 });

@@ -40,6 +40,12 @@ test('S1: a tool message weighs as a user', () => {
   assert.equal(scoreMessage(message({ role: 'tool', content: '' }), 0, 1), 5);
 });
 
+test('S4: results of tools have a weight of their own where the config names one', () => {
+  const config = { ...DEFAULT_SCORING_CONFIG, roleWeightTool: 2 };
+  const scores = (['user', 'tool'] as const).map((role) => scoreMessage(message({ role, content: '' }), 0, 1, config));
+  assert.deepEqual(scores, [5, 2]);
+});
+
 test('S2: the weight of the role fades with each message that came later', () => {
   const older = scoreMessage(message({ content: '' }), 0, 3);
   assert.equal(older, 5 * 0.95 ** 2);

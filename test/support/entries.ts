@@ -38,6 +38,7 @@ export function viewOf(entries: readonly Entry[], priorLine: number | null = nul
 
 export const planSettings: PlanSettings = {
   keepRecent: 5,
+  keepRecentTokens: 8000,
   chunkSize: 20,
   maxChunkTokens: null,
   chunkOrder: 'importance',

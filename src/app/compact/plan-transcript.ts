@@ -37,6 +37,7 @@ export function planPrepared(
     cutProblem: prepared.conversation.cutProblem,
     settings: {
       keepRecent: compaction.keepRecent,
+      keepRecentTokens: compaction.keepRecentTokens ?? 0,
       chunkSize,
       maxChunkTokens,
       chunkOrder,

@@ -22,6 +22,7 @@ export const configCommand: CommandDefinition<ConfigInvocation> = {
     { flags: '--revoke', description: 'of trust: take it back' },
     ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
     { flags: '--keep-recent <n>', description: LIKEWISE, parse: parseCountOrZero },
+    { flags: '--keep-recent-tokens <n>', description: LIKEWISE, parse: parseCountOrZero },
     { flags: '--chunk-size <n>', description: LIKEWISE, parse: parseCount },
     { flags: '--max-summary-tokens <n>', description: LIKEWISE, parse: parseCount },
     { flags: '--summary-tokens <n>', description: LIKEWISE, parse: parseCount },

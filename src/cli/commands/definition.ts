@@ -66,6 +66,7 @@ export type Options = {
   readonly minRetention?: number;
   readonly jobs?: number;
   readonly keepRecent?: number;
+  readonly keepRecentTokens?: number;
   readonly chunkSize?: number;
   readonly maxSummaryTokens?: number;
   readonly summaryTokens?: number;

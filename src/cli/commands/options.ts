@@ -61,7 +61,12 @@ export const MODEL_FLAGS: readonly Flag[] = [
 export const SELECTION_FLAGS: readonly Flag[] = [
   {
     flags: '--keep-recent <n>',
-    description: 'messages at the end that stay as they are',
+    description: 'messages at the end that stay as they are, at least',
+    parse: parseCountOrZero,
+  },
+  {
+    flags: '--keep-recent-tokens <n>',
+    description: 'more of the end stays, up to this many tokens',
     parse: parseCountOrZero,
   },
   {
@@ -82,6 +87,7 @@ export function readSettings(options: Options): SettingsRequest {
     name: options.model,
     base_url: options.baseUrl,
     keep_recent: options.keepRecent,
+    keep_recent_tokens: options.keepRecentTokens,
     chunk_size: options.chunkSize,
     max_summary_tokens: options.maxSummaryTokens,
     summary_tokens: options.summaryTokens,

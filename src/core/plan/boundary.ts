@@ -7,6 +7,8 @@ export type BoundaryInput = {
   /** Of each message, the smallest index of its group. */
   readonly groups: readonly number[];
   readonly keepRecent: number;
+  /** Tokens that the recent part may have beyond `keepRecent` messages; 0: it has no more than it must. */
+  readonly keepRecentTokens: number;
   /** Whether the kept part may begin at a line; null: it may. */
   readonly cutProblem: (line: number) => string | null;
   /** Something must stay: in a chain of parents for the summary to hang on, in a list because its last element has no comma. */
@@ -18,8 +20,10 @@ export type Boundary =
   | { readonly kind: 'cut'; readonly index: number; readonly note: string | null }
   | { readonly kind: 'none'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string };
 
-/** A prompt is the preferred cut unless it frees less than this share of the compressible bytes (P7). */
-const MIN_PROMPT_SHARE = 0.5;
+/** To begin at a request, the recent part may take this share of the tokens that could be compressed; more would gain too little (P7). */
+const MAX_SHARE_FOR_A_REQUEST = 0.5;
+/** Where no request is in reach, it may take this share. */
+const MAX_SHARE_FOR_GROUPS = 0.25;
 
 /** Where the kept part begins: P1, moved back over groups (P4) to a legal cut of the format (P7); never forward. */
 export function findBoundary(input: BoundaryInput): Boundary {
@@ -40,15 +44,33 @@ export function findBoundary(input: BoundaryInput): Boundary {
   const isCut = (index: number): boolean => isWhole(index) && isLegal(input, index);
   const anywhere = lastIndex(latest, carriedCount + 1, isCut);
   if (anywhere === null) return noCut(input, latest);
-  const prompt = lastIndex(anywhere, carriedCount + 1, (index) => messages[index]?.isPrompt === true && isCut(index));
-  const bytes = prefixBytes(messages, latest);
-  const freedByPrompt = prompt === null ? 0 : (bytes[prompt] ?? 0);
-  if (keepRecent === 0) {
-    const index = prompt ?? anywhere;
-    return { kind: 'cut', index, note: 'the last turn stays: in this format something must stand behind the summary' };
+  const index = growRecentPart(input, anywhere, isCut);
+  const note = keepRecent === 0 ? 'the last turn stays: in this format something must stand behind the summary' : null;
+  return { kind: 'cut', index, note };
+}
+
+/**
+ * Lets the recent part grow, group by group, to the nearest beginning of a request within its tokens; where none is in reach, by as many
+ * whole groups as fit. It is measured in tokens, since a pasted image has many bytes and no words. `least` is where it must begin.
+ */
+function growRecentPart(input: BoundaryInput, least: number, isCut: (index: number) => boolean): number {
+  const { messages, carriedCount, keepRecent, keepRecentTokens } = input;
+  const isRequest = (index: number): boolean => messages[index]?.isPrompt === true;
+  if (isRequest(least)) return least;
+  const compressible = sumTokens(messages.slice(0, least));
+  let recent = sumTokens(messages.slice(least));
+  let grown = 0;
+  let index = least;
+  for (let next = least - 1; next > carriedCount; next -= 1) {
+    const tokens = messages[next]?.tokens ?? 0;
+    recent += tokens;
+    grown += tokens;
+    if (recent > keepRecentTokens || grown > compressible * MAX_SHARE_FOR_A_REQUEST) break;
+    if (!isCut(next)) continue;
+    if (isRequest(next)) return next;
+    if (grown <= compressible * MAX_SHARE_FOR_GROUPS) index = next;
   }
-  const isPromptEnough = prompt !== null && freedByPrompt >= MIN_PROMPT_SHARE * (bytes[latest] ?? 0);
-  return { kind: 'cut', index: isPromptEnough ? prompt : anywhere, note: null };
+  return keepRecent === 0 ? least : index;
 }
 
 /** Nothing is kept: what stands against that is said of the last message as well. */
@@ -81,9 +103,6 @@ function noCut({ messages, carriedCount, cutProblem }: BoundaryInput, latest: nu
   return { kind: 'none', reason: 'no-legal-cut', detail: problem };
 }
 
-/** bytes[i]: of the messages before index i. */
-function prefixBytes(messages: readonly PlanMessage[], end: number): readonly number[] {
-  const sums = [0];
-  for (let index = 0; index < end; index += 1) sums.push((sums[index] ?? 0) + (messages[index]?.length ?? 0));
-  return sums;
+function sumTokens(messages: readonly PlanMessage[]): number {
+  return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
 }

@@ -10,6 +10,8 @@ import type { ConversationView, PlanMessage } from './view.ts';
 
 export type PlanSettings = {
   readonly keepRecent: number;
+  /** Tokens up to which the recent part grows beyond `keepRecent` messages. */
+  readonly keepRecentTokens: number;
   readonly chunkSize: number;
   /** Chunks by tokens instead; null: by `chunkSize`. */
   readonly maxChunkTokens: number | null;
@@ -43,23 +45,26 @@ export type ConversationPlan =
 
 export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
-  const { keepRecent, scoring } = settings;
+  const { keepRecent, scoring, targetTokens } = settings;
   const groups = findGroups(messages.map(groupFactsOf));
-  const boundary = findBoundary({ messages, carriedCount, groups, keepRecent, cutProblem, lastStays });
+  const keepRecentTokens = recentTokensWithin(settings);
+  const limits = { keepRecent, keepRecentTokens, lastStays };
+  const boundary = findBoundary({ messages, carriedCount, groups, cutProblem, ...limits });
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
   const scores = scoreOlder(messages, end, scoring);
   const latestPrompt = messages.findLastIndex((message) => message.isPrompt === true);
   const isFixed = (index: number): boolean => keepRecent > 0 && index === latestPrompt;
+  const isRequest = (index: number): boolean => messages[index]?.isPrompt === true;
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
   const score = (index: number): number =>
     messages[index]?.hidesBefore === true ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0);
-  const candidates = groupCandidates(groups, end, { score, tokens, isFixed });
+  const candidates = groupCandidates(groups, end, { score, tokens, isFixed, isRequest });
   const survivors = chooseSurvivors({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
     unchangedTokens: tokensOf(view),
-    targetTokens: settings.targetTokens ?? Number.NEGATIVE_INFINITY,
+    targetTokens,
     clipTokens: settings.clipTokens,
   });
   const going = scores.keys().filter((index) => !survivors.has(index));
@@ -73,6 +78,13 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
     chunks,
     notes: boundary.note === null ? [] : [boundary.note],
   };
+}
+
+/** The share of a target up to which the recent part grows: a target wins over that, though not over `keepRecent`. */
+const RECENT_SHARE = 0.25;
+
+function recentTokensWithin({ keepRecentTokens, targetTokens }: PlanSettings): number {
+  return targetTokens === null ? keepRecentTokens : Math.min(keepRecentTokens, targetTokens * RECENT_SHARE);
 }
 
 /** Scores of the messages before `end`, by their index and count within that part. */

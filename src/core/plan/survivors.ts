@@ -7,10 +7,15 @@ export type Candidate = {
   readonly tokens: number;
   /** Survives whatever the target (P6). */
   readonly isFixed: boolean;
+  /** A person's request is in it. */
+  readonly isRequest: boolean;
 };
 
+/** What goes, and how many messages stay of those that could go. */
+type Going = { readonly messages: number; readonly tokens: number; readonly surviving: number };
+
 /** Tokens of the clip-archive when so much goes. */
-export type ClipEstimate = (going: { readonly messages: number; readonly tokens: number }) => number;
+export type ClipEstimate = (going: Going) => number;
 
 export type SurvivorInput = {
   readonly candidates: readonly Candidate[];
@@ -18,31 +23,61 @@ export type SurvivorInput = {
   readonly fixedTokens: number;
   /** Tokens of the conversation as it is, an earlier clip-archive included. */
   readonly unchangedTokens: number;
-  readonly targetTokens: number;
+  /** Null: everything goes that may. */
+  readonly targetTokens: number | null;
   readonly clipTokens: ClipEstimate;
 };
 
-/** Lets the lowest-scored groups go, one after the other, until the result fits. Where it never fits, all that may go have gone. */
-export function chooseSurvivors({
-  candidates,
-  fixedTokens,
-  unchangedTokens,
-  targetTokens,
-  clipTokens,
-}: SurvivorInput): ReadonlySet<number> {
+/** The share of a target that is reserved for requests. */
+const REQUEST_SHARE = 0.25;
+
+/**
+ * Lets groups go, one after the other, until the result fits: the lowest-scored first, and the requests that have a place of their own last.
+ * Where it never fits, all that may go have gone.
+ */
+export function chooseSurvivors(input: SurvivorInput): ReadonlySet<number> {
+  const { candidates, fixedTokens, unchangedTokens, clipTokens } = input;
+  const targetTokens = input.targetTokens ?? Number.NEGATIVE_INFINITY;
   const survivors = new Set(candidates.flatMap((candidate) => candidate.members));
   let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
-  const going = { messages: 0, tokens: 0 };
+  let going: Going = { messages: 0, tokens: 0, surviving: survivors.size };
   const total = (): number => (going.messages === 0 ? unchangedTokens : staying + clipTokens(going));
-  const byScore = candidates.filter((candidate) => !candidate.isFixed).sort((a, b) => a.score - b.score);
-  for (const candidate of byScore) {
+  for (const candidate of orderOfGoing(candidates, targetTokens * REQUEST_SHARE)) {
     if (total() <= targetTokens) break;
     for (const member of candidate.members) survivors.delete(member);
     staying -= candidate.tokens;
-    going.tokens += candidate.tokens;
-    going.messages += candidate.members.length;
+    going = {
+      messages: going.messages + candidate.members.length,
+      tokens: going.tokens + candidate.tokens,
+      surviving: survivors.size,
+    };
   }
   return survivors;
+}
+
+/** What may go, in the order in which it goes. */
+function orderOfGoing(candidates: readonly Candidate[], requestTokens: number): readonly Candidate[] {
+  const reserved = reservedRequests(candidates, requestTokens);
+  const free = candidates.filter((candidate) => !candidate.isFixed && !reserved.has(candidate));
+  // The reserved ones stand newest first.
+  return [...free.sort((a, b) => a.score - b.score), ...[...reserved].reverse()];
+}
+
+/**
+ * The newest requests within the tokens, newest first. It stops at the first one that does not fit, so that more tokens never mean other
+ * requests; one that is larger than all the tokens would stop it for good and is passed over.
+ */
+function reservedRequests(candidates: readonly Candidate[], tokens: number): ReadonlySet<Candidate> {
+  const reserved = new Set<Candidate>();
+  let left = tokens;
+  for (const candidate of candidates.toReversed()) {
+    const mayHide = candidate.score === Number.NEGATIVE_INFINITY; // it goes first, whoever said it
+    if (!candidate.isRequest || mayHide || candidate.tokens > tokens) continue;
+    left -= candidate.tokens;
+    if (left < 0) break;
+    if (!candidate.isFixed) reserved.add(candidate); // what is fixed takes its share, though nothing drives it out
+  }
+  return reserved;
 }
 
 /** The groups of the messages before `end`, in order of their first member. */
@@ -53,6 +88,7 @@ export function groupCandidates(
     readonly score: (index: number) => number;
     readonly tokens: (index: number) => number;
     readonly isFixed: (index: number) => boolean;
+    readonly isRequest: (index: number) => boolean;
   },
 ): readonly Candidate[] {
   const members = new Map<number, number[]>();
@@ -67,5 +103,6 @@ export function groupCandidates(
     score: list.reduce((best, index) => Math.max(best, facts.score(index)), Number.NEGATIVE_INFINITY),
     tokens: list.reduce((sum, index) => sum + facts.tokens(index), 0),
     isFixed: list.some((index) => facts.isFixed(index)),
+    isRequest: list.some((index) => facts.isRequest(index)),
   }));
 }

@@ -29,7 +29,7 @@ function fates(
   keepRecent: number,
   isChain = false,
 ): { kinds: string; insertBefore: number | null } {
-  const plan = planOf(entries, { keepRecent });
+  const plan = planOf(entries, { keepRecent, keepRecentTokens: 0 });
   assert.equal(plan.kind, 'compact');
   const planned = planLines([{ view: viewOf(entries), plan }], [], {
     lineCount: entries.length,
@@ -67,7 +67,7 @@ test('in a chain of parents a survivor leaves its line and stands in the clip-ar
   const entries = [entryOf(message(), 1), ...tail];
   assert.equal(fates(entries, 2, true).kinds, 'su su su su su ke ke');
   assert.deepEqual(
-    planLines([{ view: viewOf(entries), plan: planOf(entries, { keepRecent: 2 }) as never }], [], {
+    planLines([{ view: viewOf(entries), plan: planOf(entries, { keepRecent: 2, keepRecentTokens: 0 }) as never }], [], {
       lineCount: 7,
       isChain: true,
     }).outcomes[0],

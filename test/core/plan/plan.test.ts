@@ -16,6 +16,7 @@ function compactPlan(plan: ConversationPlan): Compact {
 
 const settings = fc.record({
   keepRecent: fc.nat({ max: 12 }),
+  keepRecentTokens: fc.nat({ max: 100 }),
   chunkSize: fc.integer({ min: 1, max: 9 }),
   targetTokens: fc.option(fc.nat({ max: 400 })),
   chunkOrder: fc.constantFrom('importance' as const, 'chronological' as const),
@@ -28,7 +29,8 @@ test('P7: of chat lines with prompts the cut stands before a prompt, and at leas
 
 test('P7: one prompt and hours of tool work are cut inside the turn, before a whole group, and P6 keeps the prompt', () => {
   const work = Array.from({ length: 30 }, (_, at) => [calling(`c${at}`), answering(`c${at}`)]).flat();
-  const plan = compactPlan(planOf(entriesOf(messages({ content: 'do it all' }, ...work)), { keepRecent: 5 }));
+  const entries = entriesOf(messages({ content: 'do it all' }, ...work));
+  const plan = compactPlan(planOf(entries, { keepRecent: 5, keepRecentTokens: 0 }));
   assert.equal(plan.boundary, 55);
   assert.deepEqual([...plan.survivors], [0]);
 });
