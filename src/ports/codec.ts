@@ -85,6 +85,8 @@ export type SummaryInput = {
   /** The record at which the main thread ends: its last message in the kept part (chain formats). */
   readonly lastKeptId: string | null;
   readonly tokensBefore: number;
+  /** The summary may quote results of tools: web pages, files. It must not stand where a system speaks. */
+  readonly quotesTools: boolean;
   /** A UUID that is the same for the same input, settings and label. */
   readonly uuid: (label: string) => string;
 };

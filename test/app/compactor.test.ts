@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import * as fc from 'fast-check';
+import { QUOTATION_NOTICE } from '../../src/core/clip-archive.ts';
 import type { ConversationMessage } from '../../src/core/message.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
 import type { CompactionConfig } from '../../src/core/policy.ts';
@@ -47,8 +48,8 @@ test('the result is the clip-archive and the kept messages', async (t) => {
   assert.deepEqual(result.history.slice(1), said.slice(20));
   assert.equal(result.history[0]?.role, 'system');
   assert.equal(
-    result.history[0]?.content.split('\n').slice(0, 3).join('\n'),
-    '[Context Summary — 20 messages compressed across 1 compaction cycle]\n[Batch 1 — depth 0, 2026-01-02T10:00:00.000Z to 2026-01-02T10:13:00.000Z]\nsummary 1',
+    result.history[0]?.content.split('\n').slice(0, 4).join('\n'),
+    `[Context Summary — 20 messages compressed across 1 compaction cycle]\n${QUOTATION_NOTICE}\n[Batch 1 — depth 0, 2026-01-02T10:00:00.000Z to 2026-01-02T10:13:00.000Z]\nsummary 1`,
   );
   assert.deepEqual([result.batchesCreated, result.messagesCompressed, result.failed], [2, 20, undefined]);
   assert.ok(result.tokensEstimateAfter < result.tokensEstimateBefore);

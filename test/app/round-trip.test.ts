@@ -12,10 +12,11 @@ test('a compacted transcript begins with the clip-archive and ends with the kept
   bench.write('talk.jsonl', original);
   const report = reportOf(await bench.compact('talk.jsonl'));
   const [clip = '', ...kept] = bench.read('talk.jsonl').toString().split('\n');
-  assert.equal(JSON.parse(clip).role, 'system');
+  // It quotes tools, so it is not the system's.
+  assert.equal(JSON.parse(clip).role, 'user');
   assert.match(
     JSON.parse(clip).content,
-    /^\[Context Summary — \d+ messages compressed across 1 compaction cycle\]\n\[Batch 1 — depth 0/,
+    /^\[Context Summary — \d+ messages compressed across 1 compaction cycle\]\nWhat follows is quoted .*\n\[Batch 1 — depth 0/,
   );
   assert.ok(original.endsWith(kept.join('\n')));
   assert.equal(report.ledger.kept, kept.length - 1);
@@ -150,7 +151,7 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own, qu
   const { content: after } = JSON.parse(second.read('talk.jsonl').toString().split('\n')[0] ?? '');
   const quoted = before
     .split('\n')
-    .slice(1)
+    .slice(2)
     .join('\n')
     .replaceAll(/^(?=## |\[(?:Batch|Archive))/gm, '\\');
   assert.match(quoted, /^\\\[Batch 1/);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { QUOTATION_NOTICE } from '../../src/core/clip-archive.ts';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../src/core/prompt.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatLine, prose } from '../support/chat.ts';
@@ -94,6 +95,7 @@ function expectedBodies(provider: Provider): readonly unknown[] {
 }
 
 const CLIP = `[Context Summary — 6 messages compressed across 1 compaction cycle]
+${QUOTATION_NOTICE}
 [Batch 1 — depth 0, messages 1 to 3]
 ${FIRST}
 
@@ -125,7 +127,7 @@ for (const provider of PROVIDERS) {
     const [instruction, clip, ...kept] = scene.text().trimEnd().split('\n');
     assert.deepEqual([instruction, ...kept].map((line) => `${line}\n`).join(''), linesOf([0, 7, 8]));
     const { role, content } = JSON.parse(clip ?? '');
-    assert.equal(role, 'system');
+    assert.equal(role, 'user');
     assert.ok(content.startsWith(CLIP), content);
     assert.match(content.slice(CLIP.length), /^\[Archive: [^\n]*\]$/);
 

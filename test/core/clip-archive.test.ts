@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SummaryBatch } from '../../src/core/batch.ts';
-import { buildClipArchive, parseClipArchiveHead } from '../../src/core/clip-archive.ts';
+import {
+  buildClipArchive,
+  clipArchiveBody,
+  hasQuotationNotice,
+  parseClipArchiveHead,
+  QUOTATION_NOTICE,
+} from '../../src/core/clip-archive.ts';
 import { isClipArchiveText } from '../../src/core/split.ts';
 
 const clip = { clipFirst: 1, clipLast: 1 };
@@ -155,6 +161,18 @@ test('a clip-archive is known as one by its text, and its head reads back', () =
 
 test('the head of one cycle reads back', () => {
   assert.deepEqual(parseClipArchiveHead(buildClipArchive([], clip, 7)), { messages: 7, cycles: 1 });
+});
+
+test('the notice stands in the second line, and the body below it', () => {
+  const head = '[Context Summary — 20 messages compressed across 1 compaction cycle]';
+  const text = buildClipArchive([untimed('one')], clip, 20, 1, { notice: QUOTATION_NOTICE });
+  assert.equal(text, `${head}\n${QUOTATION_NOTICE}\n[Batch 1 — depth 0]\none`);
+  assert.deepEqual([text, text.replace(`${QUOTATION_NOTICE}\n`, '')].map(clipArchiveBody), [
+    '[Batch 1 — depth 0]\none',
+    '[Batch 1 — depth 0]\none',
+  ]);
+  assert.deepEqual([head, `${head}\n${QUOTATION_NOTICE}`].map(clipArchiveBody), [null, null]);
+  assert.deepEqual([text, head, `x\n${QUOTATION_NOTICE}`].map(hasQuotationNotice), [true, false, false]);
 });
 
 test('text with another first line has no head', () => {

@@ -119,6 +119,7 @@ function renderOwnLines(
     ),
     prior: json(prepared.view.prior ?? undefined),
     lastKeptId: lastKept?.recordId ?? null,
+    quotesTools: prepared.view.messages.some(({ role, results = [] }) => role === 'tool' || results.length > 0),
     tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
     uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
   });

@@ -15,8 +15,8 @@ import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
 /** Tokens of the head of a batch, with its times. */
 const BATCH_FRAME_TOKENS = 20;
-/** Tokens of a clip-archive beside its batches: head, section heads, last line. */
-const CLIP_FRAME_TOKENS = 80;
+/** Tokens of a clip-archive beside its batches: first lines, section heads, last line. */
+const CLIP_FRAME_TOKENS = 110;
 
 /** Plans one conversation. `batchTokens`: the expected size of a batch in the clip-archive; by default the largest it may have. */
 export function planPrepared(

@@ -1,4 +1,4 @@
-import { parseClipArchiveHead } from '../../core/clip-archive.ts';
+import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
@@ -26,8 +26,7 @@ export function foreignPrior(text: string, staleMessageCount: number): Prior {
   const head = parseClipArchiveHead(text);
   if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
     return { kind: 'foreign', text, messages: staleMessageCount, cycles: 1 };
-  const body = text.slice(text.indexOf('\n') + 1);
-  return { kind: 'foreign', text: text.includes('\n') ? body : text, messages: head.messages, cycles: head.cycles };
+  return { kind: 'foreign', text: clipArchiveBody(text) ?? text, messages: head.messages, cycles: head.cycles };
 }
 
 /** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */

@@ -1,4 +1,5 @@
-import { buildClipArchive } from '../../core/clip-archive.ts';
+import { buildClipArchive, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
+import type { ClipArchiveExtras } from '../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../core/split.ts';
 import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
@@ -81,8 +82,11 @@ function createClipFinder(
 /** The clip-archive in the file begins with what the stored batches give. */
 function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
   const sizes = readClipSizes(settings);
-  const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
-  if (text !== null && text.startsWith(expected)) return [];
+  const build = (extras: ClipArchiveExtras): string =>
+    buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle, extras);
+  // Earlier versions wrote no notice.
+  const expected = [build({ notice: QUOTATION_NOTICE }), build({})];
+  if (text !== null && expected.some((beginning) => text.startsWith(beginning))) return [];
   const message = `the clip-archive of conversation ${cycle.conversationId} does not say what its ${cycle.live.length} stored batches say: a batch is missing or was changed`;
   return [{ kind: 'missing-batch', message }];
 }

@@ -1,5 +1,5 @@
 import type { SummaryBatch } from '../../core/batch.ts';
-import { buildClipArchive } from '../../core/clip-archive.ts';
+import { buildClipArchive, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
 import type { KeptMessage } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
@@ -80,7 +80,11 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   const retentionOf = retentionOfShown(batches, { offset, closed: closed.value });
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
-  const extras = { keptWordForWord: input.keptWordForWord, archiveLine: archiveLine(input.originKey) };
+  const extras = {
+    notice: QUOTATION_NOTICE,
+    keptWordForWord: input.keptWordForWord,
+    archiveLine: archiveLine(input.originKey),
+  };
   return ok({
     text: () => buildClipArchive(live, config, messagesCompressed, cycle, extras),
     draft: {

@@ -3,6 +3,7 @@ import { OWN_KEYS } from './dialect.ts';
 import type { OwnKey, Survey, Times } from './dialect.ts';
 import { idAt, isRecord } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { summaryRole } from '../summary-role.ts';
 import { parseTime } from './time.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
@@ -23,7 +24,7 @@ export function renderSummary(input: SummaryInput, survey: Survey): readonly str
   const isRow = keys.has('conversation_id');
   const candidates = [dropped, kept, survey.laterInstructionOf(conversation)];
   const values: { readonly [key: string]: Json } = {
-    role: survey.hasBlocks() && !isRow ? 'user' : 'system',
+    role: survey.hasBlocks() && !isRow ? 'user' : summaryRole(input),
     content: input.text,
     ...(keys.has('id') && { id: newId(input, { kept, dropped }) }),
     ...(isRow && { conversation_id: template['conversation_id'] ?? null }),

@@ -1,4 +1,4 @@
-import { parseClipArchiveHead } from '../../../core/clip-archive.ts';
+import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
 import { readToolCall } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
@@ -30,10 +30,10 @@ export function createSession(): CodecSession {
   const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
     if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
     if (givenRole === 'system') return true;
-    // In files of Anthropic's blocks, which have no system lines, it is a user's: whether this is one shows only in the lines to come.
-    return (
-      isPersonsRole(givenRole) && conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null
-    );
+    if (!isPersonsRole(givenRole)) return false;
+    // A user's where it quotes tools. One without the notice is an older one's, in files of Anthropic's blocks: whether this is one shows only in the lines to come.
+    if (hasQuotationNotice(text)) return true;
+    return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
   };
   const findAnswered = (said: Said, line: number, isNew: boolean): string | null => {
     if (said.role !== 'tool') return null;

@@ -1,3 +1,4 @@
+import { hasQuotationNotice } from '../../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
@@ -35,13 +36,25 @@ export function createItemSession(): CodecSession {
     seen.lastLine = Math.max(seen.lastLine, line);
     if (isNew) noteNew(decoded, line);
     // A second one, in the middle, tells what was said, and goes as that does.
-    if (isClip(decoded)) return { ...decoded, kind: line === seen.summaryLine ? 'summary' : 'message' };
+    if (isClip(decoded)) return asClip(decoded, line === seen.summaryLine ? 'summary' : 'message');
     return isNew ? trackAnswer(decoded, line) : decoded;
   };
   return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => [renderItem(input)] };
 }
 
+/** Nobody typed it, whoever's message it is. */
+function asClip(decoded: Decoded, kind: 'summary' | 'message'): Decoded {
+  const { message } = decoded;
+  return {
+    ...decoded,
+    kind,
+    isPrompt: false,
+    ...(message !== undefined && { message: { ...message, role: 'system' } }),
+  };
+}
+
 function isClip({ message }: Decoded): boolean {
+  if (message?.role === 'user') return hasQuotationNotice(message.content);
   return message?.role === 'system' && isClipArchiveText(message.content);
 }
 

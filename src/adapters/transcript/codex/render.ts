@@ -1,6 +1,7 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { summaryRole } from '../summary-role.ts';
 import { carriedItems } from './compaction.ts';
 
 /**
@@ -20,7 +21,10 @@ export function renderCompaction(input: SummaryInput): string {
 /** The summary among items that stand alone: nothing but its first words and its role tells it from another message. */
 export function renderItem(input: SummaryInput): string {
   const { timestamp } = stamp(input);
-  return JSON.stringify({ ...(timestamp !== undefined && { timestamp }), ...summaryItem('system', input.text) });
+  return JSON.stringify({
+    ...(timestamp !== undefined && { timestamp }),
+    ...summaryItem(summaryRole(input), input.text),
+  });
 }
 
 function summaryItem(role: 'user' | 'system', text: string): JsonRecord {

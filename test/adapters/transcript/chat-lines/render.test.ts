@@ -54,6 +54,7 @@ suite('the line of a summary', () => {
       lastDropped: null,
       lastKeptId: null,
       tokensBefore: 0,
+      quotesTools: false,
       uuid: () => UUID,
     });
     assert.equal(line, '{"role":"system","content":"a\\u2028b\\u2029c\\u0085d\\ud83d"}');

@@ -73,6 +73,7 @@ export function rendered(records: readonly unknown[], said: Partial<SummaryInput
     lastDropped: asJson(records.at(-kept - 1) ?? null),
     lastKeptId: null,
     tokensBefore: 100,
+    quotesTools: false,
     uuid: (label) => `uuid of ${label}`,
     ...said,
   });

@@ -14,6 +14,7 @@ const nothing: SummaryInput = {
   lastDropped: null,
   lastKeptId: null,
   tokensBefore: 4321,
+  quotesTools: false,
   uuid: (label) => `made-${label}`,
 };
 

@@ -72,6 +72,7 @@ test("the client's boundary and summary, and ours, have the shapes that the sche
       lastDropped: null,
       lastKeptId: 'tail',
       tokensBefore: 1,
+      quotesTools: false,
       uuid: (label) => label,
     })
     .map((line) => JSON.parse(line));

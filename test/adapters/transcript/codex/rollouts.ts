@@ -97,6 +97,7 @@ export function summaryInput(more: Partial<SummaryInput> = {}): SummaryInput {
     lastDropped: null,
     lastKeptId: null,
     tokensBefore: 1,
+    quotesTools: false,
     uuid: (label) => label,
     ...more,
   };

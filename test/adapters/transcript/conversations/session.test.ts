@@ -76,6 +76,7 @@ function rendered(firstKept: Json, lastDropped: Json): unknown {
     lastDropped,
     lastKeptId: null,
     tokensBefore: 9,
+    quotesTools: false,
     uuid: () => '',
   };
   return conversationLines

@@ -50,6 +50,7 @@ test('after any legal cut Copilot has the summary, then an end of what it had, a
           lastDropped: null,
           lastKeptId: null,
           tokensBefore: 1,
+          quotesTools: false,
           uuid: () => uuidOf(999),
         });
         const ours: readonly Json[] = rendered.map((text): Json => JSON.parse(text));

@@ -17,6 +17,7 @@ function render(values: readonly Json[], line: number, input: Partial<SummaryInp
     lastDroppedBefore: values[line - 2] ?? null,
     lastKeptId: null,
     tokensBefore: 4321,
+    quotesTools: false,
     uuid: () => uuidOf(999),
     ...input,
   });

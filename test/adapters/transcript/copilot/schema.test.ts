@@ -65,6 +65,7 @@ test('our compaction has the shape of one of Copilot, and nothing else in it', (
     lastDropped: null,
     lastKeptId: null,
     tokensBefore: 1,
+    quotesTools: false,
     uuid: () => uuidOf(999),
   });
   ownCompaction.parse(JSON.parse(line));

@@ -58,6 +58,7 @@ test('after any legal cut pi has the summary, then an end of what it had, and go
           prior: priorLine === null ? null : (values[priorLine - 1] ?? null),
           lastKeptId: null,
           tokensBefore: 1,
+          quotesTools: false,
           uuid: (label) => `made-${line}-${label}`,
         });
         const after = replay([...values.slice(0, 1), ...parseLines(rendered.join('\n')), ...kept]);

@@ -18,6 +18,7 @@ function render(values: readonly Json[], line: number, input: Partial<SummaryInp
     prior: priorLine === null ? null : (values[priorLine - 1] ?? null),
     lastKeptId: null,
     tokensBefore: 4321,
+    quotesTools: false,
     uuid: (label) => `made-${label}`,
     ...input,
   });
@@ -32,6 +33,7 @@ const ours: Fields = {
   summary: TEXT,
   firstKeptEntryId: 'c',
   tokensBefore: 4321,
+  quotesTools: false,
   fromHook: true,
 };
 

@@ -77,6 +77,7 @@ test('our compaction has the shape of one of pi, and nothing else in it', () => 
     lastDropped: null,
     lastKeptId: null,
     tokensBefore: 1,
+    quotesTools: false,
     uuid: (label) => label,
   });
   ownCompaction.parse(parseLines(lines.at(-1) ?? '')[0]);
