@@ -1,6 +1,7 @@
 import type { Manner } from './invocation.ts';
 import { createProgress } from './progress.ts';
 import type { RunProgress } from './progress.ts';
+import { createTerminalFilter, safeLines } from './render/safe-text.ts';
 import { decideColor, isCi, loadTheme } from './render/theme.ts';
 import type { Theme } from './render/theme.ts';
 import type { Terminal } from './terminal.ts';
@@ -12,7 +13,7 @@ export type Voice = {
   readonly answerWidthColumns: number;
   readonly theme: Theme;
   readonly answer: (lines: readonly string[]) => void;
-  /** Raw output, in pieces. */
+  /** Raw output, in pieces: exact in a file or a pipe; on a terminal control characters are shown, not obeyed. */
   readonly answerPiece: (piece: string | Uint8Array) => void;
   /** Said whatever the manner is. */
   readonly error: (line: string) => void;
@@ -31,8 +32,9 @@ export async function createVoice(terminal: Terminal, manner: Manner): Promise<V
   const progress = createProgress(showsProgress ? stderr : null);
   const say = (lines: readonly string[]): void => {
     progress.clear();
-    if (lines.length > 0) stderr.write(`${lines.join('\n')}\n`);
+    if (lines.length > 0) stderr.write(`${safeLines(lines.join('\n'))}\n`);
   };
+  const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
   /** What goes to a file or a pipe does not stand in the way of the line. */
   const makeRoom = (): void => {
     if (stdout.isTerminal) progress.clear();
@@ -43,11 +45,11 @@ export async function createVoice(terminal: Terminal, manner: Manner): Promise<V
     theme: await themeFor(stderr.isTerminal),
     answer: (lines) => {
       makeRoom();
-      if (lines.length > 0) stdout.write(`${lines.join('\n')}\n`);
+      if (lines.length > 0) stdout.write(`${safeLines(lines.join('\n'))}\n`);
     },
     answerPiece: (piece) => {
       makeRoom();
-      stdout.write(piece);
+      stdout.write(showPiece === null ? piece : showPiece(piece));
     },
     error: (line) => say([line]),
     report: (lines) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { safeJson, safeText } from '../../../src/cli/render/safe-text.ts';
+import { createTerminalFilter, safeJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
 import { shellWord } from '../../../src/cli/render/shell-word.ts';
 
 test('escape sequences and line ends are shown, not obeyed', () => {
@@ -19,6 +19,31 @@ test('text of any language and joined emoji stay as they are', () => {
 
 test('half of a surrogate pair is shown, and a whole pair stays', () => {
   assert.equal(safeText('\ud83d 😀 \ude00'), '\\ud83d 😀 \\ude00');
+});
+
+test('tag characters, which nobody sees, are shown', () => {
+  assert.equal(safeText('a\u{e0041}\u{e007f}'), 'a\\u{e0041}\\u{e007f}');
+  assert.equal(safeJson('"\u{e0041}"'), '"\\udb40\\udc41"');
+});
+
+test('rendered lines keep our styles and their ends, and no other sequence', () => {
+  const styled = '\u001b[1mname\u001b[22m \u001b[31mred\u001b[39m\n';
+  assert.equal(safeLines(styled), styled);
+  assert.equal(
+    safeLines('\u001b]0;title\u0007\u001b[2J\u001b[8mhidden\u001b[0m'),
+    '\\x1b]0;title\\x07\\x1b[2J\\x1b[8mhidden\\x1b[0m',
+  );
+});
+
+test('raw output on a terminal is shown, not obeyed, wherever the pieces are cut', () => {
+  const text = 'a\tb\r\n\u001b[31mred\u001b]52;c;eHh4\u0007 \u0000 é日本😀\u009b2J\n';
+  const shown = 'a\tb\n\\x1b[31mred\\x1b]52;c;eHh4\\x07 \\x00 é日本😀\\x9b2J\n';
+  const bytes = Buffer.from(text);
+  assert.equal(createTerminalFilter()(bytes), shown);
+  for (let cut = 7; cut < bytes.length; cut += 1) {
+    const filter = createTerminalFilter();
+    assert.equal(filter(bytes.subarray(0, cut)) + filter(bytes.subarray(cut)), shown);
+  }
 });
 
 test('no control character gets through, whatever the text', () => {
