@@ -12,11 +12,15 @@ const MAX_GROUP = 64;
  * Lines as soon as they are there, those together that are there together, without their LF or CRLF; a last one without an end counts. Ends
  * quietly when it is interrupted.
  */
-export async function* readQueryGroups(source: Readable, signal: AbortSignal): AsyncGenerator<readonly string[]> {
+export async function* readQueryGroups(
+  source: Readable,
+  signal: AbortSignal,
+  maxLineBytes = MAX_LINE_BYTES,
+): AsyncGenerator<readonly string[]> {
   let pieces: Buffer[] = [];
   let keptBytes = 0;
   const keep = (piece: Buffer): void => {
-    const kept = piece.subarray(0, MAX_LINE_BYTES - keptBytes);
+    const kept = piece.subarray(0, maxLineBytes - keptBytes);
     if (kept.length > 0) pieces.push(kept);
     keptBytes += kept.length;
   };

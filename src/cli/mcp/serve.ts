@@ -1,10 +1,11 @@
-import { McpServer, parseJSONRPCMessage, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import { McpServer, parseJSONRPCMessage } from '@modelcontextprotocol/server';
 import type { CallToolResult, JSONRPCMessage, Tool as ListedTool, Transport } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
 import type { Tool } from './tool.ts';
-import { createWire, fieldsOf, isRequestId } from './wire.ts';
+import { fieldsOf, isRequestId, isResponse, rpcError } from './rpc.ts';
+import { clipEcho, createWire } from './wire.ts';
 import type { Wire, WireOptions } from './wire.ts';
 
 export type ServeOptions = WireOptions & {
@@ -20,9 +21,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const { signal, notice } = options;
   const running = new Set<Promise<unknown>>();
   const wire = createWire(options);
-  const { transport, ended } = createTransport(wire, notice);
+  const { transport, ended } = createTransport(wire);
   const createServer = (): McpServer => buildServer(options, running);
-  const handle = serveStdio(createServer, { transport, onerror: ({ message }) => notice(message) });
+  const handle = serveStdio(createServer, { transport, onerror: ({ message }) => notice(clipEcho(message)) });
   signal.addEventListener('abort', wire.close);
   await ended;
   signal.removeEventListener('abort', wire.close);
@@ -34,7 +35,7 @@ export async function serve(options: ServeOptions): Promise<void> {
 type Carrier = { readonly transport: Transport; readonly ended: Promise<void> };
 
 /** The protocol's own reader and writer would hold answers in memory, and drop those that are due when the input ends. */
-function createTransport(wire: Wire, notice: WireOptions['notice']): Carrier {
+function createTransport(wire: Wire): Carrier {
   const ended = Promise.withResolvers<void>();
   const transport: Transport = {
     start: async () => {
@@ -49,8 +50,7 @@ function createTransport(wire: Wire, notice: WireOptions['notice']): Carrier {
   const receive = (value: unknown): void => {
     const message = readMessage(value);
     if (message !== null) transport.onmessage?.(message);
-    else if (isRequestId(fieldsOf(value).id)) wire.send(refuse(fieldsOf(value).id));
-    else notice('a line of standard input is JSON and no message of the protocol, and was passed over');
+    else if (!isResponse(value)) wire.send(refuse(value));
   };
   return { transport, ended: ended.promise };
 }
@@ -64,12 +64,9 @@ function readMessage(value: unknown): JSONRPCMessage | null {
   }
 }
 
-function refuse(id: unknown): unknown {
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: { code: ProtocolErrorCode.InvalidRequest, message: 'Not a JSON-RPC 2.0 message' },
-  };
+function refuse(value: unknown): object {
+  const { id } = fieldsOf(value);
+  return rpcError(isRequestId(id) ? id : null, 'invalid', 'Not a JSON-RPC 2.0 message');
 }
 
 function buildServer(options: ServeOptions, running: Set<Promise<unknown>>): McpServer {

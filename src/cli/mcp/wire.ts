@@ -2,7 +2,14 @@ import type { Readable } from 'node:stream';
 import { readQueryGroups } from '../query-lines.ts';
 import { safeJson } from '../render/safe-text.ts';
 import { systemCode } from '../system-failure.ts';
-import { clipField } from './bounds.ts';
+import { createBatches } from './batches.ts';
+import { takeChars } from './bounds.ts';
+import { fieldsOf, isRequestId, rpcError } from './rpc.ts';
+
+/** No request of a client needs more; a larger one is answered with an error. */
+const MAX_REQUEST_BYTES = 1024 * 1024;
+/** Of what a client says, on stderr: logs are read by people, and kept. */
+const MAX_ECHO_CHARS = 80;
 
 /** The two ends of a connection. */
 export type WireOptions = {
@@ -34,20 +41,40 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
     closing.abort();
     ended.resolve();
   };
+  const writeOut = (value: unknown): void => {
+    if (closing.signal.aborted) return;
+    // A person who looks on must be safe from what a transcript holds, and so must a reader that ends lines at U+2028.
+    const isRead = write(`${safeJson(JSON.stringify(value))}\n`);
+    if (isRead) endIfAnswered();
+    else close();
+  };
+  const batches = createBatches(writeOut);
   return {
     read: async (onValue) => {
-      const take = (line: string): void => {
-        const value = parse(line);
-        if (value === undefined) {
-          return notice(`a line of standard input is no JSON, and was passed over: ${clipField(line)}`);
-        }
+      const deliver = (value: unknown): void => {
         const { asked, withdrawn } = readRequest(value);
         if (asked !== null) unanswered.add(asked);
-        unanswered.delete(withdrawn);
+        if (withdrawn !== undefined) {
+          unanswered.delete(withdrawn);
+          batches.withdraw(withdrawn);
+        }
         onValue(value);
       };
+      const take = (line: string): void => {
+        if (Buffer.byteLength(line) > MAX_REQUEST_BYTES) {
+          notice('a request is larger than 1 MiB and was refused');
+          return writeOut(rpcError(null, 'invalid', 'The request is larger than 1 MiB. Ask for less at a time.'));
+        }
+        const value = parse(line);
+        if (value === undefined) {
+          notice(`a line of standard input is not valid JSON: ${clipEcho(line)}`);
+          return writeOut(rpcError(null, 'parse', 'Not valid JSON'));
+        }
+        if (Array.isArray(value)) batches.read(value, deliver);
+        else deliver(value);
+      };
       try {
-        const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]));
+        const groups = readQueryGroups(input, AbortSignal.any([signal, closing.signal]), MAX_REQUEST_BYTES + 1);
         for await (const lines of groups) for (const line of lines) if (line.trim() !== '') take(line);
       } catch (error) {
         const code = systemCode(error);
@@ -60,15 +87,17 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
       await ended.promise;
     },
     send: (value) => {
-      if (closing.signal.aborted) return;
-      // A person who looks on must be safe from what a transcript holds, and so must a reader that ends lines at U+2028.
-      const isRead = write(`${safeJson(JSON.stringify(value))}\n`);
-      unanswered.delete(readAnswered(value));
-      if (isRead) endIfAnswered();
-      else close();
+      const id = readAnswered(value);
+      unanswered.delete(id);
+      if (!batches.take(id, value)) writeOut(value);
     },
     close,
   };
+}
+
+/** The beginning of what a client sent, for a message on stderr. */
+export function clipEcho(text: string): string {
+  return text.length <= MAX_ECHO_CHARS ? text : `${takeChars(text, MAX_ECHO_CHARS - 1)}…`;
 }
 
 function parse(line: string): unknown {
@@ -93,20 +122,4 @@ function readRequest(value: unknown): RequestFacts {
 function readAnswered(value: unknown): unknown {
   const { id, method } = fieldsOf(value);
   return method === undefined ? id : undefined;
-}
-
-export function isRequestId(id: unknown): id is string | number {
-  return typeof id === 'string' || typeof id === 'number';
-}
-
-type Fields = {
-  readonly id?: unknown;
-  readonly method?: unknown;
-  readonly params?: unknown;
-  readonly requestId?: unknown;
-};
-
-/** Of a message that nobody has checked yet. */
-export function fieldsOf(value: unknown): Fields {
-  return typeof value === 'object' && value !== null ? value : {};
 }
