@@ -47,6 +47,13 @@ export function createUseCases(composition: Composition): UseCases {
       chosen.embedding = embedding.value;
       return ok(embedding.value.warnings);
     },
+    chooseMask: async (redactRulesPath) => {
+      const redactors = await loadRedactorsFor({ redactsSecrets: true, redactRulesPath });
+      if (!redactors.ok) return redactors;
+      const redactor = redactors.value?.create();
+      if (redactor !== undefined) chosen.mask = redactor.redact;
+      return ok(redactors.value?.warnings ?? []);
+    },
     compactFile: async (request, progress) => {
       const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
       const { createBreaker } = await import('../app/summarize/breaker.ts');
@@ -75,12 +82,17 @@ export function createUseCases(composition: Composition): UseCases {
     verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
     searchArchive: async (request) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
-      const { embedding } = chosen;
-      return searchArchive(embedding === undefined ? deps : { ...deps, queryVectors: embedding.queryVectors }, request);
+      const { embedding, mask } = chosen;
+      return searchArchive({ ...deps, queryVectors: embedding?.queryVectors, mask }, request);
     },
-    showArchived: async (request) => (await import('../app/search/show-archived.ts')).showArchived(deps, request),
-    showOriginals: async (request, onLine) =>
-      (await import('../app/search/show-archived.ts')).showOriginals(deps, request, onLine),
+    showArchived: async (request) => {
+      const { showArchived } = await import('../app/search/show-archived.ts');
+      return showArchived({ ...deps, mask: chosen.mask }, request);
+    },
+    showOriginals: async (request, onLine) => {
+      const { showOriginals } = await import('../app/search/show-archived.ts');
+      return showOriginals({ ...deps, mask: chosen.mask }, request, onLine);
+    },
     listArchive: async () => (await import('../app/search/list-archive.ts')).listArchive(deps),
     measureArchive: async () => (await import('../app/search/list-archive.ts')).measureArchive(deps),
     checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
@@ -94,7 +106,7 @@ export function createUseCases(composition: Composition): UseCases {
   };
 }
 
-type Chosen = { breaker?: Breaker; model?: ChosenModel; embedding?: ChosenEmbedding };
+type Chosen = { breaker?: Breaker; model?: ChosenModel; embedding?: ChosenEmbedding; mask?: (text: string) => string };
 
 type ChosenModel = Pick<CompactDeps, 'model' | 'service' | 'fallback'>;
 

@@ -1,3 +1,4 @@
+import type { McpScope } from './mcp/scope.ts';
 import type { SearchRequest } from '../app/contract/requests.ts';
 import type { ConfigRequest } from '../config/find.ts';
 import type { SettingFlags } from '../config/resolve.ts';
@@ -113,6 +114,9 @@ export type McpInvocation = Common & {
   /** In which transcripts may be compacted. */
   readonly folders: readonly string[];
   readonly allowsCompacting: boolean;
+  /** What the server shows of the archive. */
+  readonly scope: McpScope;
+  readonly masksSecrets: boolean;
 };
 
 export type ConfigInvocation = Common & {

@@ -39,6 +39,8 @@ export type UseCases = {
    * without it.
    */
   readonly chooseEmbedder: (choice: EmbedderChoice) => Promise<Result<readonly string[], string>>;
+  /** Has searches and what is shown mask secrets; gives warnings about the rules. The error says why they cannot be used. */
+  readonly chooseMask: (redactRulesPath: string | null) => Promise<Result<readonly string[], string>>;
   /** Several may be at work at a time; `progress` is that of this one. */
   readonly compactFile: (request: CompactFileRequest, progress: Progress) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;

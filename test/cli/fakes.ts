@@ -112,6 +112,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
     return {
       chooseModel: (choice) =>
         keep({ name: 'choose-model', request: choice }, answers.chooseModel?.(choice) ?? Promise.resolve(ok([]))),
+      chooseMask: (path) =>
+        keep({ name: 'choose-mask', request: path }, answers.chooseMask?.(path) ?? Promise.resolve(ok([]))),
       chooseEmbedder: (choice) =>
         keep({ name: 'choose-embedder', request: choice }, answers.chooseEmbedder?.(choice) ?? Promise.resolve(ok([]))),
       compactFile: (request, progress) =>

@@ -29,6 +29,8 @@ const MAX_EXCERPT_CHARS = 320;
 export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'> & {
   /** Undefined: search is by words alone. */
   readonly queryVectors?: QueryVectors;
+  /** Masks secrets, before an excerpt could part one; undefined: texts are shown as they are. */
+  readonly mask?: (text: string) => string;
 };
 
 /**
@@ -46,7 +48,7 @@ export async function searchArchive(deps: SearchDeps, request: SearchRequest): P
     const hits = archive.messages.inOneState(() => {
       // Another run may have begun to make all of them anew meanwhile.
       const isUsable = vector?.length === archive.vectors.findModel()?.dimensions;
-      return findHits(archive, { request, formats: deps.formats, vector: isUsable ? (vector ?? null) : null });
+      return findHits(archive, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
     });
     return ok({ ...report, hits, archive: deps.archivePath });
   } catch (error) {
@@ -62,11 +64,12 @@ type Found =
 type Asked = {
   readonly request: SearchRequest;
   readonly formats: FormatRegistry;
+  readonly mask?: (text: string) => string;
   /** Of the query; null: it is looked for by its words alone. */
   readonly vector: Float32Array | null;
 };
 
-function findHits(archive: Archive, { request, formats, vector }: Asked): readonly SearchHit[] {
+function findHits(archive: Archive, { request, formats, mask = (text) => text, vector }: Asked): readonly SearchHit[] {
   const { query, kinds, order, limit } = request;
   const filter = readFilter(request);
   const reader = createTextReader(archive, formats);
@@ -80,8 +83,8 @@ function findHits(archive: Archive, { request, formats, vector }: Asked): readon
   reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
   return found.map((one) =>
     one.kind === 'batch'
-      ? toBatchHit(one.found, excerptOf(one.found.content))
-      : toMessageHit(one.found, excerptOf(reader.textOf(one.found))),
+      ? toBatchHit(one.found, excerptOf(mask(one.found.content)))
+      : toMessageHit(one.found, excerptOf(mask(reader.textOf(one.found)))),
   );
 }
 

@@ -16,17 +16,21 @@ import type { FoundArchived } from './find-archived.ts';
 import type { ShowRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 
-type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'>;
+type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'> & {
+  /** Masks secrets in reports, never in the bytes of lines; undefined: texts are shown as they are. */
+  readonly mask?: ((text: string) => string) | undefined;
+};
 
 /** One original line, its ending included, and what is known of it; the report is only made when it is asked for. */
 export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
 
 /** What a label or id names. */
 export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
-  return withFound(deps, name, (archive, found) => {
-    if (found.kind === 'batch') return reportShownBatch(archive, found.batch);
+  const { mask = (text) => text } = deps;
+  return withFound(deps, name, (archive, found): ShowReport => {
+    if (found.kind === 'batch') return masked(reportShownBatch(archive, found.batch), mask);
     if (found.kind === 'compaction') return reportShownCompaction(archive, found);
-    return reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId));
+    return masked(reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId)), mask);
   });
 }
 
@@ -38,13 +42,18 @@ export async function showOriginals(
 ): Promise<Result<number, LookupFailure>> {
   return withFound(deps, name, (archive, found) => {
     let count = 0;
+    const { mask = (text) => text } = deps;
     for (const { bytes, find } of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
-      if (!onLine({ bytes, report: () => reportMessage(deps.formats, find(), bytes) })) break;
+      if (!onLine({ bytes, report: () => masked(reportMessage(deps.formats, find(), bytes), mask) })) break;
     }
     return count;
   });
+}
+
+function masked<R extends { readonly text: string }>(report: R, mask: (text: string) => string): R {
+  return { ...report, text: mask(report.text) };
 }
 
 /** What is known of a line is only looked up where somebody asks: a page may begin behind a million others. */

@@ -1,4 +1,6 @@
 import { createOutage } from '../../app/search/embeddings/outage.ts';
+import { ok } from '../../core/result.ts';
+import type { Result } from '../../core/result.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
@@ -15,6 +17,7 @@ import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
 import { inSession } from '../session.ts';
 import type { Session, Stage } from '../session.ts';
+import type { UseCases } from '../use-cases.ts';
 
 export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<ExitCode> {
   return inSession(stage, { ...invocation, format: null, command: 'compact mcp', needs: [] }, async (session) => {
@@ -25,6 +28,19 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
       if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
       folders.push(resolved.value);
     }
+    const { scope, masksSecrets } = invocation;
+    const choose = async (useCases: UseCases): Promise<Result<readonly string[], string>> =>
+      masksSecrets ? useCases.chooseMask(settings.privacy.redact_rules) : ok([]);
+    const masking = await choose(session.useCases);
+    if (!masking.ok) return session.refuse(masking.error);
+    voice.report(masking.value.map(safeText));
+    const openMasked = async (signal: AbortSignal): Promise<UseCases> => {
+      const useCases = openUseCases(signal);
+      const chosen = await choose(useCases);
+      if (chosen.ok) return useCases;
+      useCases.close();
+      throw new Error(chosen.error);
+    };
     if (terminal.stdin.kind === 'terminal') voice.report([AT_A_TERMINAL]);
     // The protocol's library takes a while to load, and no other command needs it.
     const { serve } = await import('../mcp/serve.ts');
@@ -38,16 +54,17 @@ export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<E
       signal: terminal.signal,
       notice: (sentence) => voice.report([`compact mcp: ${safeText(sentence)}`]),
       version: readPackageVersion(),
-      instructions: writeInstructions(folders, invocation.allowsCompacting),
+      instructions: writeInstructions({ ...invocation, folders }),
       tools: [
         createMemoryRead({
-          openUseCases,
+          openUseCases: openMasked,
           chooseEmbedding: (useCases) =>
             chooseEmbeddingIfAny({ ...session, useCases }, { instead: 'search is by words alone', outage }),
           asksService: settings.embedding.provider !== null,
           archivePath: settings.archive.path,
+          scope,
         }),
-        createMemoryExpand(openUseCases),
+        createMemoryExpand(openMasked, scope),
         createCompactContext({ session, invocation, folders }),
       ],
       onBug: (error) => tellOfBug(session, error),

@@ -61,6 +61,7 @@ export type Options = {
   readonly list?: boolean;
   readonly revoke?: boolean;
   readonly allowCompact?: boolean;
+  readonly redact?: boolean;
   readonly preview?: boolean;
   /** From 0 to 1. */
   readonly minRetention?: number;

@@ -1,3 +1,4 @@
+import { parseSince } from '../../config/moment.ts';
 import type { McpInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, readSettings } from './options.ts';
@@ -9,6 +10,17 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
       flags: '--allow-compact',
       description: 'offer the tool compact_context, which compacts a transcript in these folders',
     },
+    {
+      flags: '--source <file>',
+      description: 'show only what was archived from this transcript: a path, or the end of one (everything)',
+    },
+    {
+      flags: '--since <time>',
+      description:
+        'show only what was said on this day or later, 2026-03-02; or at this time, 2026-03-02T09:30Z (everything)',
+      parse: parseSince,
+    },
+    { flags: '--redact', description: 'mask secrets in what is shown (by default it is shown as it was said)' },
     CONFIG_FLAG,
     ARCHIVE_FLAG,
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },
@@ -18,6 +30,11 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
     kind: 'mcp',
     folders: args,
     allowsCompacting: options.allowCompact === true,
+    scope: {
+      source: options.source?.replace(/^(?:\.\/)+/, '') ?? null,
+      since: options.since === undefined ? null : new Date(options.since),
+    },
+    masksSecrets: options.redact === true,
     // Nothing but the protocol goes to stdout, and whoever started it reads no colors.
     manner: {
       json: false,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ShowReport } from '../../app/contract/archive-reports.ts';
+import type { LookupFailure } from '../../app/contract/failure.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -9,6 +10,8 @@ import { clipField } from './bounds.ts';
 import { answerPage, answerSummary } from './expanded.ts';
 import { FIRST, parseCursor, readPage } from './page.ts';
 import type { Cursor } from './page.ts';
+import { NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
+import type { McpScope } from './scope.ts';
 import { defineTool } from './tool.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
 
@@ -31,7 +34,7 @@ const input = z.strictObject({
 type Args = z.output<typeof input>;
 
 /** What `compact show NAME --messages` gives, and with `what: "summary"` what `compact show NAME` does, in pages. */
-export function createMemoryExpand(openUseCases: (signal: AbortSignal) => UseCases): Tool {
+export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promise<UseCases>, scope: McpScope): Tool {
   return defineTool({
     name: 'memory_expand',
     title: 'Read past messages',
@@ -42,9 +45,9 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => UseCas
     call: async (args, signal) => {
       const sought = readSought(args);
       if (!sought.ok) return sought;
-      const useCases = openUseCases(signal);
+      const useCases = await openUseCases(signal);
       try {
-        return await expand(useCases, sought.value);
+        return await expand(useCases, sought.value, scope);
       } finally {
         useCases.close();
       }
@@ -68,16 +71,34 @@ function readSought({ label, id, what, cursor: text }: Args): Result<Sought, str
   return ok({ name, what, cursor });
 }
 
-async function expand(useCases: UseCases, { name, what, cursor }: Sought): ToolOutcome {
+async function expand(useCases: UseCases, { name, what, cursor }: Sought, scope: McpScope): ToolOutcome {
   const shown = await useCases.showArchived({ name });
-  if (!shown.ok) return err(renderFailure(shown.error));
-  const report: ShowReport = shown.value;
+  if (!shown.ok) return err(isLimited(scope) && isAboutNames(shown.error) ? NOT_SHOWN : renderFailure(shown.error));
+  if (!showsReport(scope, shown.value)) return err(NOT_SHOWN);
+  const report = within(scope, shown.value);
   if (what === 'summary') {
     return report.kind === 'message'
       ? err('That is a message, not a summary: leave what away for its words.')
       : ok(answerSummary(report, cursor));
   }
   // Found by now; the name that it has of its own is found faster, and means nothing else meanwhile.
-  const page = await readPage(useCases, report.kind === 'compaction' ? name : report.show, cursor);
+  const page = await readPage(useCases, report.kind === 'compaction' ? name : report.show, {
+    cursor,
+    isShown: (message) => showsMessage(scope, message),
+  });
   return page.ok ? ok(answerPage(report, page.value)) : err(renderFailure(page.error));
+}
+
+function isLimited({ source, since }: McpScope): boolean {
+  return source !== null || since !== null;
+}
+
+/** Names that are like it may be of what is not shown. */
+function isAboutNames({ kind }: LookupFailure): boolean {
+  return kind === 'not-archived' || kind === 'ambiguous';
+}
+
+function within(scope: McpScope, report: ShowReport): ShowReport {
+  if (report.kind !== 'compaction') return report;
+  return { ...report, batches: report.batches.filter((batch) => showsBatch(scope, batch)) };
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { SearchReport } from '../../app/contract/archive-reports.ts';
+import type { Failure } from '../../app/contract/failure.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/moment.ts';
 import { err, ok } from '../../core/result.ts';
@@ -9,6 +10,8 @@ import { safeText } from '../render/safe-text.ts';
 import type { UseCases } from '../use-cases.ts';
 import { clipField, MAX_ANSWER_CHARS } from './bounds.ts';
 import { renderHit, toHitData } from './hit.ts';
+import { narrowSearch, showsHit } from './scope.ts';
+import type { McpScope } from './scope.ts';
 import { defineTool } from './tool.ts';
 import type { Tool, ToolAnswer } from './tool.ts';
 
@@ -16,6 +19,8 @@ const MAX_QUERY_CHARS = 20_000; // as much as a search reads
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
 const MAX_OFFSET = 1000;
+/** Hits that are looked through for those within the scope. */
+const MAX_SEARCHED = 5000;
 
 const DESCRIPTION = `Searches the memory: everything that was compacted out of this user's conversations with language models, in all projects. Nothing in it was dropped: what was said, decided and tried, tool calls and what they printed.
 
@@ -49,16 +54,17 @@ const input = z.strictObject({
 type Args = z.output<typeof input>;
 
 export type MemoryReadDeps = {
-  readonly openUseCases: (signal: AbortSignal) => UseCases;
+  readonly openUseCases: (signal: AbortSignal) => Promise<UseCases>;
   /** Has these use cases search by meaning too, where the settings say who gives vectors. */
   readonly chooseEmbedding: (useCases: UseCases) => Promise<void>;
   readonly asksService: boolean;
   readonly archivePath: string;
+  readonly scope: McpScope;
 };
 
 /** Looks through the archive as `compact search` does. */
 export function createMemoryRead(deps: MemoryReadDeps): Tool {
-  const { openUseCases, chooseEmbedding, archivePath } = deps;
+  const { openUseCases, chooseEmbedding, archivePath, scope } = deps;
   return defineTool({
     name: 'memory_read',
     title: 'Search past conversations',
@@ -67,18 +73,35 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
     hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: deps.asksService },
     isOffered: true,
     call: async (args, signal) => {
-      const request = toRequest(args);
+      const asked = toRequest(args);
+      if (!asked.ok) return asked;
+      const request = narrowSearch(asked.value, scope);
       if (!request.ok) return request;
-      const useCases = openUseCases(signal);
+      const useCases = await openUseCases(signal);
       try {
         if (args.order === 'best') await chooseEmbedding(useCases);
-        const found = await useCases.searchArchive(request.value);
+        const found = await searchWithin(useCases, request.value, scope);
         return found.ok ? ok(toAnswer(found.value, { args, archivePath })) : err(renderFailure(found.error));
       } finally {
         useCases.close();
       }
     },
   });
+}
+
+/** What stands outside of the scope is passed over, so that further ones are asked for until there are enough. */
+async function searchWithin(
+  useCases: UseCases,
+  request: SearchRequest,
+  scope: McpScope,
+): Promise<Result<SearchReport, Failure>> {
+  for (let limit = request.limit; ; limit *= 4) {
+    const found = await useCases.searchArchive({ ...request, limit });
+    if (!found.ok) return found;
+    const hits = found.value.hits.filter((hit) => showsHit(scope, hit));
+    const isAll = found.value.hits.length < limit || limit > MAX_SEARCHED;
+    if (isAll || hits.length >= request.limit) return ok({ ...found.value, hits });
+  }
 }
 
 const KINDS = { all: 'all', messages: 'messages', summaries: 'batches' } as const;

@@ -46,7 +46,7 @@ export function parseCursor(text: string): Cursor | null {
 export async function readPage(
   useCases: Pick<UseCases, 'showOriginals'>,
   name: string,
-  cursor: Cursor,
+  { cursor, isShown = () => true }: { readonly cursor: Cursor; readonly isShown?: (message: MessageShown) => boolean },
 ): Promise<Result<Page, LookupFailure>> {
   const messages: PagedMessage[] = [];
   const state: { line: number; room: number; passedOver: number; next: Cursor | null } = {
@@ -60,6 +60,7 @@ export async function readPage(
     state.line += 1;
     if (line < cursor.line) return true;
     const message = report();
+    if (!isShown(message)) return true;
     if (message.role === null) {
       state.passedOver += 1;
       return true;

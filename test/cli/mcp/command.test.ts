@@ -17,14 +17,19 @@ test('the folders and flags of the server are read', async () => {
     kind: 'mcp',
     folders: [],
     allowsCompacting: false,
+    scope: { source: null, since: null },
+    masksSecrets: false,
     manner,
     settings: { configFlag: null, project: 'ignored', flags },
   });
   const given = ['mcp', 'logs', 'more', '--allow-compact', '-q', '--archive', 'a.db', '--config', 'c'];
-  assert.deepEqual(await invocationOf(...given), {
+  const limits = ['--source', './talk.jsonl', '--since', '2026-03-02T09:30Z', '--redact'];
+  assert.deepEqual(await invocationOf(...given, ...limits), {
     kind: 'mcp',
     folders: ['logs', 'more'],
     allowsCompacting: true,
+    scope: { source: 'talk.jsonl', since: new Date('2026-03-02T09:30Z') },
+    masksSecrets: true,
     manner: { ...manner, verbosity: 'quiet' },
     settings: { configFlag: 'c', project: 'ignored', flags: { ...flags, archive: { path: 'a.db' } } },
   });

@@ -20,7 +20,7 @@ function archiveWith(lines: readonly MessageShown[]): Pick<UseCases, 'showOrigin
 }
 
 async function pageOf(lines: readonly MessageShown[], cursor: Cursor = FIRST): Promise<Page> {
-  const page = await readPage(archiveWith(lines), 'any', cursor);
+  const page = await readPage(archiveWith(lines), 'any', { cursor });
   assert.ok(page.ok);
   return page.value;
 }
