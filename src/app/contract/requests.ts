@@ -21,6 +21,8 @@ export type TranscriptInput = {
   readonly name: string;
   /** As `--format` names it; null: detect. */
   readonly format: string | null;
+  /** The file that was checked before: another one that stands there by now is not read. Undefined: whatever stands there. */
+  readonly identity?: { readonly device: bigint; readonly inode: bigint };
 };
 
 export type CompactFileRequest = {

@@ -26,6 +26,11 @@ export async function openTranscript(
   const opened = await files.open(input.path, signal);
   if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
   const source = opened.value;
+  const { identity = source.stamp } = input;
+  if (identity.inode !== source.stamp.inode || identity.device !== source.stamp.device) {
+    source.close();
+    return err({ kind: 'source-changed', file: input.name });
+  }
   const codec = tellFormat(source, input, formats);
   if (codec.ok) return ok({ source, codec: codec.value });
   source.close();

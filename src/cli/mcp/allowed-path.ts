@@ -1,4 +1,14 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
@@ -37,6 +47,60 @@ export function resolveAllowed(path: string, folders: readonly AllowedFolder[]):
     if (isNamedInside(candidate, folders)) missing ??= { ...real.error, path };
   }
   return err(missing === null ? outside(path, folders) : renderFailure({ kind: 'file', failure: missing }));
+}
+
+/** A file within the folders that is held open: as long as it is, no other file has these numbers. */
+export type AllowedFile = {
+  readonly path: string;
+  readonly identity: { readonly device: bigint; readonly inode: bigint };
+  readonly close: () => void;
+};
+
+/**
+ * Resolves a path once, opens it, and looks at where the descriptor leads: folders and links that are swapped meanwhile lead to nothing that
+ * is outside. Who reads the file later compares its identity.
+ */
+export function openAllowed(path: string, folders: readonly AllowedFolder[]): Result<AllowedFile, string> {
+  const resolved = resolveAllowed(path, folders);
+  if (!resolved.ok) return resolved;
+  const real = resolved.value;
+  let descriptor: number;
+  try {
+    descriptor = openSync(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (systemCode(error) === 'ELOOP') return err(outside(path, folders));
+    return err(
+      renderFailure({ kind: 'file', failure: { ...toFileFailure(error, { path: real, what: 'read' }), path } }),
+    );
+  }
+  const close = (): void => closeSync(descriptor);
+  const { dev: device, ino: inode } = fstatSync(descriptor, { bigint: true });
+  const identity = { device, inode };
+  if (fstatSync(descriptor).isFile() && leadsInside(descriptor, { real, identity, folders })) {
+    return ok({ path: real, identity, close });
+  }
+  close();
+  return err(outside(path, folders));
+}
+
+/** Where there is no /proc (macOS, Windows), the path must lead to the same file once more. */
+function leadsInside(
+  descriptor: number,
+  {
+    real,
+    identity,
+    folders,
+  }: Pick<AllowedFile, 'identity'> & {
+    readonly real: string;
+    readonly folders: readonly AllowedFolder[];
+  },
+): boolean {
+  const link = `/proc/self/fd/${descriptor}`;
+  if (existsSync('/proc/self/fd')) return isInside(readlinkSync(link), folders);
+  const again = realPath(real);
+  if (!again.ok || !isInside(again.value, folders)) return false;
+  const found = lstatSync(again.value, { bigint: true, throwIfNoEntry: false });
+  return found !== undefined && found.dev === identity.device && found.ino === identity.inode;
 }
 
 /** Whether what is written there stays in the folders: an output that is there already may be a link that leads out of them. */

@@ -15,8 +15,8 @@ import { PLAIN_THEME } from '../render/theme.ts';
 import type { Session } from '../session.ts';
 import { compactedPath } from '../transcript-name.ts';
 import type { UseCases } from '../use-cases.ts';
-import { leadsOutside, resolveAllowed } from './allowed-path.ts';
-import type { AllowedFolder } from './allowed-path.ts';
+import { leadsOutside, openAllowed } from './allowed-path.ts';
+import type { AllowedFile, AllowedFolder } from './allowed-path.ts';
 import { answerCompacted } from './compacted.ts';
 import { defineTool } from './tool.ts';
 import type { Tool, ToolOutcome } from './tool.ts';
@@ -62,13 +62,16 @@ export function createCompactContext(deps: CompactContextDeps): Tool {
     isOffered: deps.invocation.allowsCompacting,
     call: async (args, signal) => {
       if (!deps.invocation.allowsCompacting) return err(NOT_ALLOWED);
-      const target = findTarget(args, deps.folders);
-      if (!target.ok) return target;
+      const file = openAllowed(args.path, deps.folders);
+      if (!file.ok) return file;
       const useCases = deps.session.openUseCases(signal);
       try {
-        return await compact({ ...deps, useCases, args }, target.value);
+        const output = findOutput(file.value.path, args, deps.folders);
+        if (!output.ok) return output;
+        return await compact({ ...deps, useCases, args }, { file: file.value, output: output.value });
       } finally {
         useCases.close();
+        file.value.close();
       }
     },
   });
@@ -81,26 +84,27 @@ function asksService({ settings: { summarization, embedding } }: Session): boole
 const NOT_ALLOWED =
   'compact_context is not allowed here, and nothing was done. Ask the user to start the server as `compact mcp --allow-compact FOLDER…`, or to run `compact FILE`.';
 
-type Target = { readonly path: string; readonly output: OutputTarget };
+type Target = { readonly file: AllowedFile; readonly output: OutputTarget };
 
-function findTarget({ path, in_place, dry_run }: Args, folders: readonly AllowedFolder[]): Result<Target, string> {
-  const resolved = resolveAllowed(path, folders);
-  if (!resolved.ok) return resolved;
-  const real = resolved.value;
-  if (dry_run) return ok({ path: real, output: { kind: 'none' } });
-  if (in_place) return ok({ path: real, output: { kind: 'in-place' } });
+function findOutput(
+  real: string,
+  { in_place, dry_run }: Args,
+  folders: readonly AllowedFolder[],
+): Result<OutputTarget, string> {
+  if (dry_run) return ok({ kind: 'none' });
+  if (in_place) return ok({ kind: 'in-place' });
   const output = compactedPath(real);
   if (leadsOutside(output, folders)) {
     return err(
       `${safeText(output)}: it is a link out of the folders that may be worked in. Remove it, or use in_place.`,
     );
   }
-  return ok({ path: real, output: { kind: 'default', path: output } });
+  return ok({ kind: 'default', path: output });
 }
 
 type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: Args };
 
-async function compact({ session, invocation, useCases, args }: Work, { path, output }: Target): ToolOutcome {
+async function compact({ session, invocation, useCases, args }: Work, { file, output }: Target): ToolOutcome {
   const refusals: string[] = [];
   const code = await chooseModel(
     {
@@ -121,7 +125,7 @@ async function compact({ session, invocation, useCases, args }: Work, { path, ou
   const { settings } = session;
   const policy = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
   const request: CompactFileRequest = {
-    input: { path, name: path, format: null },
+    input: { path: file.path, name: file.path, format: null, identity: file.identity },
     output,
     policy:
       args.keep_recent === undefined

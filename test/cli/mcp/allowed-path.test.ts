@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { realpathSync, symlinkSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { realpathSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { leadsOutside, resolveAllowed, resolveFolder } from '../../../src/cli/mcp/allowed-path.ts';
+import { leadsOutside, openAllowed, resolveAllowed, resolveFolder } from '../../../src/cli/mcp/allowed-path.ts';
 import type { AllowedFolder } from '../../../src/cli/mcp/allowed-path.ts';
 import { folderWith } from '../../support/folders.ts';
 
@@ -117,4 +118,42 @@ test('a file, or nothing, is no folder to work in', (t) => {
     return folder.ok ? 'ok' : folder.error.kind;
   });
   assert.deepEqual(kinds, ['not-a-file', 'not-found', 'not-a-file']);
+});
+
+/** Swaps a folder for a link that leads outside, and back, and again. */
+const SWAPPER = `
+const { renameSync, symlinkSync, unlinkSync } = require('node:fs');
+const [deep, hold, outside] = process.argv.slice(1);
+process.stdout.write('.');
+for (;;) {
+  renameSync(deep, hold);
+  symlinkSync(outside, deep);
+  unlinkSync(deep);
+  renameSync(hold, deep);
+}`;
+
+test('of 10,000 calls that race with swapped folders, none opens what is outside', async (t) => {
+  const files = { 'logs/deep/b.jsonl': 'b', 'private/b.jsonl': 's' };
+  const root = realpathSync(folderWith(t, files));
+  const folders = allow(root, 'logs');
+  const inside = statSync(join(root, 'logs/deep/b.jsonl'), { bigint: true }).ino;
+  const paths = ['logs/deep', 'hold', 'private'].map((name) => join(root, name));
+  const swapper = spawn(process.execPath, ['-e', SWAPPER, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(swapper, 'exit');
+  await once(swapper.stdout, 'data');
+  const counts = { opened: 0, refused: 0, outside: 0 };
+  for (let call = 0; call < 10_000; call += 1) {
+    const file = openAllowed('deep/b.jsonl', folders);
+    if (file.ok) {
+      counts.opened += 1;
+      if (file.value.identity.inode !== inside) counts.outside += 1;
+      file.value.close();
+    } else {
+      counts.refused += 1;
+    }
+  }
+  swapper.kill('SIGKILL');
+  await ended;
+  assert.equal(counts.outside, 0);
+  assert.ok(counts.opened > 0 && counts.refused > 0, JSON.stringify(counts));
 });
