@@ -71,6 +71,8 @@ suite('the role of a summary', () => {
         const after = bench.read('talk.jsonl').toString().trimEnd().split('\n');
         const clips = after.filter((line) => line.includes('[Context Summary — '));
         assert.deepEqual(clips.map(roleOf), ['user']);
+        // Headings of a hand-over are ours.
+        assert.doesNotMatch(clips[0] ?? '', /\\n\\\\#/);
         const opening = `compaction cycle${cycle === 1 ? '' : 's'}]\\n${QUOTATION_NOTICE}\\n[Batch 1`;
         assert.ok(clips[0]?.includes(opening));
         assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
