@@ -31,6 +31,8 @@ export type FileFailure =
   /** `owner`: it is somebody else's, who could not write to what replaces it. */
   | { readonly kind: 'denied'; readonly path: string; readonly what: 'read' | 'write'; readonly reason?: 'owner' }
   | { readonly kind: 'no-space'; readonly path: string }
+  /** Something stands at a hidden name beside the file that this program did not leave there; `is` says what. */
+  | { readonly kind: 'foreign-leftover'; readonly path: string; readonly is: string }
   /** Another run is about to write it. */
   | { readonly kind: 'held'; readonly path: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
@@ -136,7 +138,7 @@ export type FileStore = {
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
   /** `held` where another run has it. What a run that was killed left beside the file is finished and removed, or `unfinished`. */
   readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;
-  /** Finishes and removes what a run that was killed left beside a file; nothing where one is at work. Fails only as `unfinished`. */
+  /** Finishes and removes what a run that was killed left beside a file; nothing where one is at work. Fails only as `unfinished` or `foreign-leftover`. */
   readonly clearLeftovers: (path: string) => Promise<Result<void, FileFailure>>;
   /** Another process that has the file open for writing, as far as can be seen; null: none is seen. */
   readonly findWriter: (stamp: FileStamp) => Promise<FileWriter | null>;

@@ -1,4 +1,5 @@
-import { accessSync, closeSync, constants, fchmodSync, openSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok } from '../../core/result.ts';
@@ -6,6 +7,7 @@ import type { Result } from '../../core/result.ts';
 import type { FileFailure, FileLock } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
+import { carriedLeftover, describeForeign, foreignLeftover, lookAtName } from './leftover.ts';
 import { followLinks } from './link-target.ts';
 import { nameBeside } from './names-beside.ts';
 import type { NamesBeside } from './names-beside.ts';
@@ -40,7 +42,7 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     failing = dirname(path); // from here on what is missing, or may not be written, is the folder
     const target = await followLinks(path);
     const names = nameBeside(target);
-    const taken = await takeLock(names.lock);
+    const taken = await takeLock(names.lock, lookAtName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
     const lock = taken.value;
     const oldNames = createOldNames(path, target, names);
@@ -63,7 +65,7 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
       },
     });
   } catch (error) {
-    return err(toFileFailure(error, { path: failing, what: 'write' }));
+    return err(carriedLeftover(error) ?? toFileFailure(error, { path: failing, what: 'write' }));
   }
 }
 
@@ -109,12 +111,13 @@ export async function clearLeftovers(options: LockOptions): Promise<Result<void,
   if (!(await hasLockFile(options.path))) return ok(undefined);
   const locked = await lockFile(options);
   if (locked.ok) locked.value.release();
-  return !locked.ok && locked.error.kind === 'unfinished' ? locked : ok(undefined);
+  const isTold = !locked.ok && (locked.error.kind === 'unfinished' || locked.error.kind === 'foreign-leftover');
+  return isTold ? locked : ok(undefined);
 }
 
 async function hasLockFile(path: string): Promise<boolean> {
   try {
-    return inodeOf(nameBeside(await followLinks(path)).lock) !== null;
+    return lookAtName(nameBeside(await followLinks(path)).lock) !== undefined;
   } catch (error) {
     // Where nothing can be looked at nothing can be removed.
     if (errorCode(error) === null) throw error;
@@ -128,18 +131,25 @@ type TakenLock = {
   readonly end: () => void;
 };
 
-async function takeLock(file: string): Promise<Result<TakenLock, 'held' | FileFailure>> {
+async function takeLock(
+  file: string,
+  target: BigIntStats | undefined,
+): Promise<Result<TakenLock, 'held' | FileFailure>> {
   const { default: Database } = await import('better-sqlite3');
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const isInherited = !makeEmpty(file);
-    const before = inodeOf(file);
-    if (before === null) continue;
+    const stats = lookAtName(file);
+    if (stats === undefined) continue;
+    checkLockFile(file, stats, target);
+    const before = stats.ino;
     let database: InstanceType<typeof Database> | null = null;
     try {
       // SQLite opens what may only be read as well, and then several have the lock. (Not tried by opening: closing would end this process's locks.)
       accessSync(file, constants.W_OK);
       database = new Database(file, { timeout: 0, fileMustExist: true });
       const held = database;
+      // Asked through the descriptor that SQLite has: the name may lead to another file by now, and its journal would be switched.
+      if (held.pragma('page_count', { simple: true }) !== 0) throw foreignLeftover(file, 'it is a database');
       held.pragma('journal_mode = MEMORY'); // no journal beside it
       held.exec('BEGIN EXCLUSIVE');
       if (inodeOf(file) === before) return ok({ isInherited, end: () => held.close() });
@@ -180,6 +190,16 @@ function tryMakeEmpty(file: string): void {
   }
 }
 
+/** A lock file of ours is empty, has one name, and no log that SQLite would take into it. Throws a `ForeignLeftover`. */
+function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | undefined): void {
+  const problem = describeForeign(stats, target);
+  if (problem !== null) throw foreignLeftover(file, problem);
+  if (stats.size > 0n) throw foreignLeftover(file, 'it is not empty');
+  if (stats.nlink > 1n) throw foreignLeftover(file, 'it is a hard link to a file that has other names');
+  const log = ['-journal', '-wal', '-shm'].map((ending) => file + ending).find((name) => existsSync(name));
+  if (log !== undefined) throw foreignLeftover(log, "it would be taken for the lock's log");
+}
+
 function inodeOf(file: string): bigint | null {
-  return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino ?? null;
+  return lookAtName(file)?.ino ?? null;
 }

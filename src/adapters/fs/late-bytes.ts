@@ -11,6 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import type { OldName } from './names-beside.ts';
+import { foreignLeftover, openLeftover } from './leftover.ts';
 import { MAGIC_BYTES, tellPacking } from './packing.ts';
 
 const LF = 0x0a;
@@ -19,17 +20,21 @@ const MEANWHILE_BYTES = 1024 * 1024;
 
 /**
  * Brings what came to a file at the moment when it was replaced to the end of what replaced it, and removes its old name. False: the
- * target is gone, and it stands nowhere else, so the old name stays. Throws what the system says, and then the old name stays too.
+ * target is gone, and it stands nowhere else, so the old name stays. Throws what the system says, or that the old name is not the file that was
+ * replaced, and then the old name stays too.
  */
-export function bringOver(target: string, { path, fromBytes, atBytes }: OldName): boolean {
+export function bringOver(target: string, { path, fromBytes, atBytes, inode }: OldName): boolean {
   const now = statSync(target, { bigint: true, throwIfNoEntry: false });
-  const old = openSync(path, 'r');
+  const old = openLeftover(path, now);
   try {
     const { ino, dev, size, nlink } = fstatSync(old, { bigint: true });
+    if (ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
     const hasLate = size > fromBytes;
     if (now === undefined && hasLate && nlink === 1n) return false;
     // Where it is the target itself the rename never came: all that was written stands in it.
     if (now !== undefined && hasLate && (ino !== now.ino || dev !== now.dev)) {
+      // What stands under another name too is not lost, and may be somebody's private file.
+      if (nlink > 1n) throw foreignLeftover(path, 'it is a hard link to a file that has other names');
       // What is packed has no lines: a part of it stands behind the others as it is.
       const beginsLine = !isPacked(old) && (fromBytes === 0 || byteAt(old, fromBytes - 1) === LF);
       appendMissing(target, { late: readFrom(old, fromBytes), beginsLine, atBytes });
@@ -44,7 +49,7 @@ export function bringOver(target: string, { path, fromBytes, atBytes }: OldName)
 type Late = { readonly late: Buffer; readonly beginsLine: boolean; readonly atBytes: number };
 
 function appendMissing(target: string, { late, beginsLine, atBytes }: Late): void {
-  const fd = openSync(target, constants.O_RDWR | constants.O_APPEND);
+  const fd = openSync(target, constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
   try {
     const since = readFrom(fd, atBytes, late.length + MEANWHILE_BYTES);
     const missing = missingFrom(late, since);

@@ -1,14 +1,15 @@
-import { linkSync, statSync, unlinkSync } from 'node:fs';
+import { linkSync, unlinkSync } from 'node:fs';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, KeptOld } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { bringOver } from './late-bytes.ts';
+import { carriedLeftover, lookAtName } from './leftover.ts';
 import type { NamesBeside, OldName } from './names-beside.ts';
 
 /** Second names of a target's file, from before it is replaced until nothing more can come from it. */
 export type OldNames = {
-  readonly keep: (stamp: FileStamp, sizes: Omit<OldName, 'path'>) => Result<KeptOld, FileFailure>;
+  readonly keep: (stamp: FileStamp, sizes: Omit<OldName, 'path' | 'inode'>) => Result<KeptOld, FileFailure>;
   /** After all of it was brought over. */
   readonly drop: () => void;
   /** Has names that another run left finished too. */
@@ -32,11 +33,11 @@ export function createOldNames(path: string, target: string, names: Pick<NamesBe
   };
   return {
     keep: (stamp, sizes) => {
-      const old = names.old(sizes);
+      const old = names.old({ ...sizes, inode: stamp.inode });
       try {
         const hasLink = tryLink(target, old.path, () => adopt([old]));
-        const seen = statSync(hasLink ? old.path : target, { bigint: true });
-        if (seen.ino === stamp.inode && seen.dev === stamp.device)
+        const seen = lookAtName(hasLink ? old.path : target);
+        if (seen?.ino === stamp.inode && seen.dev === stamp.device)
           return ok(hasLink ? { kind: 'kept', name: old.path } : { kind: 'no-links' });
         drop();
         return ok({ kind: 'another-file' });
@@ -51,6 +52,8 @@ export function createOldNames(path: string, target: string, names: Pick<NamesBe
         try {
           if (bringOver(target, old)) standing.delete(old.path);
         } catch (error) {
+          const leftover = carriedLeftover(error);
+          if (leftover !== null) return err(leftover);
           const because = toFileFailure(error, { path, what: 'write' });
           return err({ kind: 'unfinished', path, keptAs: old.path, because });
         }

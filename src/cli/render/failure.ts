@@ -122,6 +122,12 @@ function fileFailure(failure: FileFailure): string {
       return at(failure.path, `you may not ${failure.what} it.`, 'Check the permissions of the file and its folder.');
     case 'no-space':
       return at(failure.path, 'no space is left there.', 'Free some, or give another place with -o.');
+    case 'foreign-leftover':
+      return at(
+        failure.path,
+        `compact leaves files of this name beside a transcript, but did not leave this one: ${safeText(failure.is)}.`,
+        'Look at it, and remove it.',
+      );
     case 'held':
       return at(failure.path, 'another run of compact is at work on it.', 'Try again when that one is done.');
     case 'io':

@@ -91,6 +91,7 @@ const failureKind = z.enum([
   'not-a-file',
   'denied',
   'no-space',
+  'foreign-leftover',
   'held',
   'io',
   'damaged',

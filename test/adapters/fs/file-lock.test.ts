@@ -147,7 +147,7 @@ test('a lock file that is something else is a failure that names it', async (con
   writeFileSync(join(folder, name), 'no lock of ours'.repeat(100));
   assert.deepEqual(await store.lock(join(folder, 'a.jsonl')), {
     ok: false,
-    error: { kind: 'io', path: join(folder, name), code: 'SQLITE_NOTADB' },
+    error: { kind: 'foreign-leftover', path: join(folder, name), is: 'it is not empty' },
   });
 });
 
@@ -197,10 +197,9 @@ suite('what came to a file while it was replaced', () => {
     // A folder cannot be read as a file.
     rmSync(old);
     mkdirSync(old);
-    const because = { kind: 'not-a-file', path, is: 'a folder' };
-    const unfinished = { ok: false, error: { kind: 'unfinished', path, keptAs: old, because } };
-    assert.deepEqual(await store.lock(path), unfinished);
-    assert.deepEqual(await store.clearLeftovers(path), unfinished);
+    const failure = { ok: false, error: { kind: 'foreign-leftover', path: old, is: 'it is not a regular file' } };
+    assert.deepEqual(await store.lock(path), failure);
+    assert.deepEqual(await store.clearLeftovers(path), failure);
     assert.deepEqual([endings(folder), readFileSync(path, 'utf8')], [['.jsonl', '.lock', '.old'], 's\n']);
   });
 

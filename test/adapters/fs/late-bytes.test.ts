@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { bringOver, missingFrom } from '../../../src/adapters/fs/late-bytes.ts';
+import type { OldName } from '../../../src/adapters/fs/names-beside.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -36,13 +37,15 @@ suite('what is missing of late bytes', () => {
   });
 });
 
-type Scene = { readonly target: string; readonly old: { path: string; fromBytes: number; atBytes: number } };
+type Scene = { readonly target: string; readonly old: OldName };
 
 /** A target whose replaced file has another name still. */
 function sceneWith(context: TestContext, { before, late, target, since = '' }: { [name: string]: string }): Scene {
   const folder = folderWith(context, { 'a.jsonl': `${target}${since}`, 'a.old': `${before}${late}` });
-  const sizes = { fromBytes: before?.length ?? 0, atBytes: target?.length ?? 0 };
-  return { target: join(folder, 'a.jsonl'), old: { path: join(folder, 'a.old'), ...sizes } };
+  const path = join(folder, 'a.old');
+  const { ino: inode } = statSync(path, { bigint: true });
+  const facts = { fromBytes: before?.length ?? 0, atBytes: target?.length ?? 0, inode };
+  return { target: join(folder, 'a.jsonl'), old: { path, ...facts } };
 }
 
 suite('what came to a file while it was replaced', () => {
@@ -68,7 +71,8 @@ suite('what came to a file while it was replaced', () => {
     rmSync(old.path);
     writeFileSync(target, '1\n2\n');
     linkSync(target, old.path);
-    assert.equal(bringOver(target, old), true);
+    const { ino: inode } = statSync(target, { bigint: true });
+    assert.equal(bringOver(target, { ...old, inode }), true);
     assert.deepEqual([readFileSync(target, 'utf8'), existsSync(old.path)], ['1\n2\n', false]);
   });
 

@@ -1,0 +1,59 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
+import type { BigIntStats } from 'node:fs';
+import { geteuid } from 'node:process';
+import type { FileFailure } from '../../ports/files.ts';
+import { errorCode } from './failure.ts';
+
+/** Thrown where something stands at a hidden name of ours that this program did not leave there. */
+type ForeignLeftover = Error & { readonly foreignLeftover: Extract<FileFailure, { kind: 'foreign-leftover' }> };
+
+export function foreignLeftover(path: string, is: string): ForeignLeftover {
+  return Object.assign(new Error(`${path}: ${is}`), {
+    foreignLeftover: { kind: 'foreign-leftover', path, is } as const,
+  });
+}
+
+/** The failure that such an error carries; null: it is another error. */
+export function carriedLeftover(error: unknown): FileFailure | null {
+  return error instanceof Error && 'foreignLeftover' in error ? (error as ForeignLeftover).foreignLeftover : null;
+}
+
+/**
+ * Opens what a killed run left, for reading, without following a link. Throws a `ForeignLeftover` for what is no regular file of this user's or of
+ * the owner of the file beside it, and the system's errors.
+ */
+export function openLeftover(path: string, beside: BigIntStats | undefined): number {
+  const fd = tryOpen(path);
+  try {
+    const problem = describeForeign(fstatSync(fd, { bigint: true }), beside);
+    if (problem === null) return fd;
+    throw foreignLeftover(path, problem);
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+function tryOpen(path: string): number {
+  try {
+    // A named pipe would wait for a writer, for ever.
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (errorCode(error) === 'ELOOP') throw foreignLeftover(path, 'it is a symbolic link');
+    throw error;
+  }
+}
+
+/** The facts of a name itself, not of what it may lead to. */
+export function lookAtName(path: string): BigIntStats | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false });
+}
+
+/** Why a name is not one that this program made; null: it may be. Windows has no owners. */
+export function describeForeign(stats: BigIntStats, beside: BigIntStats | undefined): string | null {
+  if (stats.isSymbolicLink()) return 'it is a symbolic link';
+  if (!stats.isFile()) return 'it is not a regular file';
+  const user = geteuid?.();
+  if (user === undefined || [BigInt(user), 0n, beside?.uid].includes(stats.uid)) return null;
+  return `it belongs to another user (${stats.uid})`;
+}
