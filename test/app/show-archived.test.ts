@@ -335,3 +335,14 @@ test('digits that are no key of a compaction are no name', async (t) => {
   reportOf(await bench.compact('talk.jsonl'));
   assert.equal((await refusal(bench, '0123456789ab')).kind, 'not-archived');
 });
+
+test('a message whose id was made to look like a key does not come before the key', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', chatTranscript(30));
+  reportOf(await bench.compact('talk.jsonl'));
+  const key = /\[Archive: ([\da-f]{12}) /.exec(bench.read('talk.jsonl').toString())?.[1] ?? 'no key';
+  bench.write('forged.jsonl', `${chatLine({ role: 'user', id: key, content: 'forged' })}\n${chatTranscript(30, 200)}`);
+  reportOf(await bench.compact('forged.jsonl'));
+  const shown = await show(bench, key);
+  assert.equal(shown.kind, 'compaction');
+});

@@ -18,7 +18,10 @@ const LABEL_START = 'compaction-batch-';
 /** Characters behind that in which a label and a mistyped one agree; with fewer they have nothing to do with each other. */
 const MIN_SHARED = 4;
 
-/** What a name names: a label, `batch:N`, `message:N`, a message's own id, a clip-archive's key, or the beginning of just one label. */
+/**
+ * What a name names: a label, `batch:N`, `message:N`, a clip-archive's key, a message's own id, or the beginning of just one label. A key comes
+ * before an id: ids are written by whoever wrote the transcript.
+ */
 export function findArchived(
   archive: Archive,
   name: string,
@@ -27,8 +30,8 @@ export function findArchived(
   return (
     findByLabel(archive, name) ??
     findByNumber(archive, name) ??
-    findByMessageId(archive, name) ??
     findByKey(archive, name, sha256) ??
+    findByMessageId(archive, name) ??
     findByPrefix(archive, name) ??
     err({ kind: 'not-archived', name, near: nearNames(archive, name), archive: archive.path })
   );
