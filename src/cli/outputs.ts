@@ -47,10 +47,23 @@ export async function makeFolderFor(target: OutputTarget): Promise<Result<void, 
   if (target.kind !== 'file') return ok(undefined);
   const folder = dirname(target.path);
   try {
-    await mkdir(folder, { recursive: true });
+    await makeFolder(folder);
     return ok(undefined);
   } catch (error) {
     return err(toFileFailure(error, { path: folder, what: 'write' }));
+  }
+}
+
+/** One folder after the other, from the top: Node's own recursion never returns where the system has none to give (/proc). */
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    if (code === 'EEXIST' && (await stat(folder)).isDirectory()) return;
+    if (code !== 'ENOENT' || dirname(folder) === folder || (await identify(dirname(folder))) !== null) throw error;
+    await makeFolder(dirname(folder));
+    await makeFolder(folder);
   }
 }
 

@@ -102,3 +102,15 @@ test('planning writes nothing, and making the folder makes it with its parents',
   const through = await makeFolderFor({ kind: 'file', path: join(folder, 'taken/d/x.jsonl') });
   assert.deepEqual(through.ok || through.error.kind, 'not-a-file');
 });
+
+test(
+  'an output folder where the system makes none is refused at once',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    const path = '/proc/foo/bar/a.jsonl';
+    assert.deepEqual(await makeFolderFor({ kind: 'file', path }), {
+      ok: false,
+      error: { kind: 'not-found', path: '/proc/foo/bar' },
+    });
+  },
+);

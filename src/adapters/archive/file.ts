@@ -29,7 +29,7 @@ export function prepareFile(
     const stats = statSync(file, { throwIfNoEntry: false });
     if (stats === undefined) {
       if (make === null) return cannotOpen('it does not exist');
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(file));
       const problem = make(file);
       return problem === null ? ok({ path: file, isWritable: true }) : cannotOpen(problem);
     }
@@ -44,6 +44,19 @@ export function prepareFile(
     const code = systemCode(error);
     if (code === null) throw error;
     return code === 'ENOSPC' ? err({ kind: 'no-space', path }) : cannotOpen(describe(code));
+  }
+}
+
+/** Makes a folder (0700) and those above it, one after the other: Node's own recursion never returns where the system has no folders to give (/proc). */
+function makeFolder(folder: string): void {
+  const missing: string[] = [];
+  for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
+  for (const one of missing.toReversed()) {
+    try {
+      mkdirSync(one, { mode: 0o700 });
+    } catch (error) {
+      if (systemCode(error) !== 'EEXIST') throw error; // another process was faster
+    }
   }
 }
 
@@ -76,6 +89,7 @@ export function systemCode(error: unknown): string | null {
 function describe(code: string): string {
   if (code === 'EACCES' || code === 'EPERM') return `permission denied (${code})`;
   if (code === 'EROFS') return `the file system is read-only (${code})`;
+  if (code === 'ENOENT') return 'a folder of its path does not exist, and cannot be made there';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a part of its path is a file, not a folder';
   return `the system says ${code}`;
 }

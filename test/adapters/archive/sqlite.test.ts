@@ -260,3 +260,14 @@ test('a folder that cannot hold the archive is said with its reason', (t) => {
   const path = join(folder, 'b'.repeat(300), 'archive.db');
   assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason: 'the system says ENAMETOOLONG' });
 });
+
+test(
+  'an archive below a folder that the system makes none in is refused at once',
+  { skip: process.platform !== 'linux' },
+  () => {
+    for (const path of ['/proc/foo/x.db', '/proc/foo/bar/baz/x.db', '/proc/1/foo/x.db']) {
+      const reason = 'a folder of its path does not exist, and cannot be made there';
+      assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason });
+    }
+  },
+);
