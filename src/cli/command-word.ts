@@ -32,6 +32,7 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '-j',
   '--jobs',
   '--format',
+  '--max-unpacked',
   '--files-from',
   '--conversation',
   '--config',

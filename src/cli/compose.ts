@@ -20,7 +20,10 @@ export function createUseCases(composition: Composition): UseCases {
   const chosen: Chosen = {};
   const archive = createArchiveOpener(composition.archivePath, chosen);
   const deps: AppDeps = {
-    files: createFileStore({ removeAtExit: composition.removeAtExit }),
+    files: createFileStore({
+      removeAtExit: composition.removeAtExit,
+      maxUnpackedBytes: composition.maxUnpackedBytes,
+    }),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
     progress: composition.progress,

@@ -13,7 +13,11 @@ export type Manner = {
 };
 
 /** Which settings apply. */
-export type SettingsRequest = ConfigRequest & { readonly flags: SettingFlags };
+export type SettingsRequest = ConfigRequest & {
+  readonly flags: SettingFlags;
+  /** How large a compressed transcript may become; by default the file system's adapter decides. */
+  readonly maxUnpackedBytes?: number;
+};
 
 type Common = { readonly manner: Manner; readonly settings: SettingsRequest };
 

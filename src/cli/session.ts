@@ -82,6 +82,7 @@ export async function inSession(
   const openUseCases = (signal: AbortSignal): UseCases =>
     createUseCases({
       archivePath: settings.archive.path,
+      maxUnpackedBytes: request.settings.maxUnpackedBytes,
       progress: voice.progress,
       removeAtExit: terminal.removeAtExit,
       signal,

@@ -89,6 +89,7 @@ export type EmbedderChoice = EmbeddingAccess &
 
 export type Composition = {
   readonly archivePath: string;
+  readonly maxUnpackedBytes?: number | undefined;
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly stdout: (bytes: Uint8Array) => void;

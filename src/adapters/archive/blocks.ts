@@ -2,9 +2,13 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
+import { readInteger } from './rows.ts';
+import type { Row } from './rows.ts';
 
 /** Lines of a transcript repeat each other, so blocks are as large as one can be unpacked in a millisecond or two. */
-const MAX_BLOCK_BYTES = 1024 * 1024;
+export const MAX_BLOCK_BYTES = 1024 * 1024;
+/** The longest line that is read, alone in its block. An archive may come from elsewhere: a block that claims more is not unpacked. */
+export const MAX_RAW_BYTES = 256 * 1024 * 1024;
 /** Level 6 saves 5 % of the room that 3 takes; what lies above costs more time than that is worth. A packed block mostly fits in one chunk, and is then not copied. */
 const ZSTD_OPTIONS = { chunkSize: MAX_BLOCK_BYTES / 2, params: { [constants.ZSTD_c_compressionLevel]: 6 } } as const;
 
@@ -60,8 +64,9 @@ export function unpackBlock(
   throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be unpacked`);
 }
 
-/** null: they are no zstd, or give more than that. */
+/** null: they are no zstd, give more than that, or claim more than is ever stored. */
 export function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
+  if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
     return new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);
@@ -69,5 +74,19 @@ export function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | 
     // zlib has an error code for each way in which data can be broken, or too long for what it was.
     if (error instanceof Error && 'code' in error) return null;
     throw error;
+  }
+}
+
+/**
+ * Throws a `DamageError` where lines of one block, in their order, do not follow each other in it: hashing a large block for each of many lines
+ * that all claim the whole of it would never end.
+ */
+export function checkPlaces(rows: readonly Row[]): void {
+  let end = 0;
+  for (const row of rows) {
+    const offset = readInteger(row, 'offset');
+    const line = readInteger(row, 'line');
+    if (offset < end) throw new DamageError(`archived source line ${line} is not behind the one before it`);
+    end = offset + readInteger(row, 'size_bytes');
   }
 }

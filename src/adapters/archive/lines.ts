@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { Archive, StoredLine } from '../../ports/archive.ts';
-import { unpackBlock } from './blocks.ts';
+import { checkPlaces, unpackBlock } from './blocks.ts';
 import { FATES } from './columns.ts';
 import { DamageError, guard } from './failure.ts';
 import { readBytes, readFate, readHash, readInteger, readOptionalInteger } from './rows.ts';
@@ -49,8 +49,10 @@ export function createLineReader(db: Database.Database, path: string): LineReade
     let count = 0;
     for (const blockId of guard(path, () => listBlocks.all(compactionId))) {
       const lines = guard(path, () => {
+        const rows = listLines.all(blockId);
+        checkPlaces(rows);
         const raw = readBlock(blockId);
-        return listLines.all(blockId).map((row) => toLine(row, raw));
+        return rows.map((row) => toLine(row, raw));
       });
       count += lines.length;
       yield* lines;
@@ -62,7 +64,9 @@ export function createLineReader(db: Database.Database, path: string): LineReade
 
   const readSurvivors = (cycleId: number): readonly StoredLine[] => {
     let block: { readonly id: number; readonly raw: Uint8Array } | null = null;
-    return listSurvivors.all(cycleId).map((row) => {
+    const rows = listSurvivors.all(cycleId);
+    for (const ofBlock of Map.groupBy(rows, (row) => row['block_id']).values()) checkPlaces(ofBlock);
+    return rows.map((row) => {
       const id = readInteger(row, 'block_id');
       if (block?.id !== id) block = { id, raw: readBlock(id) };
       return toLine(row, block.raw);

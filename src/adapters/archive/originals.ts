@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { constants, zstdDecompressSync } from 'node:zlib';
 import type Database from 'better-sqlite3';
 import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
-import { unpackBlock } from './blocks.ts';
+import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import { readBytes, readHash, readInteger } from './rows.ts';
@@ -67,6 +67,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   const recent = new Map<number, Uint8Array>();
   const recall = (id: number): Uint8Array => {
     const raw = recent.get(id) ?? readBlock(id);
+    if (raw.length > MAX_BLOCK_BYTES) return raw;
     recent.delete(id);
     recent.set(id, raw);
     for (const oldest of recent.keys()) {
@@ -98,8 +99,10 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     const listLines = guard(path, () => db.prepare<[object], Row>(LIST_FAMILY_LINES));
     for (const block of blocks) {
       yield* guard(path, () => {
+        const rows = listLines.all({ batch, block });
+        checkPlaces(rows);
         const raw = readBlock(block);
-        return listLines.all({ batch, block }).map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
+        return rows.map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
       });
     }
   }
@@ -129,7 +132,7 @@ function unpackHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
     try {
       const head = zstdDecompressSync(packed.subarray(0, length), {
         finishFlush: constants.ZSTD_e_continue,
-        maxOutputLength: wantedBytes * MAX_SURPLUS,
+        maxOutputLength: Math.min(MAX_RAW_BYTES, wantedBytes * MAX_SURPLUS),
       });
       return new Uint8Array(head.buffer, head.byteOffset, head.byteLength);
     } catch (error) {

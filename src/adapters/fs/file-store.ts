@@ -10,14 +10,16 @@ import { openSourceFile, stampOf } from './source-file.ts';
 export type FileStoreOptions = {
   /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
   readonly removeAtExit?: (path: string) => () => void;
+  /** How large the content of a compressed file may be; by default it depends on the file's size. */
+  readonly maxUnpackedBytes?: number | undefined;
 };
 
 /** Files of the local disk. A new file replaces what a path leads to, through links; a read-only file is not replaced. */
-export function createFileStore({ removeAtExit = removeNow }: FileStoreOptions = {}): FileStore {
+export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),
     packingOf,
-    open: openSourceFile,
+    open: (path, signal) => openSourceFile(path, { signal, maxUnpackedBytes }),
     stamp: async (path) => {
       const { stat } = await import('node:fs/promises');
       try {

@@ -10,13 +10,18 @@ import type { LineSource } from './line-reader.ts';
 import { MAGIC_BYTES, tellPacking } from './packing.ts';
 import { createRangeReader } from './range-reader.ts';
 
+type OpenOptions = { readonly signal?: AbortSignal | undefined; readonly maxUnpackedBytes?: number | undefined };
+
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 
 /**
  * Opens a file as it stands now: what is appended later is not read. `lines` may begin at the offset of any line and then numbers from
  * there. A range that ends behind the file's end gives the bytes that there are. A packed file is unpacked first, which `signal` interrupts.
  */
-export async function openSourceFile(path: string, signal?: AbortSignal): Promise<Result<SourceFile, FileFailure>> {
+export async function openSourceFile(
+  path: string,
+  { signal, maxUnpackedBytes }: OpenOptions = {},
+): Promise<Result<SourceFile, FileFailure>> {
   const opened = openRegularFile(path);
   if (!opened.ok) return opened;
   const { fd, stamp } = opened.value;
@@ -27,7 +32,7 @@ export async function openSourceFile(path: string, signal?: AbortSignal): Promis
     if (packing === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
     // Loaded here, because most transcripts are not packed.
     const { unpack } = await import('./unpack.ts');
-    const content = await unpack({ path, packing, sizeBytes: stamp.sizeBytes, read, signal });
+    const content = await unpack({ path, packing, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
     if (content.ok) return ok(createSourceFile(disk, content.value));
     closeSync(fd);
     return content;

@@ -1,4 +1,5 @@
-import { closeSync } from 'node:fs';
+import { closeSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { Readable, addAbortSignal } from 'node:stream';
 import { createGunzip, createZstdDecompress } from 'node:zlib';
 import type { Gunzip, ZstdDecompress } from 'node:zlib';
@@ -19,18 +20,57 @@ export type PackedFile = {
   /** Bytes on disk, fewer at the end; throws what the system says. */
   readonly read: (start: number, length: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
+  /** How large its content may be; undefined: as its size on disk makes likely. */
+  readonly maxUnpackedBytes: number | undefined;
 };
 
 /** The content of a packed file, in a file without a name; to be closed. */
 export type Unpacked = { readonly fd: number; readonly sizeBytes: number };
 
+const MAX_BYTES = 2 * 1024 ** 3;
+/** Transcripts are text: they become 3 to 20 times as large. */
+const MAX_RATIO = 100;
+/** A small file may become this large whatever its ratio: that harms nobody. */
+const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
+/** What is still so much larger than what was read of the file after `MIN_LIMIT_BYTES` was made to be. */
+const BOMB_RATIO = 500;
+/** Others need room too. */
+const SPARED_BYTES = 1024 ** 3;
+
+type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
+
+function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
+  const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
+  const maxBytes = maxUnpackedBytes ?? usualBytes;
+  const roomBytes = findRoom();
+  if (roomBytes < maxBytes)
+    return {
+      maxBytes: roomBytes,
+      watchesRatio: true,
+      failure: { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' },
+    };
+  const failure = { kind: 'unpacks-too-large', path, limitBytes: maxBytes } as const;
+  return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
+}
+
+function findRoom(): number {
+  try {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    return Math.max(0, bavail * bsize - SPARED_BYTES);
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    return Number.POSITIVE_INFINITY; // a folder that cannot be looked at is told of where the file is made in it
+  }
+}
+
 /** Unpacks every part of a file (members of gzip, frames of zstd), once and in bounded memory. Rejects when it is interrupted. */
 export async function unpack(file: PackedFile): Promise<Result<Unpacked, FileFailure>> {
+  const limit = findLimit(file);
   const spool = openSpool(file.path);
   if (!spool.ok) return spool;
   const fd = spool.value;
   try {
-    const unpacked = await unpackParts(file, fd);
+    const unpacked = await unpackParts(file, { fd, limit });
     if (!unpacked.ok) closeSync(fd);
     return unpacked;
   } catch (error) {
@@ -39,7 +79,10 @@ export async function unpack(file: PackedFile): Promise<Result<Unpacked, FileFai
   }
 }
 
-async function unpackParts(file: PackedFile, fd: number): Promise<Result<Unpacked, FileFailure>> {
+async function unpackParts(
+  file: PackedFile,
+  { fd, limit }: { readonly fd: number; readonly limit: Limit },
+): Promise<Result<Unpacked, FileFailure>> {
   const damaged = (problem: PackingProblem): Result<never, FileFailure> =>
     err({ kind: 'damaged', path: file.path, packing: file.packing, problem });
   let written = 0;
@@ -56,7 +99,7 @@ async function unpackParts(file: PackedFile, fd: number): Promise<Result<Unpacke
       const isStump = head.length < MAGIC_BYTES && at > 0 && isBegun(file, at);
       return damaged(isStump ? 'cut-off' : 'trailing');
     }
-    const part = await unpackPart(file, { at, fd });
+    const part = await unpackPart(file, { at, fd, limit, before: written });
     if (!part.ok) return part.error.kind === 'problem' ? damaged(part.error.problem) : err(part.error.failure);
     if (part.value.read === 0) return damaged('broken');
     at += part.value.read;
@@ -89,7 +132,12 @@ const PIECE_BYTES = 256 * 1024;
 
 async function unpackPart(
   file: PackedFile,
-  { at, fd }: { readonly at: number; readonly fd: number },
+  {
+    at,
+    fd,
+    limit,
+    before,
+  }: { readonly at: number; readonly fd: number; readonly limit: Limit; readonly before: number },
 ): Promise<Result<Part, PartFailure>> {
   const engine = createEngine(file.packing);
   if (file.signal !== undefined) addAbortSignal(file.signal, engine);
@@ -99,6 +147,9 @@ async function unpackPart(
   let written = 0;
   try {
     for await (const piece of engine) {
+      const total = before + written + piece.length;
+      const isBomb = limit.watchesRatio && total > MIN_LIMIT_BYTES && total > BOMB_RATIO * (at + engine.bytesWritten);
+      if (isBomb || total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
       const failure = tryWrite(fd, piece, file.path);
       if (failure !== null) return err({ kind: 'file', failure });
       written += piece.length;

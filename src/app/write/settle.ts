@@ -82,7 +82,7 @@ async function isHeldBy(
   { sha256, sizeBytes, isAll, inDoubt }: Content & { readonly isAll: boolean; readonly inDoubt: boolean },
 ): Promise<boolean> {
   const opened = await files.open(path);
-  if (!opened.ok) return opened.error.kind === 'no-room' ? inDoubt : false;
+  if (!opened.ok) return opened.error.kind === 'no-room' || opened.error.kind === 'unpacks-too-large' ? inDoubt : false;
   try {
     if (isAll && opened.value.sizeBytes !== sizeBytes) return false;
     return hashPrefix(runtime, opened.value, sizeBytes) === sha256;

@@ -4,6 +4,7 @@ import type { CommandDefinition, Options } from './definition.ts';
 import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
+  MAX_UNPACKED_FLAG,
   MANNER_FLAGS,
   MODEL_FLAGS,
   readManner,
@@ -45,6 +46,7 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     { flags: '-j, --jobs <n>', description: 'transcripts at a time (1)', parse: parseCount },
     FILES_FROM_FLAG,
     FORMAT_FLAG,
+    MAX_UNPACKED_FLAG,
     { flags: '--formats', description: 'list the formats and leave' },
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,

@@ -79,6 +79,7 @@ export type Options = {
   readonly ifOverBudget?: boolean;
   readonly target?: number;
   readonly format?: string;
+  readonly maxUnpacked?: number;
   readonly filesFrom?: string;
   readonly conversation?: string;
   readonly formats?: boolean;

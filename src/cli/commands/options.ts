@@ -1,5 +1,5 @@
 import { nearestName } from '../../config/nearest.ts';
-import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
+import { parseBytes, parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/settings.ts';
 import { err, ok } from '../../core/result.ts';
@@ -31,6 +31,12 @@ export const ARCHIVE_FLAG: Flag = { flags: '--archive <file>', description: 'the
 export const FORMAT_FLAG: Flag = {
   flags: '--format <name>',
   description: 'do not detect the format (see --formats)',
+};
+
+export const MAX_UNPACKED_FLAG: Flag = {
+  flags: '--max-unpacked <size>',
+  description: 'how large a .gz or .zst may become (2GiB, or 100 times its size)',
+  parse: parseBytes,
 };
 
 export const FILES_FROM_FLAG: Flag = {
@@ -95,6 +101,7 @@ export function readSettings(options: Options): SettingsRequest {
   const transcript = pickGiven({ keep_invalid: options.keepInvalid });
   const archive = pickGiven({ path: options.archive });
   return {
+    ...pickGiven({ maxUnpackedBytes: options.maxUnpacked }),
     configFlag: options.config ?? null,
     project: options.trustConfig === true ? 'trusted' : 'as-trusted',
     flags: { summarization, transcript, archive } satisfies SettingFlags,

@@ -1,6 +1,6 @@
 import type { RestoreInvocation } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';
-import { FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+import { FORMAT_FLAG, MANNER_FLAGS, MAX_UNPACKED_FLAG, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 export const restoreCommand: CommandDefinition<RestoreInvocation> = {
   operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
@@ -9,6 +9,7 @@ export const restoreCommand: CommandDefinition<RestoreInvocation> = {
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
     FORMAT_FLAG,
+    MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],

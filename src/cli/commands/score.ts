@@ -2,7 +2,15 @@ import { SCORE_ORDERS } from '../invocation.ts';
 import { parseCount } from '../../config/quantity.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import { FORMAT_FLAG, MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS, SETTINGS_FLAGS } from './options.ts';
+import {
+  FORMAT_FLAG,
+  MANNER_FLAGS,
+  MAX_UNPACKED_FLAG,
+  readManner,
+  readSettings,
+  SELECTION_FLAGS,
+  SETTINGS_FLAGS,
+} from './options.ts';
 
 export const scoreCommand: CommandDefinition<ScoreInvocation> = {
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
@@ -16,6 +24,7 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     },
     ...SELECTION_FLAGS,
     FORMAT_FLAG,
+    MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],

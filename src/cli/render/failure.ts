@@ -3,7 +3,7 @@ import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { listLost } from './facts.ts';
-import { countOf, formatCount } from './quantities.ts';
+import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
@@ -136,6 +136,12 @@ function fileFailure(failure: FileFailure): string {
       return damaged(failure);
     case 'no-room':
       return noRoom(failure);
+    case 'unpacks-too-large':
+      return at(
+        failure.path,
+        `uncompressed it is larger than ${formatBytes(failure.limitBytes)}, far more than a transcript of its size should be.`,
+        'If it is what you expect, give --max-unpacked SIZE.',
+      );
     case 'unfinished':
       return unfinished(failure);
     default:

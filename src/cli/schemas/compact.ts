@@ -96,6 +96,7 @@ const failureKind = z.enum([
   'io',
   'damaged',
   'no-room',
+  'unpacks-too-large',
   'unfinished',
   'no-match',
   'bad-line',

@@ -191,6 +191,6 @@ suite('while a packed file is open', () => {
   test('an interruption ends the unpacking', async (context) => {
     const path = join(folderWith(context, {}), 'talk');
     writeFileSync(path, zstdCompressSync(Buffer.alloc(5_000_000, 'a')));
-    await assert.rejects(openSourceFile(path, AbortSignal.abort()), { name: 'AbortError' });
+    await assert.rejects(openSourceFile(path, { signal: AbortSignal.abort() }), { name: 'AbortError' });
   });
 });

@@ -43,16 +43,18 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
     const rows = listLines.all(blockId);
     const unpacked = tryUnpack(data, { rawSizeBytes, firstLine });
     const raw = unpacked instanceof Uint8Array ? unpacked : null;
-    const isFilled = isFilledBy(rows, rawSizeBytes) && rows[0]?.['line'] === firstLine;
+    const isInOrder = isFilledBy(rows, rawSizeBytes);
+    const isFilled = isInOrder && rows[0]?.['line'] === firstLine;
     const name = `the block of archived lines that begins with source line ${firstLine}`;
     return {
-      lines: rows.map((line) => toLine(line, raw)),
+      lines: rows.map((line) => toLine(line, isInOrder ? raw : null)),
       originalBytes: rawSizeBytes,
       packedBytes: data.length,
       findings: [
         ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
         ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
-        ...(raw === null ? [] : checkHashes(rows, raw, place)),
+        // Lines that overlap would each be hashed over all that they claim.
+        ...(raw === null || !isInOrder ? [] : checkHashes(rows, raw, place)),
       ],
     };
   };

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+import type { Archive } from '../../../src/ports/archive.ts';
+import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, thrownFailure, utf8 } from './drafts.ts';
+
+const MIB = 1024 ** 2;
+const CANNOT_UNPACK = 'the block of archived lines that begins with source line 1 cannot be unpacked';
+
+/** An archive of three lines in one block, after somebody changed it. */
+function hostileArchive(t: TestContext, work: (db: Database.Database) => void): Archive {
+  const archive = tempArchive(t);
+  const lines = [1, 2, 3].map((line) => lineDraft(line, { bytes: utf8(`line ${line}\n`), message: messageDraft() }));
+  applied(archive, compactionDraft(3), lines);
+  const db = new Database(archive.path);
+  work(db);
+  db.close();
+  return archive;
+}
+
+/** What each way of reading its lines comes to. */
+function readings(archive: Archive): readonly string[] {
+  return [
+    (): unknown => [...archive.readLines(1)],
+    (): unknown => [...archive.readOriginals(1)],
+    (): unknown => archive.readLine(1),
+  ].map((read) => {
+    const failure = thrownFailure(read);
+    return 'reason' in failure ? failure.reason : failure.kind;
+  });
+}
+
+const setBlock = (data: Uint8Array, rawSizeBytes: number) => (db: Database.Database) =>
+  db.prepare('UPDATE blocks SET data = ?, raw_size_bytes = ?').run(data, rawSizeBytes);
+
+for (const { what, data, claimed } of [
+  { what: 'holds more than it claims', data: Buffer.alloc(512 * MIB), claimed: 21 },
+  { what: 'holds less than it claims', data: Buffer.alloc(21), claimed: 200 * MIB },
+  { what: 'claims more than any block may have', data: Buffer.alloc(257 * MIB), claimed: 257 * MIB },
+  { what: 'claims less than nothing', data: Buffer.alloc(21), claimed: -1 },
+]) {
+  test(`a block that ${what} is damage`, (t) => {
+    const archive = hostileArchive(t, setBlock(zstdCompressSync(data), claimed));
+    assert.deepEqual(readings(archive), [CANNOT_UNPACK, CANNOT_UNPACK, CANNOT_UNPACK]);
+  });
+}
+
+test('lines that all claim the whole of a block are damage, and are not hashed one after the other', (t) => {
+  const raw = Buffer.alloc(200 * MIB);
+  const count = 20_000;
+  const archive = hostileArchive(t, (db) => {
+    setBlock(zstdCompressSync(raw), raw.length)(db);
+    db.exec(`UPDATE compactions SET source_line_count = ${count}; DELETE FROM lines`);
+    const insert = db.prepare(
+      'INSERT INTO lines (block_id, line, offset, size_bytes, fate, batch_id, traits, sha256) VALUES (1, ?, 0, ?, 0, 1, 0, ?)',
+    );
+    const sha256 = hash('sha256', raw, 'buffer');
+    db.transaction(() => {
+      for (let line = 1; line <= count; line += 1) insert.run(line, raw.length, sha256);
+    })();
+  });
+  const reason = 'archived source line 2 is not behind the one before it';
+  for (const read of [(): unknown => [...archive.readLines(1)], (): unknown => [...archive.readOriginals(1)]])
+    assert.deepEqual(thrownFailure(read), { kind: 'damaged', path: archive.path, reason });
+  const check = [...archive.check()].flatMap((step) => (step.kind === 'damage' ? [step.damage.kind] : []));
+  assert.ok(check.includes('block'), check.join());
+});
+
+test('our own line in an output that claims too much is damage', (t) => {
+  const archive = hostileArchive(t, (db) => {
+    db.prepare('UPDATE inserted_lines SET bytes = ?, raw_size = ?').run(
+      zstdCompressSync(Buffer.alloc(300 * MIB)),
+      300 * MIB,
+    );
+  });
+  assert.equal(thrownFailure(() => archive.loadCompaction(1)).kind, 'damaged');
+});
