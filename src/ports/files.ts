@@ -45,7 +45,7 @@ export type FileFailure =
     }
   /** Its content would have to be kept in this folder while it is read; `code` is the system's. */
   | { readonly kind: 'no-room'; readonly path: string; readonly folder: string; readonly code: string }
-  /** It is compressed, and its content is larger than this, which only a file that was made for it would be. */
+  /** It is compressed, and unpacking stopped after so much: only a file that was made for it becomes that large. */
   | { readonly kind: 'unpacks-too-large'; readonly path: string; readonly limitBytes: number }
   /**
    * The file was replaced, but what came to it at that moment is not in it yet: it stands under this name, and whoever takes the lock next

@@ -32,8 +32,6 @@ const MAX_BYTES = 2 * 1024 ** 3;
 const MAX_RATIO = 100;
 /** A small file may become this large whatever its ratio: that harms nobody. */
 const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
-/** What is still so much larger than what was read of the file after `MIN_LIMIT_BYTES` was made to be. */
-const BOMB_RATIO = 500;
 /** Others need room too. */
 const SPARED_BYTES = 1024 ** 3;
 
@@ -148,8 +146,11 @@ async function unpackPart(
   try {
     for await (const piece of engine) {
       const total = before + written + piece.length;
-      const isBomb = limit.watchesRatio && total > MIN_LIMIT_BYTES && total > BOMB_RATIO * (at + engine.bytesWritten);
-      if (isBomb || total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
+      if (total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
+      // Looked at on the way, so that little of a bomb is unpacked.
+      const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * (at + engine.bytesWritten));
+      if (limit.watchesRatio && total > likelyBytes)
+        return err({ kind: 'file', failure: { kind: 'unpacks-too-large', path: file.path, limitBytes: likelyBytes } });
       const failure = tryWrite(fd, piece, file.path);
       if (failure !== null) return err({ kind: 'file', failure });
       written += piece.length;

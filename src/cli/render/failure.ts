@@ -139,7 +139,7 @@ function fileFailure(failure: FileFailure): string {
     case 'unpacks-too-large':
       return at(
         failure.path,
-        `uncompressed it is larger than ${formatBytes(failure.limitBytes)}, far more than a transcript of its size should be.`,
+        `unpacking stopped after ${formatBytes(failure.limitBytes)}: it becomes far larger than a transcript of its size should.`,
         'If it is what you expect, give --max-unpacked SIZE.',
       );
     case 'unfinished':
