@@ -92,7 +92,7 @@ test('where its writing fails, the failure names where it stands, and it is in t
   const done = await bench.compact('talk.jsonl');
   assert.ok(!done.ok && done.error.kind === 'file' && done.error.failure.kind === 'unfinished', JSON.stringify(done));
   const { keptAs, because } = done.error.failure;
-  assert.match(keptAs ?? '', /\/\.compact-[0-9a-f]{12}-\d+-\d+\.old$/);
+  assert.match(keptAs ?? '', /\/\.compact-[0-9a-f]{12}-\d+-\d+-\d+\.old$/);
   assert.deepEqual(because, { kind: 'no-space', path: bench.path('talk.jsonl') });
   assert.deepEqual([count(bench), names(bench)], [1, ['talk.jsonl']]);
   assert.equal((await rerun(t, bench).restore('talk.jsonl')).toString(), original + LATE);

@@ -28,8 +28,9 @@ export function bringOver(target: string, { path, fromBytes, atBytes, inode }: O
   const old = openLeftover(path, now);
   try {
     const { ino, dev, size, nlink } = fstatSync(old, { bigint: true });
-    if (ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
     const hasLate = size > fromBytes;
+    // A folder that was copied has other inodes: where nothing would be taken from the file, its name just goes.
+    if (hasLate && ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
     if (now === undefined && hasLate && nlink === 1n) return false;
     // Where it is the target itself the rename never came: all that was written stands in it.
     if (now !== undefined && hasLate && (ino !== now.ino || dev !== now.dev)) {
