@@ -40,7 +40,7 @@ function describePassed(failure: Passed): string {
       if (failure.isEmpty === true) return `it is ${failure.looksLike}`;
       return `not a transcript: it looks like ${failure.looksLike}`;
     case 'unknown-format':
-      return describeUnknown(failure.near);
+      return describeUnknown(failure);
     case 'mixed-formats':
       return `line ${failure.line}: a message of ${failure.other} in a file of ${failure.format}`;
     case 'bad-line': {

@@ -3,9 +3,14 @@ import type { Json, LineParse } from './json.ts';
 
 export type { LineParse } from './json.ts';
 
+/** `looksLike`: a format that is known and not read, as a noun phrase ("a Qwen Code session"). `near`: why it is of none of the others. */
 export type FormatSearch =
   | { readonly kind: 'found'; readonly codec: Codec }
-  | { readonly kind: 'unknown'; readonly near: readonly { readonly format: string; readonly reason: string }[] };
+  | {
+      readonly kind: 'unknown';
+      readonly looksLike: string | null;
+      readonly near: readonly { readonly format: string; readonly reason: string }[];
+    };
 
 /** What a file that is no JSON Lines looks like ("one JSON document"), and what to try. */
 export type ForeignBytes = { readonly looksLike: string; readonly advice: string };

@@ -1,5 +1,6 @@
 import type { Codec, Detection, Json } from '../../ports/codec.ts';
 import type { FormatSearch } from '../../ports/formats.ts';
+import { nameForeign } from './foreign-formats.ts';
 import { looksLikeDocument } from './json-document.ts';
 import { parseBeginning } from './listed/beginning.ts';
 import { FORMATS } from './registry.ts';
@@ -21,24 +22,42 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   const beginning = parseBeginning(text);
   // One line may be followed by others some day: it is a document only where no format of lines knows it.
   if (isOneLine && detectFormat([beginning]).kind === 'found') return null;
-  const found = surest(
-    FORMATS.flatMap((codec) => (codec.format.isDocument === true ? [{ codec, ...codec.detect([beginning]) }] : [])),
+  const found = refuseForeign(
+    [beginning],
+    surest(
+      FORMATS.flatMap((codec) => (codec.format.isDocument === true ? [{ codec, ...codec.detect([beginning]) }] : [])),
+    ),
   );
+  if (found.kind === 'unknown' && found.looksLike !== null) return found;
   const isOther = mayBeLines || (isOneLine && text.startsWith('{'));
   return found.kind === 'unknown' && isOther ? null : found;
 }
 
-/** The format that is the surest of a file's first records, or what each format misses in them. */
+/** The format that is the surest of a file's first records; or what they look like, and what each format misses in them. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
   const ofLines = FORMATS.filter(({ format }) => format.isDocument !== true);
-  return surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) })));
+  return refuseForeign(sample, surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) }))));
 }
 
-function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): FormatSearch {
+/** A format that is known and that no codec reads is refused by its name, however much its records are like those of another. */
+function refuseForeign(sample: readonly Json[], found: Search): FormatSearch {
+  const looksLike = nameForeign(sample);
+  if (found.kind === 'found' && looksLike === null) return found;
+  return { kind: 'unknown', looksLike, near: found.near };
+}
+
+type NearFormats = Extract<FormatSearch, { kind: 'unknown' }>['near'];
+type Search = ({ readonly kind: 'found'; readonly codec: Codec } | { readonly kind: 'unknown' }) & {
+  readonly near: NearFormats;
+};
+
+function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): Search {
   const highest = verdicts.reduce((most, { confidence }) => Math.max(most, confidence), 0);
   const best = verdicts.find(({ confidence }) => confidence === highest);
-  if (best !== undefined && highest >= MIN_CONFIDENCE) return { kind: 'found', codec: best.codec };
-  return { kind: 'unknown', near: verdicts.map(({ codec, reason }) => ({ format: codec.format.name, reason })) };
+  const near = verdicts.map(({ codec, reason }) => ({ format: codec.format.name, reason }));
+  return best !== undefined && highest >= MIN_CONFIDENCE
+    ? { kind: 'found', codec: best.codec, near }
+    : { kind: 'unknown', near };
 }
 
 /** Below this a record is nothing that its own format knows. */

@@ -76,11 +76,16 @@ function hasRecord(lines: Uint8Array): boolean {
   return texts.some((text) => text.trimStart().startsWith('{') && isJson(text));
 }
 
+/** `.aider.chat.history.md` and `.aider.llm.history`. */
+const AIDER_LOG = /^(?:# aider chat started at|TO LLM \d{4}-\d\d-\d\dT)/;
+
 function describeText(text: string): ForeignBytes | null {
   const start = text.trimStart();
   if (/^<(?:!doctype|html|\?xml|head|body)\b/i.test(start)) {
     return { looksLike: 'a web page or XML', advice: 'Export the conversation as JSON Lines, one message a line.' };
   }
+  if (AIDER_LOG.test(start))
+    return { looksLike: 'a log of aider', advice: 'Name a transcript that has one JSON record a line.' };
   if (!looksLikeDocument(start)) return null;
   const advice = start.startsWith('[')
     ? "Make lines of it, one element a line: jq -c '.[]' FILE."

@@ -2,10 +2,10 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 
-/** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
 /** Formats that a file is not of, and why. */
-export type NearFormats = readonly { readonly format: string; readonly reason: string }[];
+type NearFormats = readonly { readonly format: string; readonly reason: string }[];
 
+/** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
 export type Failure =
   | { readonly kind: 'file'; readonly failure: FileFailure }
   | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
@@ -29,7 +29,13 @@ export type Failure =
       /** Formats whose files are such a document, and why it is not theirs. */
       readonly near?: NearFormats;
     }
-  | { readonly kind: 'unknown-format'; readonly file: string; readonly near: NearFormats }
+  /** `looksLike`: a format that is known and not read, as a noun phrase; null: nothing that is known. */
+  | {
+      readonly kind: 'unknown-format';
+      readonly file: string;
+      readonly looksLike: string | null;
+      readonly near: NearFormats;
+    }
   /** At this line a file of one format goes on in another. */
   | {
       readonly kind: 'mixed-formats';

@@ -40,9 +40,10 @@ export async function openTranscript(
 function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
   const file = input.name;
   const named = input.format === null ? null : formats.find(input.format);
-  if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, near: [] });
+  if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, looksLike: null, near: [] });
   const document = named === null ? readDocument(source, formats) : null;
   if (document?.kind === 'found') return ok(document.codec);
+  if (document !== null && document.looksLike !== null) return err(unknownFormat(file, document));
   const isDocument = named?.format.isDocument === true;
   const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
   if (foreign !== null) {
@@ -60,7 +61,11 @@ function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatR
   const sample = readSample(source, formats, file);
   if (!sample.ok) return sample;
   const found = formats.detect(sample.value);
-  return found.kind === 'found' ? ok(found.codec) : err({ kind: 'unknown-format', file, near: found.near });
+  return found.kind === 'found' ? ok(found.codec) : err(unknownFormat(file, found));
+}
+
+function unknownFormat(file: string, { looksLike, near }: Extract<FormatSearch, { kind: 'unknown' }>): Failure {
+  return { kind: 'unknown-format', file, looksLike, near };
 }
 
 /** Whether the file is one JSON value, and of which format. */

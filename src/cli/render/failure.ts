@@ -1,4 +1,4 @@
-import type { LookupFailure, NearFormats } from '../../app/contract/failure.ts';
+import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
@@ -25,7 +25,11 @@ export function renderFailure(failure: LookupFailure): string {
         safeText(failure.advice),
       );
     case 'unknown-format':
-      return unknownFormat(failure.file, failure.near);
+      return at(
+        failure.file,
+        `${describeUnknown(failure)}.`,
+        failure.looksLike === null ? FORMAT_ADVICE : FORMATS_ADVICE,
+      );
     case 'mixed-formats':
       return at(
         `${failure.file}:${failure.line}`,
@@ -87,19 +91,11 @@ export function renderFailure(failure: LookupFailure): string {
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 
-function unknownFormat(file: string, near: NearFormats): string {
-  const advice = nameOfForeign(near) === null ? FORMAT_ADVICE : FORMATS_ADVICE;
-  return at(file, `${describeUnknown(near)}.`, advice);
-}
-
 /** What is known of a format that is not read. */
-export function describeUnknown(near: NearFormats): string {
-  const told = nameOfForeign(near);
-  return told === null ? 'of no known format' : `it looks like ${safeText(told)}, which this version does not read`;
-}
-
-function nameOfForeign(near: NearFormats): string | null {
-  return near.map(({ reason }) => /^it looks like (.+)$/.exec(reason)?.[1]).find((name) => name !== undefined) ?? null;
+export function describeUnknown({ looksLike }: Extract<Failure, { kind: 'unknown-format' }>): string {
+  return looksLike === null
+    ? 'of no known format'
+    : `it looks like ${safeText(looksLike)}, which this version does not read`;
 }
 
 const FORMATS_ADVICE = "'compact --formats' lists what it reads.";

@@ -95,8 +95,17 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: not a transcript: it looks like one JSON document. Write one record a line.',
   ],
   [
-    { kind: 'unknown-format', file, near: [{ format: 'chat-lines', reason: 'no role in line 1' }] },
+    { kind: 'unknown-format', file, looksLike: null, near: [{ format: 'chat-lines', reason: 'no role in line 1' }] },
     "talk.jsonl: of no known format. Give --format NAME if you know it ('compact --formats' lists them); -v says why it was not recognized.",
+  ],
+  [
+    {
+      kind: 'unknown-format',
+      file,
+      looksLike: 'a Kiro session',
+      near: [{ format: 'pi', reason: 'it looks like tea' }],
+    },
+    "talk.jsonl: it looks like a Kiro session, which this version does not read. 'compact --formats' lists what it reads.",
   ],
   [
     { kind: 'no-messages', file, contains: '3 meta records' },
@@ -138,7 +147,7 @@ test('why a file is of none of the formats is told one a line, and of other fail
     { format: 'chat-lines', reason: 'no record has a role' },
   ];
   const lines = ['  not pi: the first record is no header', '  not chat-lines: no record has a role'];
-  assert.deepEqual(renderNearFormats({ kind: 'unknown-format', file, near }), lines);
+  assert.deepEqual(renderNearFormats({ kind: 'unknown-format', file, looksLike: null, near }), lines);
   const document = { kind: 'not-a-transcript', file, looksLike: 'one JSON document', advice: '', near } as const;
   assert.deepEqual(renderNearFormats(document), lines);
   assert.deepEqual(renderNearFormats({ kind: 'source-changed', file }), []);
@@ -150,9 +159,9 @@ test("nothing of a file's name or content reaches the terminal raw", () => {
   const rendered = [
     renderFailure({ kind: 'bad-line', file: odd, line: 1, column: 1, problem: odd, canCarry: true }),
     renderFailure({ kind: 'not-a-transcript', file: odd, looksLike: odd, advice: odd }),
-    renderFailure({ kind: 'unknown-format', file: odd, near: [{ format: odd, reason: odd }] }),
+    renderFailure({ kind: 'unknown-format', file: odd, looksLike: odd, near: [{ format: odd, reason: odd }] }),
     renderFailure({ kind: 'archive', failure: { kind: 'damaged', path: odd, reason: odd } }),
-    ...renderNearFormats({ kind: 'unknown-format', file: odd, near: [{ format: odd, reason: odd }] }),
+    ...renderNearFormats({ kind: 'unknown-format', file: odd, looksLike: null, near: [{ format: odd, reason: odd }] }),
   ];
   assert.deepEqual(
     rendered.filter((line) => /\p{Cc}/u.test(line)),

@@ -1,20 +1,17 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { nameForeign } from './foreign.ts';
 import { isRecord } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
+import { nameOther } from './other-formats.ts';
 import { classify } from './record.ts';
 
 /** How sure it is that these are messages, one a line. Formats with more to tell them by go before this one. */
 export function detectChatLines(sample: readonly Json[]): Detection {
   if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
   const records = sample.filter(isRecord);
-  const foreign = records.flatMap((record) => nameForeign(record) ?? []);
-  const chat = records.filter((record) => isChat(record) && nameForeign(record) === null).length;
-  if (foreign[0] !== undefined && foreign.length >= chat) {
-    return {
-      confidence: 0,
-      reason: `it looks like ${mostFrequent(foreign)}`,
-    };
+  const other = records.flatMap((record) => nameOther(record) ?? []);
+  const chat = records.filter((record) => isChat(record) && nameOther(record) === null).length;
+  if (other[0] !== undefined && other.length >= chat) {
+    return { confidence: 0, reason: `most records are those of ${mostFrequent(other)}` };
   }
   if (chat === 0) {
     const hasRole = records.some((record) => 'role' in record);

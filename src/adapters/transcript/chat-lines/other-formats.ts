@@ -2,8 +2,8 @@ import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 
-/** A kind of record that other programs write, and what files of it are called. */
-type ForeignKind = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };
+/** Records of formats that have a codec of their own, and what a file of them is called. */
+type OtherFormat = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };
 
 const LOOSE_ITEMS = new Set([
   'function_call',
@@ -13,7 +13,7 @@ const LOOSE_ITEMS = new Set([
   'local_shell_call',
 ]);
 
-const FOREIGN_KINDS: readonly ForeignKind[] = [
+const OTHER_FORMATS: readonly OtherFormat[] = [
   { name: 'a Codex rollout', matches: (record, type) => type !== '' && isRecord(record['payload']) },
   {
     name: 'a Codex rollout of the older kind, or bare items of the Responses API',
@@ -27,17 +27,12 @@ const FOREIGN_KINDS: readonly ForeignKind[] = [
     name: 'a Claude Code session',
     matches: (record, type) => 'parentUuid' in record || 'leafUuid' in record || type === 'file-history-snapshot',
   },
-  {
-    name: "one of Cursor's agent transcripts",
-    matches: (record) => typeof record['role'] === 'string' && isRecord(record['message']) && !('content' in record),
-  },
-  { name: 'a log of requests', matches: (record) => isRecord(record['request']) && 'response' in record },
 ];
 
-/** What a record of another program's looks like it is from; null: nothing that is known. */
-export function nameForeign(record: JsonRecord): string | null {
+/** What a record of another format's codec looks like it is from; null: nothing that is known. */
+export function nameOther(record: JsonRecord): string | null {
   const type = stringAt(record, 'type') ?? '';
-  return FOREIGN_KINDS.find(({ matches }) => matches(record, type))?.name ?? null;
+  return OTHER_FORMATS.find(({ matches }) => matches(record, type))?.name ?? null;
 }
 
 function hasResponseParts(content: Json | undefined): boolean {

@@ -1,0 +1,154 @@
+import type { Json } from '../../ports/codec.ts';
+import { isList, isRecord, stringAt } from './json.ts';
+import type { JsonRecord } from './json.ts';
+
+/**
+ * A format that no codec reads. `isTelling`: nobody else writes such a record. `isUsual`: such files have it too, but others may as well.
+ */
+type ForeignFormat = {
+  readonly name: string;
+  readonly isTelling: (record: JsonRecord) => boolean;
+  readonly isUsual?: (record: JsonRecord) => boolean;
+};
+
+const SESSION_UPDATES = new Set(['session/update', '_x.ai/session/update']);
+const OBSERVATIONS = new Set(['GENERATION', 'SPAN', 'EVENT', 'AGENT', 'TOOL', 'CHAIN', 'RETRIEVER', 'EMBEDDING']);
+const TELEMETRY_KEYS = ['resourceSpans', 'resourceLogs', 'resourceMetrics'];
+const UI_PART = /^(?:text|reasoning|file|source|step-start|tool-invocation|dynamic-tool|(?:source|tool|data)-.+)$/;
+
+/**
+ * Sources of the shapes: the public repositories of Gemini CLI, Qwen Code and Kimi CLI; the references of OTLP, Langfuse, LangSmith and the AI SDK;
+ * for the others what readers of their files say of them.
+ */
+const FOREIGN_FORMATS: readonly ForeignFormat[] = [
+  {
+    name: 'a Qwen Code session',
+    isTelling: (record) => 'parentUuid' in record && isRecord(record['message']) && isList(record['message']['parts']),
+    isUsual: (record) => 'parentUuid' in record && (isType(record, 'system') || isType(record, 'tool_result')),
+  },
+  {
+    name: "the output of 'gemini -o stream-json'",
+    isTelling: (record) =>
+      (isType(record, 'init') && hasText(record, 'session_id') && hasText(record, 'model')) ||
+      (isType(record, 'tool_use') && hasText(record, 'tool_name') && hasText(record, 'tool_id')) ||
+      (isType(record, 'tool_result') && hasText(record, 'tool_id') && hasText(record, 'status')),
+    isUsual: (record) =>
+      hasText(record, 'timestamp') && ['message', 'error', 'result'].some((type) => isType(record, type)),
+  },
+  {
+    name: 'a Kiro session',
+    isTelling: (record) =>
+      /^(?:Prompt|AssistantMessage|ToolResults)$/.test(stringAt(record, 'kind') ?? '') && isRecord(record['data']),
+    isUsual: (record) => hasText(record, 'kind') && 'data' in record,
+  },
+  {
+    name: 'an Antigravity transcript',
+    isTelling: (record) =>
+      typeof record['step_index'] === 'number' && hasText(record, 'source') && hasText(record, 'type'),
+  },
+  {
+    name: 'a Grok session',
+    isTelling: (record) => isGrokItem(record) || isGrokUpdate(record),
+    isUsual: (record) =>
+      !('role' in record) && /^(?:system|user|assistant|reasoning|tool_result)$/.test(stringAt(record, 'type') ?? ''),
+  },
+  {
+    name: 'a wire log of Kimi CLI',
+    isTelling: (record) => (isType(record, 'metadata') && hasText(record, 'protocol_version')) || isWireRecord(record),
+  },
+  {
+    name: "one of Cursor's agent transcripts",
+    isTelling: (record) => hasText(record, 'role') && isRecord(record['message']) && !('content' in record),
+  },
+  {
+    name: 'OpenTelemetry data (OTLP)',
+    isTelling: (record) => TELEMETRY_KEYS.some((key) => isList(record[key])),
+  },
+  {
+    name: 'a Langfuse export',
+    isTelling: (record) =>
+      (OBSERVATIONS.has(stringAt(record, 'type') ?? '') &&
+        (hasText(record, 'traceId') || hasText(record, 'trace_id')) &&
+        (hasText(record, 'startTime') || hasText(record, 'start_time'))) ||
+      (hasText(record, 'htmlPath') && isList(record['observations'])),
+  },
+  {
+    name: 'a LangSmith export',
+    isTelling: (record) =>
+      hasText(record, 'run_type') && 'inputs' in record && ('trace_id' in record || 'dotted_order' in record),
+  },
+  {
+    name: 'UI messages of the Vercel AI SDK',
+    isTelling: ({ role, parts }) =>
+      typeof role === 'string' &&
+      isList(parts) &&
+      parts.length > 0 &&
+      parts.every((part) => isRecord(part) && UI_PART.test(stringAt(part, 'type') ?? '')),
+    isUsual: ({ role, parts }) => typeof role === 'string' && isList(parts),
+  },
+  { name: 'a log of requests', isTelling: (record) => isRecord(record['request']) && 'response' in record },
+];
+
+/**
+ * The format of a file's first records, or of a document's beginning, where it is known and no codec reads it; null: it is none of those. Some
+ * record must tell, and no more than half may be of another kind.
+ */
+export function nameForeign(sample: readonly Json[]): string | null {
+  const byHeader = nameByHeader(sample);
+  if (byHeader !== null) return byHeader;
+  const records = sample.flatMap(elementsOf).filter(isRecord);
+  const isOf = ({ isTelling, isUsual }: ForeignFormat): boolean => {
+    if (!records.some(isTelling)) return false;
+    const own = records.filter((record) => isTelling(record) || isUsual?.(record) === true).length;
+    return own >= records.length / 2;
+  };
+  return FOREIGN_FORMATS.find(isOf)?.name ?? null;
+}
+
+/** Messages have the shape of pi's in sessions of Factory Droid, and in those of pi that have lost their header, which pi would empty. */
+function nameByHeader([first, ...rest]: readonly Json[]): string | null {
+  if (!isRecord(first)) return null;
+  const records = rest.filter(isRecord);
+  const isEntry = (record: JsonRecord): boolean =>
+    isType(record, 'message') && isRecord(record['message']) && hasText(record['message'], 'role');
+  const isStart = isType(first, 'session_start') && hasText(first, 'id') && !('data' in first) && !('payload' in first);
+  if (isStart && (records.length === 0 || records.some(isEntry))) return 'a Factory Droid session';
+  const isPiEntry = (record: JsonRecord): boolean => isEntry(record) && 'parentId' in record;
+  const isSession = isType(first, 'session') && hasText(first, 'id');
+  const entries = [first, ...records].filter(isPiEntry).length;
+  return !isSession && entries > 0 && entries >= sampleHalf(records) ? 'a pi session without its header' : null;
+}
+
+const sampleHalf = (records: readonly JsonRecord[]): number => (records.length + 1) / 2;
+
+/** The messages of a list, or of a conversation that is one value; else the value itself. */
+function elementsOf(value: Json): readonly Json[] {
+  if (isList(value)) return value;
+  if (!isRecord(value) || 'role' in value || 'type' in value) return [value];
+  return isList(value['messages']) ? value['messages'] : [value];
+}
+
+function isGrokItem(record: JsonRecord): boolean {
+  if ('role' in record || 'message' in record || 'timestamp' in record) return false;
+  return (
+    (isType(record, 'assistant') && hasText(record, 'content') && ('model_id' in record || 'tool_calls' in record)) ||
+    (isType(record, 'user') && ('prompt_index' in record || 'synthetic_reason' in record)) ||
+    (isType(record, 'tool_result') && hasText(record, 'tool_call_id'))
+  );
+}
+
+function isGrokUpdate({ method, params }: JsonRecord): boolean {
+  return typeof method === 'string' && SESSION_UPDATES.has(method) && isRecord(params) && isRecord(params['update']);
+}
+
+function isWireRecord({ timestamp, message }: JsonRecord): boolean {
+  return typeof timestamp === 'number' && isRecord(message) && hasText(message, 'type') && isRecord(message['payload']);
+}
+
+function isType(record: JsonRecord, type: string): boolean {
+  return record['type'] === type;
+}
+
+function hasText(record: JsonRecord, key: string): boolean {
+  return typeof record[key] === 'string';
+}

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test } from 'node:test';
+import * as fc from 'fast-check';
+import { detectDocument, detectFormat } from '../../../src/adapters/transcript/detect.ts';
+import { nameForeign } from '../../../src/adapters/transcript/foreign-formats.ts';
+import { FORMATS } from '../../../src/adapters/transcript/registry.ts';
+import type { Json } from '../../../src/ports/codec.ts';
+import { benchFor } from '../../support/workbench.ts';
+
+const FIXTURES = join(import.meta.dirname, '../../../fixtures/transcripts');
+const text = (said: string): Json => [{ type: 'text', text: said }];
+const entry = (id: string, role: string, said: string): Json => ({
+  type: 'message',
+  id,
+  parentId: null,
+  timestamp: '2031-05-04T10:00:00.000Z',
+  message: { role, content: text(said) },
+});
+const qwen = (type: string, message: Json): Json => ({
+  uuid: `u-${type}`,
+  parentUuid: null,
+  sessionId: 's',
+  timestamp: '2031-05-04T10:00:00.000Z',
+  type,
+  cwd: '/home/me',
+  version: '0.9.0',
+  message,
+});
+const kiro = (kind: string, ...content: readonly Json[]): Json => ({
+  version: 'v1',
+  kind,
+  data: { message_id: 'm', content },
+});
+const step = (index: number, source: string, type: string): Json => ({
+  step_index: index,
+  source,
+  type,
+  status: 'DONE',
+  created_at: '2031-05-04T10:00:00Z',
+  content: 'Trim the jib.',
+});
+
+const SAMPLES: readonly (readonly [string, readonly Json[]])[] = [
+  [
+    'a Factory Droid session',
+    [{ type: 'session_start', id: 'a', title: 'Jib', cwd: '/home/me' }, entry('b', 'user', 'Trim the jib.')],
+  ],
+  ['a Factory Droid session', [{ type: 'session_start', id: 'a' }]],
+  ['a pi session without its header', [entry('b', 'user', 'Trim the jib.'), entry('c', 'assistant', 'It is trimmed.')]],
+  [
+    'a Qwen Code session',
+    [
+      qwen('user', { role: 'user', parts: [{ text: 'Trim the jib.' }] }),
+      qwen('assistant', { role: 'model', parts: [{ functionCall: { id: 'x', name: 'winch', args: {} } }] }),
+      qwen('tool_result', { role: 'user', parts: [{ functionResponse: { id: 'x', response: { output: 'done' } } }] }),
+      { ...(qwen('system', null) as object), subtype: 'ui_telemetry' },
+    ],
+  ],
+  [
+    "the output of 'gemini -o stream-json'",
+    [
+      { type: 'init', timestamp: 't', session_id: 's', model: 'm' },
+      { type: 'message', timestamp: 't', role: 'user', content: 'Trim the jib.' },
+      { type: 'tool_use', timestamp: 't', tool_name: 'winch', tool_id: 'x', parameters: {} },
+      { type: 'tool_result', timestamp: 't', tool_id: 'x', status: 'success', output: 'done' },
+      { type: 'message', timestamp: 't', role: 'assistant', content: 'It is ', delta: true },
+      { type: 'message', timestamp: 't', role: 'assistant', content: 'trimmed.', delta: true },
+      { type: 'result', timestamp: 't', status: 'success', stats: {} },
+    ],
+  ],
+  ["one of Cursor's agent transcripts", [{ role: 'user', message: { content: text('Trim the jib.') } }]],
+  [
+    'a Grok session',
+    [
+      { type: 'system', content: 'You sail.' },
+      { type: 'user', content: text('Trim the jib.'), prompt_index: 0 },
+      { type: 'reasoning', id: 'r', summary: [], encrypted_content: 'x' },
+      { type: 'assistant', content: '', model_id: 'm', tool_calls: [{ id: 'x', name: 'winch', arguments: '{}' }] },
+      { type: 'tool_result', tool_call_id: 'x', content: 'done' },
+    ],
+  ],
+  [
+    'a Grok session',
+    [{ timestamp: 1, method: 'session/update', params: { sessionId: 's', update: { sessionUpdate: 'user_message' } } }],
+  ],
+  [
+    'a Kiro session',
+    [
+      kiro('Prompt', { kind: 'text', data: 'Trim the jib.' }),
+      kiro('AssistantMessage', { kind: 'toolUse', data: { toolUseId: 'x', name: 'winch', input: {} } }),
+      kiro('ToolResults', { kind: 'toolResult', data: { toolUseId: 'x', content: [], status: 'success' } }),
+    ],
+  ],
+  [
+    'an Antigravity transcript',
+    [step(0, 'USER_EXPLICIT', 'USER_INPUT'), step(1, 'MODEL', 'PLANNER_RESPONSE'), step(2, 'MODEL', 'RUN_COMMAND')],
+  ],
+  [
+    'a wire log of Kimi CLI',
+    [
+      { type: 'metadata', protocol_version: '1.1' },
+      { timestamp: 1935655200.5, message: { type: 'TurnBegin', payload: { user_input: 'Trim the jib.' } } },
+    ],
+  ],
+  ['OpenTelemetry data (OTLP)', [{ resourceSpans: [{ resource: {}, scopeSpans: [] }] }]],
+  [
+    'a Langfuse export',
+    [
+      {
+        id: 'o',
+        traceId: 't',
+        type: 'GENERATION',
+        startTime: 't',
+        input: [{ role: 'user', content: 'x' }],
+        output: {},
+      },
+    ],
+  ],
+  [
+    'a LangSmith export',
+    [{ id: 'r', trace_id: 't', run_type: 'llm', inputs: { messages: [] }, outputs: {}, session_id: 's' }],
+  ],
+  [
+    'UI messages of the Vercel AI SDK',
+    [
+      { id: 'a', role: 'user', parts: text('Trim the jib.') },
+      {
+        id: 'b',
+        role: 'assistant',
+        content: 'It is trimmed.',
+        parts: [{ type: 'step-start' }, { type: 'tool-winch', toolCallId: 'x', state: 'output-available', output: 1 }],
+      },
+    ],
+  ],
+  ['a log of requests', [{ request: { body: {} }, response: {} }]],
+];
+
+suite('a format that is known and not read', () => {
+  for (const [name, sample] of SAMPLES) {
+    test(`is refused by its name: ${name} (${sample.length})`, () => {
+      const found = detectFormat(sample);
+      assert.equal(found.kind === 'unknown' ? found.looksLike : found.codec.format.name, name);
+    });
+  }
+
+  for (const [name, sample] of SAMPLES) {
+    if (sample.length < 2 || /Droid|pi session|stream-json|wire/.test(name)) continue;
+    for (const document of [JSON.stringify(sample, null, 2), JSON.stringify({ id: 'x', messages: sample }, null, 2)]) {
+      test(`is refused by its name in a JSON document: ${name} (${document.charAt(0)})`, () => {
+        const found = detectDocument(Buffer.from(document), true);
+        assert.ok(found?.kind === 'unknown');
+        assert.equal(found.looksLike, name);
+      });
+    }
+  }
+
+  test('is refused where one line is a conversation of such messages', () => {
+    const [, messages = []] = SAMPLES.find(([name]) => name.startsWith('UI messages')) ?? [];
+    assert.equal(nameForeign([{ messages }, { messages }]), 'UI messages of the Vercel AI SDK');
+  });
+
+  test('is told to the user with what it looks like, and nothing is written', async (t) => {
+    const bench = benchFor(t);
+    for (const [looksLike, sample] of SAMPLES) {
+      const lines = sample.map((record) => `${JSON.stringify(record)}\n`).join('');
+      bench.write('x.jsonl', lines);
+      const done = await bench.compact('x.jsonl');
+      assert.ok(!done.ok && done.error.kind === 'unknown-format', looksLike);
+      assert.equal(done.error.looksLike, looksLike);
+      assert.ok(done.error.near.length > 0);
+      assert.equal(bench.read('x.jsonl').toString(), lines);
+    }
+  });
+
+  test('is not taken for another where only a few of many messages have its shape', () => {
+    const said = { role: 'user', content: 'hello' };
+    const odd = { type: 'tool_result', tool_call_id: 'x', content: 'done' };
+    const found = detectFormat([said, said, odd, said]);
+    assert.equal(found.kind === 'found' && found.codec.format.name, 'chat-lines');
+  });
+
+  test('is none of those that are read: no fixture of theirs is refused', () => {
+    for (const { format } of FORMATS.filter((codec) => codec.format.isDocument !== true)) {
+      for (const name of readdirSync(join(FIXTURES, format.name)).filter((one) => one.endsWith('.jsonl'))) {
+        const lines = readFileSync(join(FIXTURES, format.name, name), 'utf8')
+          .replace(/^\ufeff/, '')
+          .split(/\r?\n/);
+        assert.equal(nameForeign(lines.slice(0, 50).flatMap(parse)), null, `${format.name}/${name}`);
+      }
+    }
+  });
+
+  test('is looked for in any records without an error', () => {
+    fc.assert(fc.property(fc.array(fc.jsonValue()), (sample) => void nameForeign(JSON.parse(JSON.stringify(sample)))));
+  });
+});
+
+function parse(line: string): readonly Json[] {
+  try {
+    const value: Json = JSON.parse(line);
+    return [value];
+  } catch {
+    return []; // a torn or blank line
+  }
+}
