@@ -1,5 +1,6 @@
 import type { Json } from '../../ports/json.ts';
 import { isRecord, stringAt } from './json.ts';
+import type { JsonRecord } from './json.ts';
 
 /** What a model thinks is not said, even where it has a text. */
 const THINKING = /think|thought|reasoning/i;
@@ -18,13 +19,20 @@ export function readPartText(part: Json | undefined): string {
   if (part === undefined || part === null) return '';
   if (typeof part === 'string') return part;
   if (isRecord(part)) {
-    const type = stringAt(part, 'type') ?? stringAt(part, 'content_type') ?? 'text';
+    const type = stringAt(part, 'type') ?? stringAt(part, 'content_type') ?? onlyKey(part) ?? 'text';
     const text = stringAt(part, 'text');
     if (type !== 'text' && THINKING.test(type)) return '';
     if (text !== undefined) return text;
     if (MEDIA.test(type)) return '';
   }
   return JSON.stringify(part, (_, value: Json) => shortenData(value));
+}
+
+/** Bedrock names a part by its only key: `{reasoningContent: {…}}`, `{image: {format, source}}`. Of media, the data must be there. */
+function onlyKey(part: JsonRecord): string | undefined {
+  const [[key, value] = [], ...others] = Object.entries(part);
+  if (key === undefined || others.length > 0 || !isRecord(value)) return undefined;
+  return THINKING.test(key) || 'source' in value ? key : undefined;
 }
 
 function shortenData(value: Json): Json {

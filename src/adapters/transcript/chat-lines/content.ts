@@ -1,10 +1,13 @@
 import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { idAt, isList, isRecord, stringAt } from '../json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
 import type { JsonRecord } from '../json.ts';
 import { documentText } from '../document-block.ts';
 import { readPartText } from '../part-text.ts';
 import { typedText } from '../typed-text.ts';
+import type { FindCall } from './pairing.ts';
+import { findCallId, readToolBlock, toCallRecord } from './tool-blocks.ts';
+import type { ResultBlock } from './tool-blocks.ts';
 import { listCalls, readCall } from './tool-calls.ts';
 import type { ReadCall } from './tool-calls.ts';
 
@@ -24,12 +27,14 @@ export type Content = {
 
 export type ContentPlace = {
   readonly line: number;
-  /** The whole record is the result of this call; null: it is no result, or nothing tells of which call. */
-  readonly resultOf: string | null;
+  /** The whole record is a result, by its role. */
+  readonly isResult: boolean;
+  /** For results that do not say which call they answer. */
+  readonly findCall: FindCall;
 };
 
 /** @throws RangeError where something is nested too deeply to be written as JSON. */
-export function readContent(record: JsonRecord, { line, resultOf }: ContentPlace): Content {
+export function readContent(record: JsonRecord, { line, isResult, findCall }: ContentPlace): Content {
   const parts: MessagePart[] = [];
   const calls: ToolCall[] = [];
   const seen = new Set<string>();
@@ -44,21 +49,26 @@ export function readContent(record: JsonRecord, { line, resultOf }: ContentPlace
     calls.push(call.call);
     parts.push(callPart(call));
   };
+  const ownCallId = isResult ? findCallId(record) : undefined;
   for (const block of blocksOf(record['content'])) {
-    const type = isRecord(block) ? (stringAt(block, 'type') ?? '') : '';
+    const tool = isRecord(block) ? readToolBlock(block) : null;
     if (!isRecord(block)) addText(readPartText(block));
-    else if (type.endsWith('tool_use')) addCall(block);
-    else if (type.endsWith('tool_result')) {
+    else if (tool === null) addText(textOfBlock(block, stringAt(block, 'type') ?? ''));
+    else if (tool.kind === 'call') addCall(tool.record);
+    else {
       hasResultBlock = true;
-      parts.push(resultPart(block));
-    } else addText(textOfBlock(block, type));
+      parts.push(resultPart(tool, tool.callId ?? ownCallId ?? findCall(tool.name)));
+    }
   }
   if (parts.length === 0) addText(spokenInstead(record));
-  const listed = listCalls(record['tool_calls']);
-  if (listed === null) addText(readPartText(record['tool_calls']));
-  else listed.forEach(addCall);
+  const given = record['tool_calls'] ?? record['toolCalls'];
+  const listed = listCalls(given);
+  if (listed === null) addText(readPartText(given));
+  else for (const call of listed) addCall(toCallRecord(call));
   listCalls(record['function_call'])?.forEach(addCall);
-  return finish({ parts: resultOf === null ? parts : wholeResult(parts, resultOf), calls, hasResultBlock });
+  if (!isResult || hasResultBlock) return finish({ parts, calls, hasResultBlock });
+  const answered = ownCallId ?? findCall(stringAt(record, 'name') ?? stringAt(record, 'tool_name'));
+  return finish({ parts: answered === null ? parts : wholeResult(parts, answered), calls, hasResultBlock });
 }
 
 function finish({ parts, calls, hasResultBlock }: Pick<Content, 'parts' | 'calls' | 'hasResultBlock'>): Content {
@@ -93,15 +103,12 @@ function callPart({ id, name, arguments: args }: ReadCall): MessagePart {
   return { kind: 'call', id, name, arguments: args };
 }
 
-function resultPart(block: JsonRecord): MessagePart {
-  const { content } = block;
+function resultPart({ content, isError }: ResultBlock, callId: string | null): MessagePart {
   const texts = blocksOf(content).map((item) =>
     isRecord(item) ? textOfBlock(item, stringAt(item, 'type') ?? '') : readPartText(item),
   );
   const text = texts.filter((one) => one !== '').join('\n');
-  const callId = idAt(block, 'tool_use_id');
-  if (callId === undefined) return { kind: 'text', text };
-  return { kind: 'result', callId, text, isError: block['is_error'] === true };
+  return callId === null ? { kind: 'text', text } : { kind: 'result', callId, text, isError };
 }
 
 /** The text of a record that is a result as a whole; its own calls, if it has any, stay. */

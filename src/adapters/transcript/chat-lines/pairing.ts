@@ -40,3 +40,25 @@ export function createPairing(): Pairing {
     },
   };
 }
+
+/** Gives the call that a result without an id answers: of one line, each time it is asked, of its next such result. */
+export type FindCall = (name: string | undefined) => string | null;
+
+/** Remembers what was found when a line was new, so that it is the same whenever the line is read again. */
+export function createCallFinder(): (
+  pairing: Pairing,
+  place: { readonly line: number; readonly conversation: string; readonly isNew: boolean },
+) => FindCall {
+  const answered = new Map<string, string>();
+  return (pairing, { line, conversation, isNew }) => {
+    let position = 0;
+    return (name) => {
+      position += 1;
+      const key = `${line}:${position}`;
+      if (!isNew) return answered.get(key) ?? null;
+      const taken = pairing.takeCall(conversation, name);
+      if (taken !== null) answered.set(key, taken);
+      return taken;
+    };
+  };
+}

@@ -31,7 +31,10 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['function', 'tool'],
 ]);
 
-const SPEECH_KEYS = ['content', 'tool_calls', 'function_call'];
+/** Names that others give to the role of a tool: `toolResult`, `tool_response`. */
+const TOOL_ROLE = /^tool[-_]?(?:result|response|output)$/i;
+
+const SPEECH_KEYS = ['content', 'tool_calls', 'toolCalls', 'function_call'];
 
 /** Tells messages from what a producer writes beside them. A role of nobody's making speaks as another user, under its own name. */
 export function classify(value: Json): Said | Carried | RecordProblem {
@@ -41,7 +44,7 @@ export function classify(value: Json): Said | Carried | RecordProblem {
   const givenRole = value['role'];
   if (givenRole === undefined) return { kind: 'meta', ...conversation };
   if (typeof givenRole !== 'string') return { problem: 'a record whose role is no text' };
-  const role = ROLES.get(givenRole);
+  const role = ROLES.get(givenRole) ?? (TOOL_ROLE.test(givenRole) ? 'tool' : undefined);
   if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', pin: givenRole, ...conversation };
   const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
   if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };

@@ -7,10 +7,9 @@ import { readContent } from './content.ts';
 import type { Content } from './content.ts';
 import { createSurvey } from './dialect.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { idAt, stringAt } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { toDecoded } from './message.ts';
-import { createPairing } from './pairing.ts';
+import { createCallFinder, createPairing } from './pairing.ts';
 import { classify, isPersonsRole } from './record.ts';
 import type { Said } from './record.ts';
 import { renderSummary } from './render.ts';
@@ -24,7 +23,7 @@ export function createSession(): CodecSession {
   const pairing = createPairing();
   const begun = new Set<string>(); // conversations in which something was said
   const summaryLines = new Set<number>();
-  const answered = new Map<number, string>();
+  const callFinder = createCallFinder();
   let lastLine = 0;
 
   const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
@@ -34,16 +33,6 @@ export function createSession(): CodecSession {
     // A user's where it quotes tools. One without the notice is an older one's, in files of Anthropic's blocks: whether this is one shows only in the lines to come.
     if (hasQuotationNotice(text)) return true;
     return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
-  };
-  const findAnswered = (said: Said, line: number, isNew: boolean): string | null => {
-    if (said.role !== 'tool') return null;
-    const { record, conversation = '' } = said;
-    const own = idAt(record, 'tool_call_id') ?? idAt(record, 'call_id');
-    if (own !== undefined) return own;
-    if (!isNew) return answered.get(line) ?? null;
-    const taken = pairing.takeCall(conversation, stringAt(record, 'name') ?? stringAt(record, 'tool_name'));
-    if (taken !== null) answered.set(line, taken);
-    return taken;
   };
   const noteNew = (said: Said, content: Content, line: number): void => {
     const { conversation = '' } = said;
@@ -66,7 +55,9 @@ export function createSession(): CodecSession {
       return said;
     }
     return refuseDeepNesting('a record that is', (): Decoded | RecordProblem => {
-      const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
+      const { record, role, conversation = '' } = said;
+      const findCall = callFinder(pairing, { line, conversation, isNew });
+      const content = readContent(record, { line, isResult: role === 'tool', findCall });
       if (isNew) noteNew(said, content, line);
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
     });

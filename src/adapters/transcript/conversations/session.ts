@@ -5,11 +5,11 @@ import { readToolCall } from '../../../core/message.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { toDecoded } from '../chat-lines/message.ts';
-import { createPairing } from '../chat-lines/pairing.ts';
+import { createCallFinder, createPairing } from '../chat-lines/pairing.ts';
 import type { Pairing } from '../chat-lines/pairing.ts';
 import { classify } from '../chat-lines/record.ts';
 import type { Said } from '../chat-lines/record.ts';
-import { idAt, isRecord, stringAt } from '../json.ts';
+import { idAt, isRecord } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { toChatRecord } from './element.ts';
 import { renderSummary } from './render.ts';
@@ -23,19 +23,10 @@ type ListState = { hasBegun: boolean; readonly pairing: Pairing };
  */
 export function createSession(): CodecSession {
   const summaryLines = new Set<number>();
-  const answered = new Map<number, string>();
+  const callFinder = createCallFinder();
   let lastLine = 0;
   let list = createListState();
 
-  const findAnswered = ({ role, record }: Said, line: number, isNew: boolean): string | null => {
-    if (role !== 'tool') return null;
-    const own = idAt(record, 'tool_call_id') ?? idAt(record, 'call_id');
-    if (own !== undefined) return own;
-    if (!isNew) return answered.get(line) ?? null;
-    const taken = list.pairing.takeCall('', stringAt(record, 'name'));
-    if (taken !== null) answered.set(line, taken);
-    return taken;
-  };
   const noteNew = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
     const isSummary = !list.hasBegun && role !== 'assistant' && isClipArchiveText(content.text);
     if (isSummary) summaryLines.add(line);
@@ -51,7 +42,8 @@ export function createSession(): CodecSession {
     return refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
       const said = classify(toChatRecord(value));
       if ('problem' in said || said.kind === 'meta') return said;
-      const content = readContent(said.record, { line, resultOf: findAnswered(said, line, isNew) });
+      const findCall = callFinder(list.pairing, { line, conversation: '', isNew });
+      const content = readContent(said.record, { line, isResult: said.role === 'tool', findCall });
       if (isNew) noteNew(said, content, line);
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
     });

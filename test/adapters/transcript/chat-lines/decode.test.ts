@@ -287,8 +287,8 @@ suite('odd records', () => {
   });
 
   test('with blocks that are not known are read as JSON', () => {
-    const content = [{ toolUse: { toolUseId: 't1', name: 'look', input: { at: 'the boat' } } }];
-    const read = '{"toolUse":{"toolUseId":"t1","name":"look","input":{"at":"the boat"}}}';
+    const content = [{ bearing: { degrees: 40, name: 'look', of: { at: 'the boat' } } }];
+    const read = '{"bearing":{"degrees":40,"name":"look","of":{"at":"the boat"}}}';
     assert.equal(messageOf({ role: 'assistant', content }).content, read);
   });
 
