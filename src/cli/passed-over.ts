@@ -1,7 +1,7 @@
 import type { Failure } from '../app/contract/failure.ts';
 import type { PassedReport } from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
-import { describeUnknown } from './render/failure.ts';
+import { describeNoText, describeUnknown } from './render/failure.ts';
 import { safeText } from './render/safe-text.ts';
 
 type Passed = Extract<Failure, { readonly kind: PassedReport['reason'] }>;
@@ -21,7 +21,7 @@ export function passedOver(failure: Failure, { name, isNamed }: PassedFile): Pas
 /** `isNamed`: on the command line itself. */
 type PassedFile = { readonly name: string; readonly isNamed: boolean };
 
-const REASONS = ['no-messages', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'] as const;
+const REASONS = ['no-messages', 'no-text', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'] as const;
 
 function isPassed(failure: Failure): failure is Passed {
   return REASONS.some((reason) => reason === failure.kind);
@@ -36,6 +36,8 @@ function describePassed(failure: Passed): string {
   switch (failure.kind) {
     case 'no-messages':
       return `no messages in it, only ${failure.contains}`;
+    case 'no-text':
+      return describeNoText(failure);
     case 'not-a-transcript':
       if (failure.isEmpty === true) return `it is ${failure.looksLike}`;
       return `not a transcript: it looks like ${failure.looksLike}`;

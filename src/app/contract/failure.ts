@@ -45,6 +45,8 @@ export type Failure =
       readonly other: string;
     }
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
+  /** There are messages, and none has text that can be read: only pictures, or nothing. */
+  | { readonly kind: 'no-text'; readonly file: string; readonly messages: number }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }
   /** A program has it open for writing. */

@@ -93,9 +93,9 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   });
   if (!scanned.ok) return scanned;
   const scan = scanned.value;
-  if (!scan.entries.some((entry) => entry.kind === 'message' || entry.kind === 'summary')) {
-    return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
-  }
+  const said = scan.entries.filter((entry) => entry.kind === 'message' || entry.kind === 'summary');
+  if (said.length === 0) return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
+  if (said.every(({ tokens }) => tokens === 0)) return err({ kind: 'no-text', file: name, messages: said.length });
   const readers = createReaders(deps, { source, codec, session });
   const hashLine = (entry: Entry): string => deps.runtime.sha256(trimRecord(codec, readers.readLine(entry)));
   const split = splitConversations({

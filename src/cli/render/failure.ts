@@ -42,6 +42,8 @@ export function renderFailure(failure: LookupFailure): string {
         `no messages in it, only ${safeText(failure.contains)}.`,
         'Name a transcript that holds a conversation.',
       );
+    case 'no-text':
+      return at(failure.file, `${describeNoText(failure)}.`, 'Name a transcript that holds a conversation.');
     case 'output-exists':
       return at(
         failure.output,
@@ -90,6 +92,13 @@ export function renderFailure(failure: LookupFailure): string {
 }
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
+
+/** Of messages that say nothing. */
+export function describeNoText({ messages }: Extract<Failure, { kind: 'no-text' }>): string {
+  return messages === 1
+    ? 'its only message has no text that can be read'
+    : `none of its ${formatCount(messages)} messages has text that can be read`;
+}
 
 /** What is known of a format that is not read. */
 export function describeUnknown({ looksLike }: Extract<Failure, { kind: 'unknown-format' }>): string {

@@ -8,6 +8,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason | PassedReport['reason']]: st
   'no-legal-cut': 'no legal cut',
   'in-use': 'open elsewhere',
   'no-messages': 'no messages',
+  'no-text': 'no text',
   'not-a-transcript': 'no transcript',
   'unknown-format': 'unknown format',
   'mixed-formats': 'mixed formats',

@@ -104,6 +104,7 @@ const failureKind = z.enum([
   'unknown-format',
   'mixed-formats',
   'no-messages',
+  'no-text',
   'output-exists',
   'source-changed',
   'in-use',
@@ -134,7 +135,7 @@ const passedSchema = z.strictObject({
   file: z.string(),
   result: z.literal('skipped'),
   reason: z
-    .enum(['no-messages', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'])
+    .enum(['no-messages', 'no-text', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'])
     .describe('not named itself, and no conversation that can be read is in it'),
   notes: z.array(z.string()),
 }) satisfies z.ZodType<PassedReport>;

@@ -112,6 +112,14 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: no messages in it, only 3 meta records. Name a transcript that holds a conversation.',
   ],
   [
+    { kind: 'no-text', file, messages: 1200 },
+    'talk.jsonl: none of its 1,200 messages has text that can be read. Name a transcript that holds a conversation.',
+  ],
+  [
+    { kind: 'no-text', file, messages: 1 },
+    'talk.jsonl: its only message has no text that can be read. Name a transcript that holds a conversation.',
+  ],
+  [
     { kind: 'output-exists', file, output: 'o.jsonl' },
     'o.jsonl: exists and holds what would be lost, so it is not replaced. Move it away, or give another output for talk.jsonl with -o.',
   ],

@@ -13,6 +13,7 @@ import { idAt, isRecord } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { toChatRecord } from './element.ts';
 import { renderSummary } from './render.ts';
+import { createTurnTaking } from './turn-taking.ts';
 
 /** Of the conversation at hand. */
 type ListState = { hasBegun: boolean; readonly pairing: Pairing };
@@ -24,6 +25,7 @@ type ListState = { hasBegun: boolean; readonly pairing: Pairing };
 export function createSession(): CodecSession {
   const summaryLines = new Set<number>();
   const callFinder = createCallFinder();
+  const turnTaking = createTurnTaking();
   let lastLine = 0;
   let list = createListState();
 
@@ -44,7 +46,10 @@ export function createSession(): CodecSession {
       if ('problem' in said || said.kind === 'meta') return said;
       const findCall = callFinder(list.pairing, { line, conversation: '', isNew });
       const content = readContent(said.record, { line, isResult: said.role === 'tool', findCall });
-      if (isNew) noteNew(said, content, line);
+      if (isNew) {
+        turnTaking.note(said.record, line);
+        noteNew(said, content, line);
+      }
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
     });
   };
@@ -53,7 +58,7 @@ export function createSession(): CodecSession {
     const id = isRecord(around) ? (idAt(around, 'id') ?? idAt(around, 'conversation_id')) : undefined;
     return id === undefined || id === '' ? {} : { conversation: id };
   };
-  return { decode, openList, readContext, legalCuts: () => () => null, renderSummary };
+  return { decode, openList, readContext, legalCuts: turnTaking.cutProblem, renderSummary };
 }
 
 function createListState(): ListState {

@@ -92,7 +92,11 @@ test('the summary is written as its neighbors are', () => {
       rendered({ from: 'human', value: 'x' }, { from: 'gpt', value: 'y' }),
       rendered({ role: 'user', content: [{ type: 'tool_result', tool_use_id: 't' }] }, null),
     ],
-    [[{ role: 'system', content: CLIP }], [{ from: 'system', value: CLIP }], [{ role: 'user', content: CLIP }]],
+    [
+      [{ role: 'system', content: CLIP }],
+      [{ from: 'system', value: CLIP }],
+      [{ role: 'user', content: [{ type: 'text', text: CLIP }] }],
+    ],
   );
 });
 
