@@ -2,6 +2,7 @@
 export const HAND_OVER_HEADINGS = [
   '## Earlier summary, by the program that recorded this',
   '## Rules that hold',
+  '## Earlier summary',
   '## Requests and how they ended',
   '## Where it stands',
   '## Findings',

@@ -33,8 +33,6 @@ export type SelectOptions = {
   readonly earlier?: readonly string[];
   /** Only units that say what those do not; none where there is none. Otherwise there is one wherever one fits. */
   readonly onlyNovel?: boolean;
-  /** By what a unit's value is multiplied, beside its own weight. */
-  readonly worthOf?: (text: string) => number;
 };
 
 type Candidate = Unit & {
@@ -46,48 +44,95 @@ type Candidate = Unit & {
 /** The units that keep most of what was said within the budget, in the order in which it was said. Same input, same units. */
 export function selectUnits(
   passages: readonly Passage[],
-  { budgetChars, stem, earlier = [], onlyNovel = false, worthOf }: SelectOptions,
+  { budgetChars, stem, earlier = [], onlyNovel = false }: SelectOptions,
 ): readonly SelectedUnit[] {
+  const selection = createSelection(passages, { stem, lineOf: asLine });
+  selection.cover(earlierLines(earlier, passages));
+  const selected = selection.choose({ budgetChars, onlyNovel });
+  return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
+}
+
+export type ChooseOptions = {
+  readonly budgetChars: number;
+  /** Only units that say what covered text does not. */
+  readonly onlyNovel?: boolean;
+  /** By what a unit's value is multiplied, beside its own weight; 0: it is not chosen. */
+  readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
+};
+
+/** Units of passages, to be chosen from several times: what was chosen or covered before is worth less the next time. */
+export type Selection = {
+  /** Counts what these lines say as kept. */
+  readonly cover: (lines: readonly string[]) => void;
+  readonly choose: (options: ChooseOptions) => readonly SelectedUnit[];
+};
+
+export function createSelection(
+  passages: readonly Passage[],
+  { stem, lineOf }: { readonly stem: Stemmer; readonly lineOf: (text: string, passage: Passage) => Line },
+): Selection {
   const isEnglish = isEnglishText(proseSample(passages));
   const labels = new Set(passages.map(({ speaker }) => speaker));
   const speakers = [...labels].filter((label) => !isRoleWord(label));
   const index = createTermIndex({ stem, isEnglish, speakers });
-  const candidates = addUnits(index, passages, worthOf);
+  const candidates = addUnits(index, passages);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
   const value = createValue({ index, worth, units: candidates });
   const covered = new Set<number>();
-  for (const line of earlierLines(earlier, passages)) {
-    const terms = index.knownTermsIn(line);
-    value.cover(terms);
-    if (onlyNovel) for (const term of terms) covered.add(term);
-  }
-  const mayChoose = (place: number): boolean => !onlyNovel || isNovel(index, place, covered);
-
+  const taken = new Set<number>();
   const lines: (Line | undefined)[] = [];
-  const lineAt = (place: number): Line => (lines[place] ??= lineOf(candidates[place], passages));
-  const places = chooseLines(
-    {
-      count: candidates.length,
-      lineAt,
-      charsAt: (place) => lengthOf(candidates[place]),
-      passageAt: (place) => candidates[place]?.passage,
-      gainOf: (place) => (mayChoose(place) ? value.gainOf(place) : 0),
-      keep: value.keep,
+  const lineAt = (place: number): Line => {
+    const passage = passages[candidates[place]?.passage ?? -1];
+    const unit = candidates[place];
+    if (unit === undefined || passage === undefined) throw new RangeError('no such unit');
+    return (lines[place] ??= lineOf(passage.text.slice(unit.start, unit.end), passage));
+  };
+  return {
+    cover: (texts) => {
+      for (const text of texts) {
+        const terms = index.knownTermsIn(text);
+        value.cover(terms);
+        for (const term of terms) covered.add(term);
+      }
     },
-    budgetChars,
-  );
-  const selected = places.flatMap((place) => selectedOf(candidates[place], lineAt(place), passages));
-  return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
+    choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
+      const factors = worthOf === undefined ? null : factorsOf(candidates, passages, worthOf);
+      const places = chooseLines(
+        {
+          count: candidates.length,
+          lineAt,
+          charsAt: (place) => lengthOf(candidates[place]),
+          passageAt: (place) => candidates[place]?.passage,
+          gainOf: (place) => {
+            const factor = factors?.[place] ?? 1;
+            if (factor === 0 || taken.has(place) || (onlyNovel && !isNovel(index, place, covered))) return 0;
+            return factor * value.gainOf(place);
+          },
+          keep: value.keep,
+        },
+        budgetChars,
+      );
+      for (const place of places) taken.add(place);
+      return places.flatMap((place) => selectedOf(candidates[place], lineAt(place), passages));
+    },
+  };
+}
+
+function factorsOf(
+  candidates: readonly Candidate[],
+  passages: readonly Passage[],
+  worthOf: NonNullable<ChooseOptions['worthOf']>,
+): Float64Array {
+  return Float64Array.from(candidates, (unit) => {
+    const passage = passages[unit.passage];
+    return passage === undefined ? 0 : worthOf(passage.text.slice(unit.start, unit.end), unit, passage);
+  });
 }
 
 const OPENING_MESSAGES = 4;
 
 /** Indexes all units; a passage that follows another's question is its answer. */
-function addUnits(
-  index: TermIndex,
-  passages: readonly Passage[],
-  worthOf: SelectOptions['worthOf'],
-): readonly Candidate[] {
+function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
   const candidates: Candidate[] = [];
   const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
   let asker: string | null = null;
@@ -120,8 +165,7 @@ function addUnits(
         isProse && !hasTools
           ? weighNews({ traits, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
           : 1;
-      const worth = worthOf === undefined ? 1 : worthOf(text.slice(unit.start, unit.end));
-      candidates.push({ ...unit, passage, weight: weight * news * worth, context: weighContext(traits) });
+      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(traits) });
     }
     if (hasProse) asker = asks ? speaker : null;
   });
@@ -139,12 +183,6 @@ function endsInQuestion(text: string, end: number): boolean {
 
 function lengthOf(unit: Candidate | undefined): number {
   return unit === undefined ? 0 : unit.end - unit.start;
-}
-
-function lineOf(unit: Candidate | undefined, passages: readonly Passage[]): Line {
-  const passage = unit === undefined ? undefined : passages[unit.passage];
-  if (unit === undefined || passage === undefined) throw new RangeError('no such unit');
-  return asLine(passage.text.slice(unit.start, unit.end), passage);
 }
 
 function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly Passage[]): readonly SelectedUnit[] {

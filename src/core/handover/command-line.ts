@@ -20,6 +20,9 @@ export type DoneCall = {
   readonly hasFailed: boolean;
 };
 
+// What a command says of how it went stands at the head or the end of its output.
+const MAX_ANSWER_CHARS = 4_000;
+
 /** The calls of all turns in order, each with its result. */
 export function readCalls(turns: readonly Turn[]): readonly DoneCall[] {
   const results = new Map<string, ResultStep>();
@@ -28,15 +31,16 @@ export function readCalls(turns: readonly Turn[]): readonly DoneCall[] {
     turn.steps.flatMap((step): readonly DoneCall[] => {
       if (step.kind !== 'call') return [];
       const result = results.get(step.callId);
-      const answer = result === undefined ? null : readableText(result.text);
-      const exitCode = result === undefined ? null : exitCodeOf(result.text);
+      const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
+      const call = readCall(step);
+      const exitCode = result === undefined || call.command === null ? null : exitCodeOf(result.text);
       return [
         {
           callId: step.callId,
           name: step.name,
           messageIds: result === undefined ? [step.messageId] : [step.messageId, result.messageId],
           turn: turn.number,
-          call: readCall(step),
+          call,
           answer,
           exitCode,
           hasFailed: result !== undefined && (result.isError || (exitCode !== null && exitCode !== 0)),

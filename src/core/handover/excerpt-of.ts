@@ -10,6 +10,8 @@ export type ExcerptOptions = {
   readonly closingShare?: number;
   /** How much a sentence or line between them should be chosen. 0: not at all. */
   readonly worthOf?: (text: string) => number;
+  /** Leaves out blocks of code where the text does not fit with them, but for those at its beginning. */
+  readonly skipsCode?: boolean;
 };
 
 // Nobody writes more by hand; what was pasted is looked at in its first and last part.
@@ -21,9 +23,10 @@ const GAP = ' … ';
  * Lines stay lines, empty ones go. Everything but the `…` is the text's own.
  */
 export function excerptOf(text: string, options: ExcerptOptions): string {
-  const { maxChars, openingShare = 0.6, closingShare = 0.2, worthOf } = options;
+  const { maxChars, openingShare = 0.6, closingShare = 0.2, worthOf, skipsCode = false } = options;
   const read = text.length <= MAX_READ_CHARS ? text : endsOf(text);
-  const units = sentencesOf(read);
+  const all = sentencesOf(read);
+  const units = skipsCode && spell(read, all).length > maxChars ? withoutCode(all) : all;
   const [first] = units;
   const last = units.at(-1);
   if (first === undefined || last === undefined || maxChars < 1) return '';
@@ -87,17 +90,25 @@ export function cutAtBlank(text: string, maxChars: number): string {
 const FENCE = /^(?:```|~~~)/;
 const STARTS_LIST = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
 
+type Sentence = Span & { readonly isCode: boolean };
+
 /** Sentences of prose; lines of lists, tables and code. */
-function sentencesOf(text: string): readonly Span[] {
+function sentencesOf(text: string): readonly Sentence[] {
   let isFenced = false;
-  return linesOf(text, { start: 0, end: text.length }).flatMap((line): readonly Span[] => {
+  return linesOf(text, { start: 0, end: text.length }).flatMap((line): readonly Sentence[] => {
     const written = text.slice(line.start, line.end);
     const isFence = FENCE.test(written);
+    const isCode = isFence || isFenced;
     if (isFence) isFenced = !isFenced;
-    const sentences =
-      isFence || isFenced || STARTS_LIST.test(written) ? trimmed(text, line) : splitSentences(text, line);
-    return sentences.flatMap((sentence) => splitLong(text, sentence));
+    const sentences = isCode || STARTS_LIST.test(written) ? trimmed(text, line) : splitSentences(text, line);
+    return sentences.flatMap((sentence) => splitLong(text, sentence)).map((span) => ({ ...span, isCode }));
   });
+}
+
+/** A beginning that is code says what it is about. */
+function withoutCode(sentences: readonly Sentence[]): readonly Sentence[] {
+  const firstProse = sentences.findIndex(({ isCode }) => !isCode);
+  return firstProse < 0 ? sentences : sentences.filter(({ isCode }, index) => !isCode || index < firstProse);
 }
 
 function spell(text: string, units: readonly Span[], chosen?: ReadonlySet<number>): string {

@@ -1,16 +1,17 @@
 import { renderLines } from '../extract/layout.ts';
 import type { Stemmer } from '../extract/lexicon.ts';
-import type { Passage } from '../extract/passage.ts';
 import { readMessages } from '../extract/passage.ts';
-import { selectUnits } from '../extract/select-units.ts';
-import type { SelectedUnit } from '../extract/select-units.ts';
+import { createSelection, selectUnits } from '../extract/select-units.ts';
+import type { ChooseOptions, SelectedUnit } from '../extract/select-units.ts';
 import type { ConversationMessage } from '../message.ts';
+import type { HAND_OVER_HEADINGS } from '../quoted-text.ts';
 import { readCalls } from './command-line.ts';
 import { kindOfConversation } from './kind-of-conversation.ts';
 import type { ConversationKind } from './kind-of-conversation.ts';
-import { charsOf, headingChars, renderSections } from './line.ts';
+import { headingChars, renderSections, sectionChars } from './line.ts';
 import type { HandoverLine, HandoverSection } from './line.ts';
-import { allPassages, assistantPassages } from './passages.ts';
+import { worthOfFinding } from './findings.ts';
+import { readPassages } from './passages.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
 import { writeStateLines } from './state.ts';
@@ -37,18 +38,20 @@ export type Handover = {
   readonly sections: readonly HandoverSection[];
 };
 
+type Heading = (typeof HAND_OVER_HEADINGS)[number];
+
 const HEADINGS = {
-  summary: 'Summary written by the program that recorded this conversation',
-  requests: 'Requests in order, each with the last words of the assistant (→)',
-  state: 'Where it stands',
-  findings: 'Findings, in the words of the assistant',
-  files: 'Files written or edited, latest last',
-  commands: 'Commands and their latest results',
-  details: 'Details',
-} as const;
+  summary: '## Earlier summary',
+  requests: '## Requests and how they ended',
+  state: '## Where it stands',
+  findings: '## Findings',
+  files: '## Files',
+  commands: '## Commands',
+  details: '## Details',
+} as const satisfies Readonly<Record<string, Heading>>;
 
 const SHARES = {
-  work: { summary: 1 / 3, requests: 0.5, state: 0.18, findings: 0.3, files: 0.12, commands: 0.15 },
+  work: { summary: 1 / 3, requests: 0.5, state: 0.18, findings: 0.18, files: 0.12, commands: 0.15 },
   chat: { summary: 1 / 3, requests: 0.7, state: 0, findings: 0, files: 0, commands: 0 },
 } as const;
 
@@ -70,42 +73,45 @@ export function writeHandover(
   const reading = readConversation(messages);
   const calls = readCalls(reading.turns);
   const shares = SHARES[kind];
+  const maxToolChars = toolChars(calls.length * 2, maxChars);
+  const selection = createSelection(readPassages(reading, { calls, maxToolChars }), {
+    stem,
+    lineOf: (text, { day }) => ({
+      text: `- ${text.replace(LIST_MARK, '').replace(/\s+/g, ' ')}`,
+      day,
+      speaker: '',
+      isNamed: false,
+      isQuoted: false,
+    }),
+  });
+  selection.cover(earlier.flatMap((text) => text.split('\n')));
   const sections: HandoverSection[] = [];
-  const usedChars = (): number =>
-    sections.reduce(
-      (sum, { heading, lines }) =>
-        sum + headingChars(heading) + lines.reduce((chars, line) => chars + charsOf(line), 0),
-      0,
-    );
   const add = (heading: string, share: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
-    const left = maxChars - usedChars() - headingChars(heading);
-    const room = Math.min(left, Math.floor(maxChars * share));
+    const used = sections.reduce((sum, section) => sum + sectionChars(section), 0);
+    const room = Math.min(maxChars - used - headingChars(heading), Math.floor(maxChars * share));
     const lines = room <= 0 ? [] : write(room);
-    if (lines.length > 0) sections.push({ heading, lines });
+    if (lines.length === 0) return;
+    sections.push({ heading, lines });
+    selection.cover(lines.flatMap(({ text }) => text.split('\n')));
   };
   const choose =
-    (passages: readonly Passage[], worthOf?: (text: string) => number) =>
-    (room: number): readonly HandoverLine[] => {
-      const kept = [...earlier, ...sections.flatMap(({ lines }) => lines.map(({ text }) => text))];
-      const units = selectUnits(passages, {
-        budgetChars: room,
-        stem,
-        earlier: kept,
-        onlyNovel: true,
-        ...(worthOf === undefined ? {} : { worthOf }),
-      });
-      return asLines(units);
-    };
+    (worthOf?: ChooseOptions['worthOf']) =>
+    (budgetChars: number): readonly HandoverLine[] =>
+      asLines(selection.choose({ budgetChars, onlyNovel: true, ...(worthOf === undefined ? {} : { worthOf }) }));
   add(HEADINGS.summary, shares.summary, (room) => summaryLines(reading.summaries, room));
   add(HEADINGS.requests, shares.requests, (room) => writeRequestLines(reading.turns, room));
   add(HEADINGS.state, shares.state, (room) => writeStateLines({ reading, calls }, room));
+  const findingsAt = sections.length;
   add(HEADINGS.files, shares.files, (room) => writeFileLines(calls, room));
   add(HEADINGS.commands, shares.commands, (room) => writeCommandLines(calls, room));
-  if (shares.findings > 0) add(HEADINGS.findings, shares.findings, choose(assistantPassages(reading), worthOfFinding));
-  const maxToolChars = toolChars(calls.length * 2, maxChars);
-  add(HEADINGS.details, 1, choose(allPassages(reading, maxToolChars)));
+  add(HEADINGS.findings, shares.findings, choose(worthOfFinding));
+  const findings = sections.findIndex(({ heading }) => heading === HEADINGS.findings);
+  if (findings > findingsAt) sections.splice(findingsAt, 0, ...sections.splice(findings, 1));
+  add(HEADINGS.details, 1, choose());
   return { kind, text: renderSections(sections), sections };
 }
+
+const LIST_MARK = /^[-*•+]\s+/;
 
 /** The requests of a conversation with their endings, to stand before a summary of another make. */
 export function writeRequests(
@@ -118,13 +124,6 @@ export function writeRequests(
 function toolChars(count: number, maxChars: number): number {
   const share = Math.floor((maxChars * READ_PER_BUDGET) / Math.max(1, count));
   return Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
-}
-
-const FINDING =
-  /\b(?:because|since the|the (?:problem|issue|bug|cause|reason|fix) (?:is|was)|root cause|caused by|due to|turns out|instead of|rather than|decided|chose|so that|means that|that['’]s why|which is why|in order to|fixed|found|actually|however|but|not)\b|[原因所以]|weil|deshalb|porque|parce que|потому/iu;
-
-function worthOfFinding(text: string): number {
-  return FINDING.test(text) ? 1.8 : 1;
 }
 
 /** Chosen units grouped by the request during which they were said. */

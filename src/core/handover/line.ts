@@ -9,19 +9,29 @@ export function charsOf({ text }: HandoverLine): number {
   return text.length + 1;
 }
 
-export function renderSections(sections: readonly HandoverSection[]): string {
-  return sections
-    .filter(({ lines }) => lines.length > 0)
-    .map(({ heading, lines }) => [`### ${heading}`, ...lines.map(({ text }) => text)].join('\n'))
-    .join('\n\n');
+/** Characters of a section with the empty line behind it. */
+export function sectionChars({ heading, lines }: HandoverSection): number {
+  return headingChars(heading) + lines.reduce((chars, line) => chars + charsOf(line), 0);
 }
 
-/** Characters that a heading takes, with the empty line before it. */
 export function headingChars(heading: string): number {
-  return heading.length + '### \n\n'.length;
+  return heading.length + 2;
 }
 
-/** Further lines of a quotation stand under the first. */
-export function indented(text: string, indent = '   '): string {
-  return text.replace(/[\n\r\u0085\u2028\u2029]+/g, `\n${indent}`);
+export function renderSections(sections: readonly HandoverSection[]): string {
+  return sections.map(({ heading, lines }) => [heading, ...lines.map(({ text }) => text)].join('\n')).join('\n\n');
+}
+
+const LINE_END = /[^\S\n\r\u2028\u2029]*[\n\r\u0085\u2028\u2029]+\s*/g;
+/** Characters that begin a heading or a label of ours. */
+const STRUCTURAL = '#＃﹟[［';
+
+/**
+ * A quotation as it may stand in a line: its further lines are indented, and none begins like a heading or a label of ours, which stays on the line
+ * before it instead.
+ */
+export function quoted(text: string, indent = '   '): string {
+  return text.replace(LINE_END, (end, at: number) =>
+    STRUCTURAL.includes(text.charAt(at + end.length)) ? ' ' : `\n${indent}`,
+  );
 }

@@ -1,91 +1,143 @@
 import type { Passage } from '../extract/passage.ts';
-import { trimmed } from '../extract/sentence.ts';
-import { linesOf, proseUnits } from '../extract/unit.ts';
-import type { Unit } from '../extract/unit.ts';
 import type { SegmentKind } from '../extract/segment.ts';
-import { readCall } from './tool-call.ts';
+import { splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
+import type { Span } from '../extract/sentence.ts';
+import { linesOf } from '../extract/unit.ts';
+import type { Unit } from '../extract/unit.ts';
+import type { DoneCall } from './command-line.ts';
+import type { Step } from './steps.ts';
 import { readableLine, readableText } from './tool-result.ts';
 import type { Reading, Turn } from './turns.ts';
-import type { Step } from './steps.ts';
 
 const MAX_LINE_CHARS = 160;
+const MAX_JOINED_CALL_CHARS = 120;
+const MAX_JOINED_RESULT_CHARS = 80;
+const MAX_PROSE_CHARS = 200_000;
 
-/** What the assistant said, by sentences. */
-export function assistantPassages({ turns }: Reading): readonly Passage[] {
-  return passagesOf(turns, (step) => (step.kind === 'said' ? [proseOf(step, 'assistant')] : []));
+/** Everything that was said, called and answered, in lines that a person can read; `day` says during which request. */
+export function readPassages(
+  { turns }: Reading,
+  { calls, maxToolChars }: { readonly calls: readonly DoneCall[]; readonly maxToolChars: number },
+): readonly Passage[] {
+  const callOf = new Map(calls.map((done) => [done.callId, done]));
+  return turns.flatMap((turn) => {
+    const steps = turn.request === null ? turn.steps : [turn.request, ...turn.steps];
+    return steps.flatMap((step): readonly Passage[] => {
+      const piece = pieceOf(step, callOf, maxToolChars);
+      if (piece === null || piece.units.length === 0) return [];
+      return [{ ...piece, id: step.messageId, day: headOf(turn), speaker: '' }];
+    });
+  });
 }
 
-/** Everything that was said, called and answered, in lines that a person can read. */
-export function allPassages({ turns }: Reading, maxToolChars: number): readonly Passage[] {
-  return passagesOf(turns, (step) => {
-    switch (step.kind) {
-      case 'said':
-        return [proseOf(step, 'assistant')];
-      case 'request':
-        return [proseOf(step, 'user')];
-      case 'call':
-        return [linesIn(callText(step, maxToolChars), 'call')];
-      case 'result':
-        return [linesIn(readableText(step.text, maxToolChars), step.isError ? 'error' : 'result')];
-      default:
-        return [];
-    }
-  });
+function headOf({ request, number }: Turn): string {
+  return request === null ? 'before the first request' : `request ${number}`;
 }
 
 type Piece = Pick<Passage, 'text' | 'units' | 'voice'>;
 
-function passagesOf(turns: readonly Turn[], read: (step: Step) => readonly Piece[]): readonly Passage[] {
-  return turns.flatMap((turn) => {
-    const steps = turn.request === null ? turn.steps : [turn.request, ...turn.steps];
-    const day = turn.request === null ? null : `request ${turn.number}`;
-    return steps.flatMap((step) => read(step).map((piece) => ({ ...piece, id: step.messageId, day, speaker: '' })));
-  });
+function pieceOf(step: Step, callOf: ReadonlyMap<string, DoneCall>, maxToolChars: number): Piece | null {
+  switch (step.kind) {
+    case 'said':
+      return { ...proseOf(step.text), voice: 'assistant' };
+    case 'request':
+      return { ...proseOf(step.text), voice: 'user' };
+    case 'call': {
+      const done = callOf.get(step.callId);
+      const text = done === undefined ? '' : textOf(done);
+      return linesIn(cutText(text, maxToolChars), 'call');
+    }
+    case 'result': {
+      const kind = step.isError ? 'error' : 'result';
+      return linesIn(readableText(step.text, maxToolChars), kind);
+    }
+    default:
+      return null;
+  }
 }
 
-function proseOf({ text }: { readonly text: string }, voice: 'user' | 'assistant'): Piece {
-  const units = proseUnits(text, { start: 0, end: Math.min(text.length, 200_000) });
-  return { text, voice, units: units.filter(({ start, end }) => readableLine(text.slice(start, end)) !== null) };
+function textOf({ name, call }: DoneCall): string {
+  const about = call.about.join(' ');
+  if (call.command !== null) return about === '' ? call.command : `${call.command} # ${about}`;
+  return [`${name} ${about}`, ...call.texts].join('\n');
 }
 
-function callText(step: Extract<Step, { readonly kind: 'call' }>, maxChars: number): string {
-  const { command, texts } = readCall(step);
-  const text = command === null ? texts.join('\n') : `$ ${command}`;
+function cutText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).replace(/\S*$/, '');
+}
+
+const FENCE = /^(?:```|~~~)/;
+const LIST_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
+
+/** What somebody wrote, by sentences and lines of lists; code that stands in it is read as what a tool shows. */
+function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
+  const units: Unit[] = [];
+  let isFenced = false;
+  for (const line of linesOf(text, { start: 0, end: Math.min(text.length, MAX_PROSE_CHARS) })) {
+    const written = text.slice(line.start, line.end);
+    if (FENCE.test(written)) {
+      isFenced = !isFenced;
+      continue;
+    }
+    if (isFenced) {
+      pushReadable(units, text, line, 'result');
+      continue;
+    }
+    const sentences = LIST_LINE.test(written) ? [line] : splitSentences(text, line);
+    for (const sentence of sentences) {
+      for (const span of splitLong(text, sentence)) {
+        if (readableLine(text.slice(span.start, span.end)) !== null) units.push({ ...span, kind: 'prose' });
+      }
+    }
+  }
+  return { text, units };
 }
 
 function linesIn(text: string, kind: SegmentKind): Piece {
   const units: Unit[] = [];
-  for (const line of linesOf(text, { start: 0, end: text.length })) {
-    const written = text.slice(line.start, line.end);
-    const readable = readableLine(written);
-    if (readable === null) continue;
-    const start = line.start + written.indexOf(readable);
-    for (const span of wholePieces(text, start, start + readable.length)) units.push({ ...span, kind });
+  for (const line of linesOf(text, { start: 0, end: text.length })) pushReadable(units, text, line, kind);
+  return {
+    text,
+    units: joined(units, kind === 'call' ? MAX_JOINED_CALL_CHARS : MAX_JOINED_RESULT_CHARS),
+    voice: 'assistant',
+  };
+}
+
+/** Lines that stand next to each other, as far as they are short: a name says more beside other words. */
+function joined(units: readonly Unit[], maxChars: number): readonly Unit[] {
+  const out: Unit[] = [];
+  for (const unit of units) {
+    const last = out.at(-1);
+    if (last !== undefined && unit.end - last.start <= maxChars) out[out.length - 1] = { ...last, end: unit.end };
+    else out.push(unit);
   }
-  return { text, units, voice: 'assistant' };
+  return out;
+}
+
+function pushReadable(units: Unit[], text: string, line: Span, kind: SegmentKind): void {
+  const written = text.slice(line.start, line.end);
+  const readable = readableLine(written);
+  if (readable === null) return;
+  const start = line.start + written.length - readable.length;
+  for (const span of wholePieces(text, { start, end: line.end })) units.push({ ...span, kind });
 }
 
 /** Pieces of a line that part no word; a word that is longer than a piece is left out. */
-function wholePieces(
-  text: string,
-  start: number,
-  end: number,
-): readonly { readonly start: number; readonly end: number }[] {
-  const pieces: { readonly start: number; readonly end: number }[] = [];
+function wholePieces(text: string, { start, end }: Span): readonly Span[] {
+  if (end - start <= MAX_LINE_CHARS) return [{ start, end }];
+  const pieces: Span[] = [];
   let from = start;
   while (end - from > MAX_LINE_CHARS) {
     const at = text.lastIndexOf(' ', from + MAX_LINE_CHARS);
-    if (at <= from) {
-      const next = text.indexOf(' ', from + MAX_LINE_CHARS);
-      if (next < 0 || next >= end) return pieces;
-      from = next + 1;
+    if (at > from) {
+      pieces.push(...trimmed(text, { start: from, end: at }));
+      from = at + 1;
       continue;
     }
-    pieces.push(...trimmed(text, { start: from, end: at }));
-    from = at + 1;
+    const next = text.indexOf(' ', from + MAX_LINE_CHARS);
+    if (next < 0 || next >= end) return pieces;
+    from = next + 1;
   }
-  return [...pieces, ...trimmed(text, { start: from, end })].filter(
-    (piece) => readableLine(text.slice(piece.start, piece.end)) !== null,
-  );
+  pieces.push(...trimmed(text, { start: from, end }));
+  return pieces.filter((piece) => readableLine(text.slice(piece.start, piece.end)) !== null);
 }

@@ -1,109 +1,132 @@
-import { cutAtBlank, excerptOf, openingOf } from './excerpt-of.ts';
-import { indented } from './line.ts';
+import { excerptOf, openingOf } from './excerpt-of.ts';
+import { quoted } from './line.ts';
 import type { HandoverLine } from './line.ts';
-import type { Request, Turn } from './turns.ts';
+import type { Request, Said, Turn } from './turns.ts';
 
-// Longer requests were pasted in part: their beginning, their end and the lines that ask or demand say what was wanted.
+// The first request says what the work is about, the newest what is wanted now.
+const EDGE_CHARS = 2_000;
+const EDGE_SHARE = 0.2;
+// Others that are longer were pasted in part: their beginning, their end and the lines that ask or demand say what was wanted.
 const LONG_CHARS = 700;
-const FIRST_AND_LAST_CHARS = 2_000;
-const FIRST_AND_LAST_SHARE = 0.2;
-const LONG_OPENING_SHARE = 0.62;
-const SHORT_CHARS = 160;
-const MIN_ENDING_CHARS = 160;
+const TIGHT_CHARS = 440;
+const FIRST_SENTENCE_CHARS = 160;
+/** Of the room, what requests may take before the longer ones are cut further: endings need the rest. */
+const REQUESTS_SHARE = 0.6;
+const ENDING_CHARS = 170;
 // The newest endings say where the work stands: more of each, the newer it is.
-const ENDING_SHARES = [0.35, 0.3, 0.25, 0.2, 0.15];
-const LATER_ENDING_SHARE = 0.1;
+const NEWEST_SHARES = [0.35, 0.3, 0.25, 0.2, 0.15];
+const OLDER_SHARE = 0.1;
 const MAX_ENDING_CHARS = 2_400;
 
-const ASKS =
+const ASKING =
   /[?？؟]|\b(?:must|never|always|don['’]?t|do not|only|make sure|should|please|need|want|instead|keep|use)\b|`[^`]+`|[\w-]+\.\w{2,4}\b/giu;
 
-/** How many signs of a request, a rule or a name a sentence has. */
-function worthOfAsking(text: string): number {
-  return (text.match(ASKS) ?? []).length;
-}
+type AskedTurn = Turn & { readonly request: Request };
 
-/** Every request in order with the assistant's last words before the next one, within `maxChars`. */
+/** Every request in order, each with the assistant's last words before the next one (`→`), within `maxChars`. */
 export function writeRequestLines(turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
-  const asked = turns.filter((turn): turn is Turn & { readonly request: Request } => turn.request !== null);
+  const asked = turns.filter((turn): turn is AskedTurn => turn.request !== null);
   const texts = fitRequests(asked, maxChars);
-  let left = maxChars - texts.reduce((sum, text) => sum + (text === null ? 0 : text.length + 1), 0);
-  const endings = new Map<number, string>();
-  const newestFirst = asked.map((_, index) => index).reverse();
-  for (const index of newestFirst) {
-    const ending = asked[index]?.ending?.text;
-    if (ending === undefined || texts[index] === null) continue;
-    const text = endingLine(ending, MIN_ENDING_CHARS);
-    if (text.length + 1 > left) continue;
-    endings.set(index, text);
-    left -= text.length + 1;
-  }
-  for (const [age, index] of newestFirst.entries()) {
-    const short = endings.get(index);
-    const ending = asked[index]?.ending?.text;
-    if (short === undefined || ending === undefined) continue;
-    const room = Math.floor(left * (ENDING_SHARES[age] ?? LATER_ENDING_SHARE));
-    const long = endingLine(ending, Math.min(MAX_ENDING_CHARS, short.length + room));
-    if (long.length - short.length > left) continue;
-    endings.set(index, long);
-    left -= long.length - short.length;
-  }
-  return asked.flatMap((turn, index): readonly HandoverLine[] => {
-    const text = texts[index];
-    if (text === null || text === undefined) return [];
-    const ending = endings.get(index);
-    const line = { text, messageIds: [turn.request.messageId] };
-    return ending === undefined || turn.ending === null
-      ? [line]
-      : [line, { text: ending, messageIds: [turn.ending.messageId] }];
+  const rows = turns.flatMap((turn): readonly Row[] => {
+    if (turn.request === null) return turn.ending === null ? [] : [{ turn, text: '(before the first request)' }];
+    const text = texts.get(turn.number);
+    return text === undefined ? [] : [{ turn, text }];
+  });
+  const endings = fitEndings(rows, maxChars - rows.reduce((sum, { text }) => sum + text.length + 1, 0));
+  return rows.flatMap(({ turn, text }): readonly HandoverLine[] => {
+    const ending = endings.get(turn.number) ?? [];
+    if (turn.request === null) return ending.length === 0 ? [] : [{ text, messageIds: [] }, ...ending];
+    return [{ text, messageIds: [turn.request.messageId] }, ...ending];
   });
 }
 
-function endingLine(ending: string, maxChars: number): string {
-  const text =
-    maxChars <= MIN_ENDING_CHARS
-      ? openingOf(ending, MIN_ENDING_CHARS)
-      : excerptOf(ending, { maxChars, openingShare: 0.55, closingShare: 0.25 });
-  return `   → ${indented(text, '     ')}`;
+type Row = { readonly turn: Turn; readonly text: string };
+
+/** A first sentence or two for each, the newest first; what is left goes to the newest, and to words that say more than the last. */
+function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number, readonly HandoverLine[]> {
+  const endings = new Map<number, readonly HandoverLine[]>();
+  let left = roomChars;
+  const newestFirst = rows.toReversed();
+  for (const { turn } of newestFirst) {
+    if (turn.ending === null) continue;
+    const line = endingLine(turn.ending, ENDING_CHARS);
+    if (line.text.length + 1 > left) continue;
+    endings.set(turn.number, [line]);
+    left -= line.text.length + 1;
+  }
+  for (const [age, { turn }] of newestFirst.entries()) {
+    const [short] = endings.get(turn.number) ?? [];
+    if (short === undefined || turn.ending === null) continue;
+    const room = Math.floor(left * (NEWEST_SHARES[age] ?? OLDER_SHARE));
+    const maxChars = Math.min(MAX_ENDING_CHARS, short.text.length + room);
+    const lines =
+      turn.outcome === null || room < FIRST_SENTENCE_CHARS
+        ? [endingLine(turn.ending, maxChars)]
+        : [endingLine(turn.outcome, room - 1), short];
+    const more = lines.reduce((sum, { text }) => sum + text.length + 1, 0) - short.text.length - 1;
+    if (more > left || more <= 0) continue;
+    endings.set(turn.number, lines);
+    left -= more;
+  }
+  return endings;
 }
 
-/** The requests as far as they fit: whole where they can be, else those between the first and the newest by their first sentences. Null: left out. */
-function fitRequests(
-  asked: readonly (Turn & { readonly request: Request })[],
-  maxChars: number,
-): readonly (string | null)[] {
-  const last = asked.length - 1;
-  const edgeChars = Math.max(LONG_CHARS, Math.min(FIRST_AND_LAST_CHARS, Math.floor(maxChars * FIRST_AND_LAST_SHARE)));
-  const write = (turn: Turn & { readonly request: Request }, maxTextChars: number): string => {
-    const { text } = turn.request;
-    const short =
-      maxTextChars === SHORT_CHARS
-        ? openingOf(text, SHORT_CHARS)
-        : excerptOf(text, {
-            maxChars: maxTextChars,
-            openingShare: LONG_OPENING_SHARE,
-            closingShare: 0.15,
-            worthOf: worthOfAsking,
-          });
-    const label = turn.request.rejects === null ? '' : '(rejecting a call) ';
-    return `${turn.number}. ${label}${indented(short)}`;
-  };
-  const texts: (string | null)[] = asked.map((turn, index) =>
-    write(turn, index === 0 || index === last ? edgeChars : LONG_CHARS),
+const ENDING_MARK = '   → ';
+
+function endingLine(said: Said, maxChars: number): HandoverLine {
+  const roomChars = maxChars - ENDING_MARK.length;
+  const opening = openingOf(said.text, Math.min(FIRST_SENTENCE_CHARS, roomChars));
+  const excerpt = excerptOf(said.text, {
+    maxChars: roomChars,
+    openingShare: 0.55,
+    closingShare: 0.25,
+    skipsCode: true,
+  });
+  const text = excerpt.length > opening.length ? excerpt : opening;
+  return { text: ENDING_MARK + quoted(text, '     '), messageIds: [said.messageId] };
+}
+
+/** The requests by number, as far as they fit: whole where they can be, else those between the first and the newest by their first sentences. */
+function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap<number, string> {
+  const edges = new Set([asked[0]?.number, asked.at(-1)?.number]);
+  const edgeChars = Math.max(LONG_CHARS, Math.min(EDGE_CHARS, Math.floor(maxChars * EDGE_SHARE)));
+  const texts = new Map(
+    asked.map((turn) => [turn.number, requestText(turn, edges.has(turn.number) ? edgeChars : LONG_CHARS)]),
   );
-  let chars = texts.reduce((sum, text) => sum + (text ?? '').length + 1, 0);
-  for (const reduce of [(turn: Turn & { readonly request: Request }) => write(turn, SHORT_CHARS), () => null]) {
-    for (let index = 1; index < last && chars > maxChars; index += 1) {
-      const turn = asked[index];
-      if (turn === undefined) continue;
-      const shorter = reduce(turn);
-      chars -= (texts[index] ?? '').length - (shorter ?? '').length + (shorter === null ? 1 : 0);
-      texts[index] = shorter;
+  let chars = [...texts.values()].reduce((sum, text) => sum + text.length + 1, 0);
+  const reduce = (limitChars: number, shorten: (turn: AskedTurn) => string | null): void => {
+    for (const turn of asked) {
+      if (chars <= limitChars) return;
+      const long = texts.get(turn.number);
+      if (long === undefined || edges.has(turn.number)) continue;
+      const short = shorten(turn);
+      chars -= long.length - (short === null ? -1 : short.length);
+      if (short === null) texts.delete(turn.number);
+      else texts.set(turn.number, short);
     }
-  }
-  if (chars > maxChars && asked.length > 0) {
-    const share = Math.floor(maxChars / Math.min(2, asked.length)) - 24;
-    return texts.map((text) => (text === null || share < 1 ? null : cutAtBlank(text, share)));
-  }
-  return texts;
+  };
+  reduce(maxChars * REQUESTS_SHARE, (turn) => requestText(turn, TIGHT_CHARS));
+  reduce(maxChars, (turn) => requestText(turn, FIRST_SENTENCE_CHARS));
+  reduce(maxChars, () => null);
+  if (chars <= maxChars) return texts;
+  const share = Math.floor(maxChars / edges.size) - 1;
+  const shortest = asked
+    .filter(({ number }) => edges.has(number))
+    .map((turn) => [turn.number, requestText(turn, share)] as const);
+  return new Map(shortest.filter(([, text]) => text.length <= share));
+}
+
+function requestText({ number, request }: AskedTurn, maxChars: number): string {
+  const label = `${number}. ${request.rejects === null ? '' : '(rejecting a call) '}`;
+  const roomChars = maxChars - label.length;
+  const text =
+    maxChars <= FIRST_SENTENCE_CHARS
+      ? openingOf(request.text, roomChars)
+      : excerptOf(request.text, {
+          maxChars: roomChars,
+          openingShare: 0.62,
+          closingShare: 0.15,
+          worthOf: (sentence) => (sentence.match(ASKING) ?? []).length,
+        });
+  return label + quoted(text);
 }

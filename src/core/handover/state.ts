@@ -1,7 +1,7 @@
 import { commandLine, errorLines } from './command-line.ts';
 import type { DoneCall } from './command-line.ts';
 import { cutAtBlank, excerptOf } from './excerpt-of.ts';
-import { charsOf, indented } from './line.ts';
+import { charsOf, quoted } from './line.ts';
 import type { HandoverLine } from './line.ts';
 import type { Reading } from './turns.ts';
 
@@ -35,14 +35,14 @@ function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
   const tasks = last.call.tasks ?? [];
   const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
   const open = tasks.filter((task) => !isDone(task));
-  const shown = open.length > 0 ? tasks : tasks.slice(-3);
+  const shown = open.length > 0 ? tasks : [];
   return [
     {
-      text: `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done):`,
+      text: `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done)${shown.length > 0 ? ':' : ''}`,
       messageIds: last.messageIds,
     },
     ...shown.slice(-MAX_TASKS).map(({ text, status }) => ({
-      text: `- ${status === '' ? '' : `[${status.replace(/_/g, ' ')}] `}${indented(cutAtBlank(text, MAX_TASK_CHARS))}`,
+      text: `- ${status === '' ? '' : `[${status.replace(/_/g, ' ')}] `}${quoted(cutAtBlank(text, MAX_TASK_CHARS))}`,
       messageIds: last.messageIds,
     })),
   ];
@@ -79,16 +79,18 @@ function stepLines(
   const doneOf = new Map(calls.map((done) => [done.callId, done]));
   let left = maxChars - charsOf(head);
   const lines: HandoverLine[] = [];
+  const seen = new Set<string>();
   for (const step of turn.steps.toReversed()) {
     const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
     const text =
       step.kind === 'said' && step !== turn.ending
-        ? excerptOf(step.text, { maxChars: MAX_SAID_CHARS })
+        ? excerptOf(step.text, { maxChars: MAX_SAID_CHARS, skipsCode: true })
         : done === undefined
           ? null
           : deedLine(done);
-    if (text === null || text === '') continue;
-    const line = { text: `- ${indented(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
+    if (text === null || text === '' || seen.has(text)) continue;
+    seen.add(text);
+    const line = { text: `- ${quoted(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
     if (charsOf(line) > left) break;
     left -= charsOf(line);
     lines.unshift(line);

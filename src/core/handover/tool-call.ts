@@ -17,7 +17,18 @@ export type ToolCall = {
   readonly texts: readonly string[];
   /** A file, pattern or address that it looks at. */
   readonly target: string | null;
+  /** Names, patterns and descriptions among its arguments, each of one line. */
+  readonly about: readonly string[];
 };
+
+/** Plain text is quoted as it is; of keys and values, the values. */
+function textsOf(args: Arguments): readonly string[] {
+  const keys = typeof args['input'] === 'string' ? ['input'] : TEXT_KEYS;
+  return keys.flatMap((key) => {
+    const value = args[key];
+    return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+  });
+}
 
 type Arguments = Readonly<Record<string, unknown>>;
 
@@ -34,9 +45,11 @@ const PATH_KEYS = [
 const COMMAND_KEYS = ['command', 'cmd', 'script'];
 const TARGET_KEYS = [...PATH_KEYS, 'pattern', 'query', 'url', 'uri', 'regex'];
 const TEXT_KEYS =
-  'content new_string new_str newText file_text text insert_text new_source code patch input prompt question message body description explanation plan subject'.split(
+  'content old_string new_string new_str newText file_text text insert_text new_source code patch input prompt question message body explanation plan'.split(
     ' ',
   );
+const ABOUT_KEYS = ['pattern', 'query', 'regex', 'glob', 'url', 'uri', ...PATH_KEYS, 'description', 'subject'];
+const MAX_ABOUT_CHARS = 300;
 const WRITING = /write|edit|replace|patch|create_?file|insert|notebook|save_?file|update_?file/i;
 const RUNNING = /bash|shell|exec|terminal|command|powershell|run/i;
 const TODO = /todo|plan|task/i;
@@ -52,11 +65,17 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
     written: patched.length > 0 ? patched : isWriting && path !== null ? [path] : [],
     command: patched.length > 0 ? null : command,
     tasks: TODO.test(name) ? tasksOf(args) : null,
-    texts: TEXT_KEYS.flatMap((key) => {
-      const value = args[key];
-      return typeof value === 'string' && value.trim() !== '' ? [value] : [];
-    }),
+    texts: textsOf(args),
     target: firstText(args, TARGET_KEYS),
+    about: ABOUT_KEYS.flatMap((key) => {
+      const value = args[key];
+      return typeof value === 'string' &&
+        value.trim() !== '' &&
+        !value.includes('\n') &&
+        value.length <= MAX_ABOUT_CHARS
+        ? [value]
+        : [];
+    }),
   };
 }
 

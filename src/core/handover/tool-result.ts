@@ -1,3 +1,5 @@
+import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
+
 // Tools answer with megabytes; what a person reads of them stands at the head and the tail.
 const MAX_READ_CHARS = 24_000;
 const HEAD_SHARE = 2 / 3;
@@ -59,26 +61,38 @@ function withoutEscapes(text: string): string {
 const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/;
 const MIN_LETTER_SHARE = 0.45;
 const MIN_LINE_CHARS = 6;
-/** A word of a hundred letters and digits is encoded, not written. */
-const ENCODED = /[A-Za-z0-9+/=_-]{100}/;
+const MAX_WORD_CHARS = 100;
 
 /** The line without its number, where a person can read it as it stands; null: a piece of JSON, a frame, encoded bytes. */
 export function readableLine(line: string): string | null {
   const text = line.replace(LINE_NUMBER, '').trim();
-  if (text.length < MIN_LINE_CHARS || ENCODED.test(text)) return null;
-  if (/\\[nt"]/.test(text) || /^[\])},"':;\\[{]/.test(text) || /(?:":|[{[]"|,")$/.test(text)) return null;
-  return letterShare(text) < MIN_LETTER_SHARE ? null : text;
+  if (text.length < MIN_LINE_CHARS || BRACKETS.includes(text.charAt(0))) return null;
+  if (text.includes('\\') && /\\[nt"]/.test(text)) return null;
+  return /(?:":|[{[]"|,")$/.test(text) || !isWritten(text) ? null : text;
 }
 
-function letterShare(text: string): number {
-  return (text.match(/\p{L}/gu) ?? []).length / text.length;
+const BRACKETS = '])},:;';
+const LETTER = CHARACTER.lower | CHARACTER.upper;
+
+/** Letters enough, and no word so long that it is encoded and not written. */
+function isWritten(text: string): boolean {
+  let letters = 0;
+  let wordChars = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    const code = text.charCodeAt(i);
+    const isSurrogate = code >= 0xd800 && code < 0xe000;
+    if (isSurrogate || (classOf(code) & LETTER) !== 0) letters += 1;
+    wordChars = isBlankCode(code) || code > 0x2e80 ? 0 : wordChars + 1;
+    if (wordChars > MAX_WORD_CHARS) return false;
+  }
+  return letters >= text.length * MIN_LETTER_SHARE;
 }
 
-const EXIT_CODE =
-  /\b(?:exit(?:ed)?(?: with)?(?: code| status)?|Exit code|exit_code|returned (?:code|status))["':= ]{1,4}(-?\d{1,5})\b/i;
+const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status)"?:?[ \t]*(-?\d{1,5})\b/i;
+const EXIT_CODE_REACH = 600;
 
-/** The exit code that an answer tells; null: it tells none. */
+/** The exit code that the answer to a command tells; null: it tells none. */
 export function exitCodeOf(answer: string): number | null {
-  const match = EXIT_CODE.exec(answer.slice(0, 500)) ?? EXIT_CODE.exec(answer.slice(-500));
+  const match = EXIT_CODE.exec(answer.slice(0, EXIT_CODE_REACH)) ?? EXIT_CODE.exec(answer.slice(-EXIT_CODE_REACH));
   return match === null ? null : Number(match[1]);
 }

@@ -1,10 +1,11 @@
+import { isAnnouncement } from './findings.ts';
 import type { ConversationMessage } from '../message.ts';
 import { dayOf } from '../extract/layout.ts';
 import { readSteps } from './steps.ts';
 import type { Step } from './steps.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
-type Said = Extract<Step, { readonly kind: 'said' }>;
+export type Said = Extract<Step, { readonly kind: 'said' }>;
 
 /** A request and all that was done about it, up to the next request. */
 export type Turn = {
@@ -17,6 +18,8 @@ export type Turn = {
   readonly steps: readonly Step[];
   /** The assistant's last words in it. */
   readonly ending: Said | null;
+  /** Where those only say what comes next: its last words before them that say more. */
+  readonly outcome: Said | null;
 };
 
 /** A conversation as requests and what was done about each. */
@@ -38,13 +41,27 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
     const request = first?.kind === 'request' ? first : null;
+    const said = group.filter((step) => step.kind === 'said');
     return {
       request,
       number: hasOpening ? index : index + 1,
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
-      ending: group.findLast((step) => step.kind === 'said') ?? null,
+      ending: said.at(-1) ?? null,
+      outcome: outcomeOf(said),
     };
   });
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
+}
+
+const MIN_OUTCOME_CHARS = 80;
+
+function outcomeOf(said: readonly Said[]): Said | null {
+  const last = said.at(-1);
+  if (last === undefined || saysMore(last)) return null;
+  return said.findLast(saysMore) ?? null;
+}
+
+function saysMore({ text }: Said): boolean {
+  return text.length >= MIN_OUTCOME_CHARS && !isAnnouncement(text.trim().split(/\n/).at(-1) ?? '');
 }
