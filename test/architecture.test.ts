@@ -36,6 +36,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],
+  'adapters/redact/go-pattern.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
   // The one lock of the system's that Node can have is SQLite's.
   'adapters/fs/file-lock.ts': ['+better-sqlite3'],

@@ -5,7 +5,7 @@ import type { SecretRule } from './rule.ts';
 
 /** What secrets are called. Names may have more before it (`DB_PASSWORD`), and nothing after it (`token_count`). */
 const NAME =
-  /(?<name>pass(?:word|wd|phrase|code)|(?<=[_.-])pass|\bpwd|(?<=[_a-z])pwd|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|token|api[_-]?key|(?:access|auth|account|private|signing|encryption|master|license)[_-]?key|credentials?)/;
+  /(?<name>pass(?:word|wd|phrase|code)|(?<=[_.-])pass|\bpwd|(?<=[_a-z])pwd|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|token|api[_-]?key|(?:access|auth|account|private|preshared|shared|signing|encryption|master|license|app|functions|host)[_-]?key|\bpsk|(?<=["'])pass(?=\\{0,3}["'])|saml(?:response|assertion)|authorization[_-]?code|code[_-]?verifier|credentials?)/;
 /** The quote and the bracket that close a name. */
 const NAME_END = /(?:\\{0,3}["'`])?\]?/;
 /** `=`, `:=`, `==`, `=>`, `:`, the `>` of a tag, the blank behind a flag. */
@@ -18,7 +18,7 @@ const MAX_NAME_CHARS = 64;
 
 /** `PASSWORD=…`, `"api_key": "…"`, `secret: …`, `--token …`, `<password>…</password>`: what is given to a name that secrets have. */
 export const ASSIGNMENT_RULE: SecretRule = {
-  keywords: ['pass', 'pwd', 'secret', 'token', 'key', 'credential'],
+  keywords: ['pass', 'pwd', 'secret', 'token', 'key', 'credential', 'psk', 'saml', 'code'],
   *find(text) {
     let floor = 0;
     for (const match of text.matchAll(ASSIGNMENT)) {

@@ -22,6 +22,7 @@ const TYPE_WORDS =
 const OWN_WORDS = 'password passwd passphrase secret token value key bearer basic credentials self this'.split(' ');
 const NO_VALUES: ReadonlySet<string> = new Set([...WORDS_FOR_NOTHING, ...TYPE_WORDS, ...OWN_WORDS]);
 
+const TYPE = /^(?:u?int|float|bigu?int|uint8clamped)\d{1,3}(?:_t|array)?$/i;
 const LOCATION = /^(?:https?:|wss?:|file:|\.{1,2}\/|~\/|\/(?:[\w.-]+\/)*[\w.-]+$)/;
 /** `process.env.X`, `config.token`, `Foo::bar`. */
 const MEMBER =
@@ -36,7 +37,7 @@ const MIN_DIGITS = { password: 4, token: 12 } as const;
 export function isSecretValue({ text, name, nameKind, form }: AssignedValue): boolean {
   const folded = text.toLowerCase();
   if (text.length < MIN_CHARS[nameKind] || isPlaceholder(text)) return false;
-  if (NO_VALUES.has(folded) || folded === name.toLowerCase() || LOCATION.test(text)) return false;
+  if (NO_VALUES.has(folded) || folded === name.toLowerCase() || LOCATION.test(text) || TYPE.test(text)) return false;
   if (DIGITS.test(text)) return text.replace(/\D/g, '').length >= MIN_DIGITS[nameKind];
   const isWord = WORD.test(text);
   if (form === 'quoted') return nameKind === 'password' || !isWord || /[a-z][A-Z]/.test(text);

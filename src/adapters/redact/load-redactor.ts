@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { Redactor, RuleFileProblem } from '../../ports/redactor.ts';
-import { OWN_RULES } from './own-rules.ts';
+import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 
 export type LoadedRedactors = {
@@ -14,17 +14,19 @@ export type LoadedRedactors = {
 
 const MAX_RULE_BYTES = 4 * 1024 * 1024; // gitleaks' own file has 100 KB; forty times that is some other file
 
-/** Our own rules, and those of the file that the user named; null: none. TOML and zod are loaded only where there is one. */
+/** The built-in rules, gitleaks' default rules, and those of the file that the user named (null: no file). */
 export async function loadRedactors(
   rulesPath: string | null,
 ): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {
-  if (rulesPath === null) return ok({ create: () => createRedactor(OWN_RULES), warnings: [] });
+  const { createDefaultRules } = await import('./gitleaks/default-rules.ts');
+  const builtIn = [...BUILTIN_RULES, ...createDefaultRules()];
+  if (rulesPath === null) return ok({ create: () => createRedactor(builtIn), warnings: [] });
   const text = await readText(rulesPath);
   if (!text.ok) return err([text.error]);
   const { readGitleaksRules } = await import('./gitleaks/read-rules.ts');
   const read = readGitleaksRules(text.value, rulesPath);
   if (!read.ok) return read;
-  const rules = [...OWN_RULES, ...read.value.rules];
+  const rules = [...builtIn, ...read.value.rules];
   return ok({ create: () => createRedactor(rules), warnings: read.value.warnings });
 }
 

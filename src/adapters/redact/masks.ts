@@ -1,3 +1,4 @@
+import { entropyOf } from './gitleaks/entropy.ts';
 import type { MaskedSecrets } from '../../ports/redactor.ts';
 
 type Known = { readonly secret: string; readonly kind: string };
@@ -14,6 +15,8 @@ export type Masks = {
 
 const MASK = /\[redacted:([\w.-]{1,64}):(\d{1,6})\]/g;
 const MIN_REMEMBERED_CHARS = 8;
+// Bits a character (Shannon). Names with a digit in them, such as `level1_2`, are below.
+const MIN_REMEMBERED_ENTROPY = 2.75;
 // Each is looked for in every text: more than this many would be felt.
 const MAX_REMEMBERED = 200;
 
@@ -45,6 +48,8 @@ export function createMasks(): Masks {
   };
 }
 
+/** Long and irregular enough that the same text elsewhere is the same secret, and no word, number or name. */
 function isUncommon(secret: string): boolean {
-  return secret.length >= MIN_REMEMBERED_CHARS && /\d/.test(secret) && /[^\d]/.test(secret);
+  if (secret.length < MIN_REMEMBERED_CHARS || !/\d/.test(secret) || !/[^\d]/.test(secret)) return false;
+  return entropyOf(secret) >= MIN_REMEMBERED_ENTROPY;
 }

@@ -4,6 +4,26 @@ import type { SecretRule } from './rule.ts';
 
 const isReal = (secret: string): boolean => !isPlaceholder(secret);
 
+/** Kind, keyword, and form of keys that gitleaks has no rule for, or only next to their service's name. */
+const PREFIXED_KEYS: readonly (readonly [kind: string, keyword: string, pattern: RegExp])[] = [
+  ['crates-io-token', 'cio', /cio[A-Za-z0-9]{32}(?![A-Za-z0-9])/g],
+  ['sendgrid-key', 'sg.', /SG\.[\w-]{16,32}\.[\w-]{32,64}/g],
+  ['twilio-key', 'sk', /SK[0-9a-f]{32}(?![A-Za-z0-9])/g],
+  ['telegram-token', ':aa', /(?:bot)?\d{8,10}:AA[\w-]{32,34}(?![\w-])/g],
+  ['discord-token', '.', /[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/g],
+  ['atlassian-token', 'atatt', /ATATT3[\w=-]{40,}/g],
+  ['supabase-token', 'sbp_', /sbp_[0-9a-f]{40}/g],
+  ['netlify-token', 'nfp_', /nf[pcou]_[A-Za-z0-9]{36,}/g],
+  ['groq-key', 'gsk_', /gsk_[A-Za-z0-9]{40,}/g],
+  ['xai-key', 'xai-', /xai-[A-Za-z0-9]{60,}/g],
+  ['replicate-token', 'r8_', /r8_[A-Za-z0-9]{37,}/g],
+  ['langsmith-key', 'lsv2_', /lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}/g],
+  ['docker-token', 'dckr_', /dckr_(?:pat|oat)_[\w-]{27,}/g],
+  ['sourcegraph-token', 'sgp_', /sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}/gi],
+  ['figma-token', 'figd_', /figd_[\w-]{40,}/g],
+  ['stripe-key', 'k_prod_', /[sr]k_prod_[A-Za-z0-9]{10,}/g],
+];
+
 /**
  * Keys that tell by their beginning whose they are. The forms are those that the services document; each pattern ends in what it repeats,
  * so that it takes all of a key and never has to go back.
@@ -66,6 +86,14 @@ export const PROVIDER_RULES: readonly SecretRule[] = [
     accepts: (path) => isReal(path) && /\d/.test(path),
   }),
   patternRule({
+    kind: 'discord-webhook',
+    keywords: ['/webhooks/'],
+    pattern:
+      /discord(?:app)?\.com\\{0,7}\/api\\{0,7}\/(?:v\d+\/)?webhooks\\{0,7}\/(?<path>\d{15,20}\\{0,7}\/[\w-]{40,})/g,
+    group: 'path',
+    accepts: isReal,
+  }),
+  patternRule({
     kind: 'stripe-key',
     keywords: ['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_', 'whsec_'],
     pattern: /(?:[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,})/g,
@@ -83,6 +111,9 @@ export const PROVIDER_RULES: readonly SecretRule[] = [
     pattern: /hf_[A-Za-z0-9]{30,}/g,
     accepts: isReal,
   }),
+  ...PREFIXED_KEYS.map(([kind, keyword, pattern]) =>
+    patternRule({ kind, keywords: [keyword], pattern, accepts: isReal }),
+  ),
   // The look back stands behind the literal, which is searched for faster; it keeps a run of many beginnings from being read many times.
   patternRule({
     kind: 'jwt',

@@ -1,4 +1,5 @@
 import type { Redactor } from '../../ports/redactor.ts';
+import { findEncoded } from './decoded.ts';
 import { isAtEdge } from './edge.ts';
 import { createMasks } from './masks.ts';
 import type { Masks } from './masks.ts';
@@ -10,7 +11,8 @@ export function createRedactor(rules: readonly SecretRule[]): Redactor {
   return {
     redact: (text) => {
       masks.reserve(text);
-      const spans = joined(findSecrets(text, rules));
+      const find = (plain: string) => findSecrets(plain, rules);
+      const spans = joined([...find(text), ...findEncoded(text, find)]);
       for (const { start, end, kind } of spans) masks.maskFor(text.slice(start, end), kind);
       const all = joined([...spans, ...findKnown(text, masks)]);
       return all.length === 0 ? text : replaced(text, all, masks);
@@ -20,10 +22,10 @@ export function createRedactor(rules: readonly SecretRule[]): Redactor {
 }
 
 function findSecrets(text: string, rules: readonly SecretRule[]): readonly SecretSpan[] {
-  const folded = text.toLowerCase();
+  const folded = foldCase(text);
   return rules.flatMap(({ keywords, find }) => {
     const isWorthALook = keywords.length === 0 || keywords.some((keyword) => folded.includes(keyword));
-    return isWorthALook ? Array.from(find(text)) : [];
+    return isWorthALook ? Array.from(find(text, folded)) : [];
   });
 }
 
@@ -68,4 +70,10 @@ function replaced(text: string, spans: readonly SecretSpan[], masks: Masks): str
   }
   pieces.push(text.slice(from));
   return pieces.join('');
+}
+
+/** The text in lower case, at the same places: a few letters, such as İ, become two, and then only ASCII is changed. */
+function foldCase(text: string): string {
+  const folded = text.toLowerCase();
+  return folded.length === text.length ? folded : text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -7,7 +7,8 @@ export type SecretSpan = { readonly start: number; readonly end: number; readonl
 export type SecretRule = {
   /** In lower case; text in which none of them stands is not looked at. Empty: every text is. */
   readonly keywords: readonly string[];
-  readonly find: (text: string) => Iterable<SecretSpan>;
+  /** `folded` is the text in lower case: the same length, so that places agree. */
+  readonly find: (text: string, folded: string) => Iterable<SecretSpan>;
 };
 
 type PatternOptions = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { OWN_RULES } from '../../../src/adapters/redact/own-rules.ts';
+import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../../src/core/prompt.ts';
 import { oddTexts } from '../../support/messages.ts';
@@ -11,7 +11,7 @@ const GITHUB = `ghp_${drawn(36)}`;
 const OTHER_GITHUB = `ghp_${drawn(37)}`;
 
 test('the same secret gets the same mask in every text of a run, another one another number', () => {
-  const { redact } = createRedactor(OWN_RULES);
+  const { redact } = createRedactor(BUILTIN_RULES);
   assert.deepEqual([`a ${GITHUB}`, `b ${OTHER_GITHUB} ${GITHUB}`, 'PASSWORD=hunter2'].map(redact), [
     'a [redacted:github-token:1]',
     'b [redacted:github-token:2] [redacted:github-token:1]',
@@ -20,7 +20,7 @@ test('the same secret gets the same mask in every text of a run, another one ano
 });
 
 test('it counts different secrets by kind, however often they stand there', () => {
-  const { redact, masked } = createRedactor(OWN_RULES);
+  const { redact, masked } = createRedactor(BUILTIN_RULES);
   redact(`${OTHER_GITHUB} ${GITHUB} ${GITHUB} PASSWORD=hunter2`);
   redact(GITHUB);
   assert.deepEqual(masked(), [
@@ -30,13 +30,13 @@ test('it counts different secrets by kind, however often they stand there', () =
 });
 
 test('a secret is masked where nothing but an earlier text tells that it is one', () => {
-  const { redact } = createRedactor(OWN_RULES);
+  const { redact } = createRedactor(BUILTIN_RULES);
   redact('DB_PASSWORD=tr0ub4dor3');
   assert.equal(redact('then type tr0ub4dor3, not tr0ub4dor33'), 'then type [redacted:password:1], not tr0ub4dor33');
 });
 
 test('a password that is a common word is masked where it is assigned only', () => {
-  const { redact } = createRedactor(OWN_RULES);
+  const { redact } = createRedactor(BUILTIN_RULES);
   redact('PASSWORD=horse');
   assert.equal(redact('a horse'), 'a horse');
 });
@@ -74,7 +74,7 @@ const texts = fc.array(fc.oneof(secrets, oddTexts, fc.constantFrom(' ', '\n', '\
 test('what was redacted has no secret left: to redact it again changes nothing', () => {
   fc.assert(
     fc.property(texts, (parts) => {
-      const { redact } = createRedactor(OWN_RULES);
+      const { redact } = createRedactor(BUILTIN_RULES);
       const once = redact(parts.join(' '));
       assert.equal(redact(once), once);
     }),

@@ -1,4 +1,4 @@
-import { OWN_RULES } from '../../../src/adapters/redact/own-rules.ts';
+import { BUILTIN_RULES } from '../../../src/adapters/redact/builtin-rules.ts';
 import { createRedactor } from '../../../src/adapters/redact/redactor.ts';
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
@@ -14,7 +14,7 @@ export function drawn(count: number, alphabet = LETTERS): string {
 
 /** With our own rules, in a run of its own. */
 export function redacted(text: string): string {
-  return createRedactor(OWN_RULES).redact(text);
+  return createRedactor(BUILTIN_RULES).redact(text);
 }
 
 /** Text as it stands in a JSON string. */

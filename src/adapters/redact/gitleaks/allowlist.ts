@@ -1,5 +1,4 @@
-import type { Pattern } from '../re2/pattern.ts';
-import { createPattern } from '../re2/pattern.ts';
+import { createGoPattern, type GoPattern } from '../go-pattern.ts';
 import { KNOWN_KEYS } from './schema.ts';
 import type { FileAllowlist } from './schema.ts';
 
@@ -22,11 +21,11 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
   const warnings: string[] = Object.keys(list)
     .filter((key) => !KNOWN_KEYS.allowlist.includes(key))
     .map((key) => `${name}: the key ${key} is not known and does nothing`);
-  const patterns: Pattern[] = [];
+  const patterns: GoPattern[] = [];
   for (const source of regexes) {
-    const pattern = createPattern(source);
+    const pattern = createGoPattern(source);
     if (pattern.ok) patterns.push(pattern.value);
-    else warnings.push(`${name}: the regex "${source}" is left out, it ${pattern.error.problem}`);
+    else warnings.push(`${name}: the regex "${source}" is left out, it ${pattern.error}`);
   }
   const words = stopwords.map((word) => word.toLowerCase());
   const needsAll = ['AND', 'and', '&&'].includes(list.condition ?? 'OR');

@@ -2,7 +2,7 @@ import { parse, TomlError } from 'smol-toml';
 import { err, ok } from '../../../core/result.ts';
 import type { Result } from '../../../core/result.ts';
 import type { RuleFileProblem } from '../../../ports/redactor.ts';
-import { createPattern } from '../re2/pattern.ts';
+import { createGoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
 import { readAllowlist } from './allowlist.ts';
 import type { ReadAllowlist } from './allowlist.ts';
@@ -65,11 +65,7 @@ function fileWarnings(file: RuleFile): readonly string[] {
   const others = [path, url].filter((other) => other !== undefined);
   return [
     ...unknownKeys(file, KNOWN_KEYS.file).map((key) => `the key ${key} is not known and does nothing`),
-    ...(useDefault === true
-      ? [
-          "extend.useDefault does nothing: gitleaks' default rules are not part of this program; name a file that holds them",
-        ]
-      : []),
+    ...(useDefault === true ? ["extend.useDefault does nothing: gitleaks' default rules are always used"] : []),
     ...others.map((other) => `extend does not read ${other}: only the rules of this one file are used`),
     ...(disabledRules === undefined ? [] : ['extend.disabledRules does nothing, as nothing is extended']),
     ...((file.rules ?? []).length === 0 ? ['there is no rule in the file'] : []),
@@ -93,10 +89,9 @@ function readRule(
   if (regex === undefined || regex === '') {
     return unused(path === undefined ? 'it has no regex' : 'it looks at paths of files, and a conversation has none');
   }
-  const pattern = createPattern(regex);
+  const pattern = createGoPattern(regex);
   if (!pattern.ok) {
-    const { problem, at } = pattern.error;
-    return unused(`its regex, at character ${at + 1}, ${problem}`);
+    return unused(`its regex ${pattern.error}`);
   }
   const { groupCount } = pattern.value;
   if (secretGroup > groupCount) return unused(`its secretGroup is ${secretGroup}, and its regex has ${groupCount}`);
@@ -108,7 +103,7 @@ function readRule(
     ...shared.filter(({ targetRules }) => targetRules.length === 0 || targetRules.includes(id)),
   ].map(({ allows }) => allows);
   return {
-    rule: toSecretRule({ id, pattern: pattern.value, secretGroup, minEntropy, keywords, allowlists }),
+    rule: toSecretRule({ id, pattern: () => pattern.value, secretGroup, minEntropy, keywords, allowlists }),
     warnings: [
       ...unknown,
       ...(path === undefined ? [] : [`${name}: its path does nothing here, it is used on all text`]),

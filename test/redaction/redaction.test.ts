@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
+import { HARMLESS } from './harmless.ts';
+import { ORDINARY_SECRETS } from './ordinary-secrets.ts';
+import { countMasked, placeSecrets } from './secret-case.ts';
+import { VENDOR_SECRETS } from './vendor-secrets.ts';
+
+const loaded = await loadRedactors(null);
+assert.ok(loaded.ok);
+const { create } = loaded.value;
+const redact = (text: string): string => create().redact(text);
+
+test('the tables hold at least 250 secrets of 100 kinds', () => {
+  const placed = [...placeSecrets(VENDOR_SECRETS, 1), ...placeSecrets(ORDINARY_SECRETS, 1)];
+  assert.ok(placed.length >= 250);
+  assert.ok(new Set(placed.map(({ kind }) => kind)).size >= 100);
+});
+
+for (const seed of [1, 2, 3]) {
+  test(`every secret with a vendor's mark is masked (values ${seed})`, () => {
+    const { missed } = countMasked(placeSecrets(VENDOR_SECRETS, seed), redact);
+    assert.deepEqual(missed, []);
+  });
+
+  test(`at least 95 % of ordinary secrets are masked (values ${seed})`, () => {
+    const { masked, total, missed } = countMasked(placeSecrets(ORDINARY_SECRETS, seed), redact);
+    assert.ok(masked / total >= 0.95, JSON.stringify(missed, null, 1));
+  });
+}
+
+for (const text of HARMLESS) {
+  test(`nothing is masked in ${JSON.stringify(text.slice(0, 60))}`, () => {
+    assert.equal(redact(text), text);
+  });
+}
+
+test('a secret stays masked where its surroundings no longer give it away, and a common word does not', () => {
+  const redactor = create();
+  redactor.redact('password = "kq7Rz2vLx9" and token: "level1_2a"');
+  assert.equal(redactor.redact('kq7Rz2vLx9 was used in level1_2a'), '[redacted:password:1] was used in level1_2a');
+});
+
+test('megabytes of token-like text are masked without an error', () => {
+  const token = 'ghp_0123456789abcdefABCDEFghijklmnopqrst'.replace('0123', () => 'Zq8x');
+  const text = `${token} `.repeat(Math.ceil(5_500_000 / (token.length + 1)));
+  const masked = redact(text);
+  assert.equal(masked.includes(token), false);
+  assert.ok(masked.length < text.length);
+});
