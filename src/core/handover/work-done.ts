@@ -30,7 +30,8 @@ function sharedFolder(paths: readonly string[]): string {
   if (first === undefined || paths.length < 2) return '';
   let end = first.lastIndexOf('/') + 1;
   for (const path of paths) {
-    while (end > 0 && !path.startsWith(first.slice(0, end))) end = first.lastIndexOf('/', end - 2) + 1;
+    // lastIndexOf takes a negative position for 0, so the root needs a case of its own.
+    while (end > 0 && !path.startsWith(first.slice(0, end))) end = end < 2 ? 0 : first.lastIndexOf('/', end - 2) + 1;
   }
   return end > 1 ? first.slice(0, end) : '';
 }

@@ -69,3 +69,16 @@ test('a hand-over never has more characters than it may', () => {
     }),
   );
 });
+
+test('files of unrelated folders are listed by their whole paths', () => {
+  const text = handover(
+    messages(
+      typed('Write both files.'),
+      call('1', 'Write', { file_path: '/srv/a.ts', content: 'a' }),
+      call('2', 'Write', { file_path: 'notes/b.ts', content: 'b' }),
+      said('Done.'),
+    ),
+  );
+  assert.match(text, /^- \/srv\/a\.ts$/m);
+  assert.match(text, /^- notes\/b\.ts$/m);
+});
