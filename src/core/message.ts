@@ -37,6 +37,8 @@ export type ConversationMessage = {
    * Commands, reminders, tool results, and text that a program or a model wrote in the user's name are never typed.
    */
   readonly typed?: string;
+  /** A summary of what was said before: a program wrote it when it compacted the conversation. */
+  readonly isSummary?: true;
 };
 
 /** A call reduced to what is shown of it; `arguments` is JSON text. */

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
+import type { StoredBatch } from '../../src/ports/archive.ts';
 
 test('offline everything that goes becomes one batch of the size that was asked for', async (t) => {
   const bench = benchFor(t);
@@ -40,4 +42,92 @@ test('another size of the summary is another result', async (t) => {
   );
   assert.notEqual(small.sha256.after, large.sha256.after);
   assert.doesNotMatch(large.notes.join('\n'), /stored summaries were used/);
+});
+
+const TURNS = 12;
+/** Compacts after every few turns of one talk, as a user does. */
+async function compactInSteps(bench: Workbench, steps: number, settings: BenchSettings): Promise<void> {
+  bench.write('talk.jsonl', '');
+  for (let step = 0; step < steps; step += 1) {
+    appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, step * TURNS));
+    reportOf(await bench.compact('talk.jsonl', settings));
+  }
+}
+
+const liveOf = (bench: Workbench, compaction: number): readonly StoredBatch[] =>
+  bench.archive().loadCompaction(compaction)?.cycles[0]?.live ?? [];
+
+test('ten compactions leave the summary that a single one would have made', async (t) => {
+  const settings = { compaction: { summaryTokens: 700 } };
+  const many = benchFor(t);
+  await compactInSteps(many, 10, settings);
+  const once = benchFor(t);
+  once.write('talk.jsonl', chatTranscript(10 * TURNS));
+  reportOf(await once.compact('talk.jsonl', settings));
+  const [whole, ...others] = liveOf(many, 10);
+  assert.equal(others.length, 0);
+  assert.equal(whole?.depth, 9);
+  assert.equal(whole.messageCount, liveOf(once, 1)[0]?.messageCount);
+  assert.equal(whole.content, liveOf(once, 1)[0]?.content);
+  assert.deepEqual((await many.verify('talk.jsonl')).problems, []);
+  assert.deepEqual(await many.restore('talk.jsonl'), await once.restore('talk.jsonl'));
+});
+
+test('batches of earlier cycles stay in the archive as they were', async (t) => {
+  const bench = benchFor(t);
+  await compactInSteps(bench, 1, { compaction: { summaryTokens: 300 } });
+  const [first] = liveOf(bench, 1);
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, TURNS));
+  reportOf(await bench.compact('talk.jsonl', { compaction: { summaryTokens: 300 } }));
+  const archive = bench.archive();
+  assert.deepEqual(archive.loadCompaction(1)?.cycles[0]?.made[0]?.content, first?.content);
+  const [whole] = liveOf(bench, 2);
+  assert.deepEqual(
+    archive.loadSources(whole?.id ?? 0).map(({ label }) => label),
+    [first?.label],
+  );
+  assert.equal([...archive.readOriginals(whole?.id ?? 0)].length, whole?.messageCount);
+  assert.deepEqual(
+    [...archive.check()].flatMap((step) => (step.kind === 'damage' ? [step] : [])),
+    [],
+  );
+});
+
+test('chunks of earlier cycles give way to one batch, and come back when they are asked for', async (t) => {
+  const bench = benchFor(t);
+  await compactInSteps(bench, 1, { compaction: { chunkSize: 8 } });
+  assert.ok(liveOf(bench, 1).length > 2);
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, TURNS));
+  reportOf(await bench.compact('talk.jsonl', { compaction: { summaryTokens: 500 } }));
+  assert.deepEqual(
+    liveOf(bench, 2).map(({ depth }) => depth),
+    [1],
+  );
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, 2 * TURNS));
+  reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20 } }));
+  assert.deepEqual(
+    liveOf(bench, 3).map(({ depth }) => depth),
+    [1, 0, 0],
+  );
+  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+});
+
+test('a summary whose archive is elsewhere stays whole beside the new one, through later compactions', async (t) => {
+  const settings = { compaction: { summaryTokens: 400 } };
+  const elsewhere = benchFor(t);
+  await compactInSteps(elsewhere, 1, settings);
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', elsewhere.read('talk.jsonl'));
+  for (const from of [1, 2]) {
+    appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, from * TURNS));
+    reportOf(await bench.compact('talk.jsonl', settings));
+  }
+  const [foreign, whole, ...others] = liveOf(bench, 2);
+  const lines = liveOf(elsewhere, 1)[0]?.content.split('\n') ?? [];
+  assert.deepEqual(
+    lines.filter((line) => foreign?.content.includes(line) !== true),
+    [],
+  );
+  assert.deepEqual([whole?.depth, others.length], [1, 0]);
+  assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
 });

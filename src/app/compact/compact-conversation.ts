@@ -6,6 +6,7 @@ import { ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { CarriedLine } from '../../ports/archive.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
+import type { ReadLineage } from '../read/lineage-material.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { runCycle } from '../summarize/run-cycle.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
@@ -27,12 +28,13 @@ export async function compactConversation(
     readonly prepared: PreparedConversation;
     readonly plan: CompactPlan;
     readonly originKey: string;
+    readonly readLineage: ReadLineage;
     readonly config: CompactionConfig;
     readonly modelName: string;
     readonly onChunk: (done: number, total: number) => void;
   },
 ): Promise<Result<CompactedConversation, string>> {
-  const { transcript, prepared, plan, originKey, config, modelName, onChunk } = input;
+  const { transcript, prepared, plan, originKey, readLineage, config, modelName, onChunk } = input;
   const load = createLoader(transcript, prepared);
   const finished = await runCycle(deps, {
     conversationId: prepared.id,
@@ -41,6 +43,7 @@ export async function compactConversation(
     compressedBefore: prepared.compressedBefore,
     chunks: plan.chunks,
     load,
+    readLineage,
     keptWordForWord: transcript.codec.format.isChain ? wordForWord(plan, load) : [],
     config,
     modelName,

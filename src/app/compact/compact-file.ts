@@ -18,6 +18,7 @@ import { previewReport } from './preview-report.ts';
 import { summaryDepsOf } from '../summarize/summary-deps.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import { costOf } from '../summarize/usage.ts';
+import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage-material.ts';
 import { prepareTranscript } from '../read/prepare.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { checkReplaceable } from './replaceable.ts';
@@ -156,6 +157,7 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (!store.ok) return store;
   const summaries = summaryDepsOf(deps, store.value, request.input.name);
   const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
+  const decode = createOriginalDecoder(deps.formats, transcript.codec);
   const attempts: Attempted[] = [];
   for (const [index, one] of transcript.conversations.entries()) {
     const attempted = await attemptConversation(deps, one, {
@@ -164,6 +166,7 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
       originKey,
       plan: held.plans[index],
       summaries,
+      readLineage: (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
     });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     // Where no summary was asked for, the model has proven nothing.

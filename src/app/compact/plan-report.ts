@@ -109,9 +109,10 @@ function countRequests(
     const { prior, view } = prepared;
     const inherited = prior.kind === 'lineage' ? prior.cycle.live.length : prior.kind === 'foreign' ? 1 : 0;
     const live = inherited + plan.chunks.length;
+    const isMerged = compaction.summaryTokens === undefined && shouldResummarize(live, compaction);
     counts.chunks += plan.chunks.length;
     for (const message of plan.chunks.flat()) counts.messageTokens += view.messages[message]?.tokens ?? 0;
-    if (!shouldResummarize(live, compaction)) continue;
+    if (!isMerged) continue;
     counts.merges += 1;
     counts.mergedBatches += live - compaction.clipLast;
   }

@@ -11,6 +11,7 @@ import {
   type TranscriptPolicy,
 } from '../../core/policy.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
+import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
 /** Tokens of the head of a batch, with its times. */
@@ -55,22 +56,40 @@ export function planPrepared(
 /** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
 export function expectClipTokens(
   { prior }: PreparedConversation,
-  fresh: { readonly count: number; readonly sourceTokens: number },
+  fresh: Fresh,
   { compaction, batchTokens }: { readonly compaction: CompactionConfig; readonly batchTokens?: number | undefined },
 ): number {
-  const { clipFirst, clipLast } = compaction;
-  const inherited = prior.kind === 'lineage' ? prior.cycle.live : [];
+  const { clipFirst, clipLast, summaryTokens } = compaction;
+  const isWhole = summaryTokens !== undefined;
+  const live = prior.kind === 'lineage' ? prior.cycle.live : [];
   const largestTokens = batchTokens ?? batchTokensOf(compaction);
-  const freshTokens = Math.min(largestTokens, Math.ceil(fresh.sourceTokens / Math.max(1, fresh.count)));
+  const freshTokens = Math.min(largestTokens, isWhole ? mostWhole(prior, fresh) : meanSource(fresh));
   const sizes = [
-    ...inherited.map(({ content }) => estimateTokensByBytes(content)),
+    // The last one is replaced by what is made anew; before it stands what came from another archive.
+    ...(isWhole ? live.slice(0, -1) : live).map(({ content }) => estimateTokensByBytes(content)),
     ...Array.from({ length: fresh.count }, () => freshTokens),
   ];
   const isShown = (at: number): boolean => at < clipFirst || at >= sizes.length - clipLast;
   const shown = sizes.filter((_, at) => isShown(at));
-  const foreign = prior.kind === 'foreign' ? estimateTokensByBytes(prior.text) : 0;
+  const isBeside = prior.kind === 'foreign' && (prior.isOurs || !isWhole);
+  const foreign = isBeside ? estimateTokensByBytes(prior.text) : 0;
   const texts = shown.reduce((sum, size) => sum + size, foreign);
   return CLIP_FRAME_TOKENS + shown.length * BATCH_FRAME_TOKENS + texts;
+}
+
+type Fresh = { readonly count: number; readonly sourceTokens: number };
+
+function meanSource({ count, sourceTokens }: Fresh): number {
+  return Math.ceil(sourceTokens / Math.max(1, count));
+}
+
+const MIN_SUMMARY_TOKENS = 100;
+
+/** A summary of everything has at most half of it. How much a lineage has is not known here. */
+function mostWhole(prior: Prior, { sourceTokens }: Fresh): number {
+  if (prior.kind === 'lineage') return Number.POSITIVE_INFINITY;
+  const foreign = prior.kind === 'foreign' && !prior.isOurs ? estimateTokensByBytes(prior.text) : 0;
+  return Math.max(MIN_SUMMARY_TOKENS, Math.ceil((sourceTokens + foreign) / 2));
 }
 
 /** The outcome of every line, given what is done with each conversation (null: nothing). */

@@ -7,6 +7,7 @@ import { compactConversation } from './compact-conversation.ts';
 import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
 import { labelBatch, noteMissedTarget, reportConversation } from './report.ts';
 import type { CompactDeps } from '../contract/deps.ts';
+import type { ReadLineage } from '../read/lineage-material.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import type { Failure } from '../contract/failure.ts';
 import { planPrepared } from './plan-transcript.ts';
@@ -34,6 +35,7 @@ type Input = {
   readonly request: CompactFileRequest;
   readonly originKey: string;
   readonly summaries: SummaryDeps;
+  readonly readLineage: ReadLineage;
   /** As `planFirst` made it. */
   readonly plan: ConversationPlan | undefined;
 };
@@ -81,6 +83,7 @@ async function summarizePlan(
     prepared,
     plan,
     originKey: input.originKey,
+    readLineage: input.readLineage,
     config: request.policy.compaction,
     modelName: request.modelName,
     onChunk: (done, total) => {

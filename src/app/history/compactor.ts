@@ -10,9 +10,10 @@ import type { Runtime } from '../../ports/runtime.ts';
 import { createBreaker } from '../summarize/breaker.ts';
 import { foreignPrior } from '../read/lineage.ts';
 import type { Prior } from '../read/lineage.ts';
+import { readLineage } from '../read/lineage-material.ts';
 import { runCycle } from '../summarize/run-cycle.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
-import { holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
+import { decodeMessage, holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
 import { uuidFromHash } from '../compact/uuid.ts';
 
 export type CompactionResult = {
@@ -115,6 +116,7 @@ async function compress(
       if (message === undefined) throw new Error(`no message ${index}`);
       return withTyped(message);
     },
+    readLineage: (lineage) => readLineage(archive, lineage, ({ bytes }) => decodeMessage(bytes)),
     keptWordForWord: [],
     config,
     modelName,

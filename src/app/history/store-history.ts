@@ -109,8 +109,13 @@ function draftLine(line: {
 
 /** The clip-archive that a stored compaction of a history put at its head. */
 export function readClip({ inserted }: StoredCompaction): ConversationMessage {
+  return decodeMessage(inserted[0]?.bytes ?? new Uint8Array());
+}
+
+/** A message as `writeHistory` wrote it. */
+export function decodeMessage(bytes: Uint8Array): ConversationMessage {
   const value: Omit<ConversationMessage, 'created_at'> & { readonly created_at: string | null } = JSON.parse(
-    new TextDecoder().decode(inserted[0]?.bytes),
+    new TextDecoder().decode(bytes),
   );
   return { ...value, created_at: value.created_at === null ? null : new Date(value.created_at) };
 }

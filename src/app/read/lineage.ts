@@ -11,12 +11,18 @@ import { toEntry } from './index-records.ts';
 
 /**
  * What stands behind the summary found in a transcript (L8). lineage: the archive has the record that wrote it. foreign: another
- * program's summary, or ours with its archive elsewhere; it is kept as a batch of its own.
+ * program's summary, or ours (`isOurs`) with its archive elsewhere; it is kept as a batch of its own.
  */
 export type Prior =
   | { readonly kind: 'none' }
   | { readonly kind: 'lineage'; readonly cycle: StoredCycle; readonly text: string }
-  | { readonly kind: 'foreign'; readonly text: string; readonly messages: number; readonly cycles: number };
+  | {
+      readonly kind: 'foreign';
+      readonly text: string;
+      readonly isOurs: boolean;
+      readonly messages: number;
+      readonly cycles: number;
+    };
 
 /** No conversation has more messages or cycles: a summary that says so is somebody's text. */
 const MAX_BELIEVED = 1_000_000_000;
@@ -25,8 +31,9 @@ const MAX_BELIEVED = 1_000_000_000;
 export function foreignPrior(text: string, staleMessageCount: number): Prior {
   const head = parseClipArchiveHead(text);
   if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
-    return { kind: 'foreign', text, messages: staleMessageCount, cycles: 1 };
-  return { kind: 'foreign', text: clipArchiveBody(text) ?? text, messages: head.messages, cycles: head.cycles };
+    return { kind: 'foreign', text, isOurs: false, messages: staleMessageCount, cycles: 1 };
+  const { messages, cycles } = head;
+  return { kind: 'foreign', text: clipArchiveBody(text) ?? text, isOurs: true, messages, cycles };
 }
 
 /** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */

@@ -6,7 +6,8 @@ import type { Result } from '../../core/result.ts';
 import type { BatchDraft, BatchRef, StoredBatch } from '../../ports/archive.ts';
 import { resummarizeBatches } from './resummarize-batches.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
-import type { Usage } from './usage.ts';
+import { NO_USAGE, type Usage } from './usage.ts';
+import type { LineageMaterial } from '../read/lineage-material.ts';
 
 /** A batch that the clip-archive speaks of, and where it is stored. */
 export type LiveBatch = SummaryBatch & { readonly ref: BatchRef; readonly level?: SummaryLevel };
@@ -59,6 +60,48 @@ export async function closeCycle(
     usage,
     mergedRetention,
   });
+}
+
+/**
+ * A cycle with one batch for everything: it replaces the batches whose originals it was made from, and a summary of another program
+ * (`foreign`), which is stored for search. One of ours from another archive stays beside it.
+ */
+export function closeWhole({
+  lineage,
+  foreign,
+  isOurs,
+  batch,
+}: {
+  readonly lineage: LineageMaterial;
+  readonly foreign: SummaryBatch | null;
+  readonly isOurs: boolean;
+  readonly batch: SummaryBatch & { readonly level: SummaryLevel };
+}): ClosedCycle {
+  const { level } = batch;
+  const first: BatchRef = { kind: 'new', position: 0 };
+  const sources = [
+    ...lineage.replaced.map(({ id }): BatchRef => ({ kind: 'stored', id })),
+    ...(foreign === null || isOurs ? [] : [first]),
+  ];
+  const whole = plainBatch(batch);
+  const position = foreign === null ? 0 : 1;
+  return {
+    drafts: [
+      ...(foreign === null ? [] : [{ ...foreign, sources: [], level: 'plain' } as const]),
+      { ...whole, sources, level },
+    ],
+    live: [
+      ...lineage.kept.map((kept): LiveBatch => ({
+        ...plainBatch(kept),
+        level: kept.level,
+        ref: { kind: 'stored', id: kept.id },
+      })),
+      ...(foreign !== null && isOurs ? [{ ...foreign, level: 'plain', ref: first } as const] : []),
+      { ...whole, level, ref: { kind: 'new', position } },
+    ],
+    usage: NO_USAGE,
+    mergedRetention: null,
+  };
 }
 
 /** A batch without what its producer knows beside it. */

@@ -9,10 +9,11 @@ import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
 import { ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { CycleDraft, StoredBatch } from '../../ports/archive.ts';
-import { closeCycle } from './close-cycle.ts';
-import type { ClosedCycle, LiveBatch } from './close-cycle.ts';
+import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './close-cycle.ts';
 import type { Prior } from '../read/lineage.ts';
+import { NO_MATERIAL, type ReadLineage, summaryMessage } from '../read/lineage-material.ts';
 import { summarizeChunks } from './summarize.ts';
+import { summarizeWhole } from './summarize-whole.ts';
 import type { FreshBatch } from './summarize.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { addUsage } from './usage.ts';
@@ -36,6 +37,7 @@ export type CycleInput = {
   /** Indices of messages; each chunk in the order in which it was said. */
   readonly chunks: readonly (readonly number[])[];
   readonly load: (index: number) => ConversationMessage;
+  readonly readLineage: ReadLineage;
   readonly keptWordForWord: readonly KeptMessage[];
   readonly config: CompactionConfig;
   readonly modelName: string;
@@ -54,30 +56,15 @@ export type FinishedCycle = {
   readonly usage: Usage;
 };
 
-/** One compaction of one conversation: chunks, fold-in, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
+/** One compaction of one conversation: summaries, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
 export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
-  const { prior, config, modelName, compressedBefore } = input;
-  const inherited = inheritedBatches(prior);
-  const summarized = await summarizeChunks(deps, {
-    chunks: input.chunks,
-    load: input.load,
-    lifeIndex: (index) => compressedBefore + index + 1,
-    previousSummary: prior.kind === 'none' ? null : prior.text,
-    earlier: [...inherited.stored, ...inherited.foreign].map((batch) => batch.content),
-    config,
-    modelName,
-    ...(input.onChunk === undefined ? {} : { onChunk: input.onChunk }),
-  });
-  if (!summarized.ok) return summarized;
-  const { batches, usage } = summarized.value;
-  const fresh = [...inherited.foreign, ...batches];
-  const closed = await closeCycle(deps, { earlier: inherited.stored, fresh, config, modelName });
-  if (!closed.ok) return closed;
-  const { live, drafts } = closed.value;
-  const offset = inherited.foreign.length;
+  const { prior, config, compressedBefore } = input;
+  const made = isWhole(deps, config) ? await makeWhole(deps, input) : await makeChunks(deps, input);
+  if (!made.ok) return made;
+  const { closed, batches, offset, usage } = made.value;
+  const { live, drafts } = closed;
   const batchOf = new Map<number, number>();
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
-  const retentionOf = retentionOfShown(batches, { offset, closed: closed.value });
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
   const extras = {
@@ -97,8 +84,77 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     },
     live,
     batchOf,
-    retentionOf,
+    retentionOf: retentionOfShown(batches, { offset, closed }),
+    usage,
+  });
+}
+
+/** Who quotes can make a summary of everything again and again; a model's would be paid for each time. */
+function isWhole({ model }: SummaryDeps, { summaryTokens }: CompactionConfig): boolean {
+  return summaryTokens !== undefined && model.isVerbatim === true;
+}
+
+/** What a cycle has made. `batches` are those of messages, and `offset` is the place of their first in `closed.drafts`. */
+type MadeBatches = {
+  readonly closed: ClosedCycle;
+  readonly batches: readonly FreshBatch[];
+  readonly offset: number;
+  readonly usage: Usage;
+};
+
+/** Chunk after chunk beside the batches of earlier cycles. */
+async function makeChunks(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
+  const { prior, config, modelName, compressedBefore } = input;
+  const inherited = inheritedBatches(prior);
+  const summarized = await summarizeChunks(deps, {
+    chunks: input.chunks,
+    load: input.load,
+    lifeIndex: (index) => compressedBefore + index + 1,
+    previousSummary: prior.kind === 'none' ? null : prior.text,
+    earlier: [...inherited.stored, ...inherited.foreign].map((batch) => batch.content),
+    config,
+    modelName,
+    ...(input.onChunk === undefined ? {} : { onChunk: input.onChunk }),
+  });
+  if (!summarized.ok) return summarized;
+  const { batches, usage } = summarized.value;
+  const fresh = [...inherited.foreign, ...batches];
+  const closed = await closeCycle(deps, { earlier: inherited.stored, fresh, config, modelName });
+  if (!closed.ok) return closed;
+  return ok({
+    closed: closed.value,
+    batches,
+    offset: inherited.foreign.length,
     usage: addUsage(usage, closed.value.usage),
+  });
+}
+
+/** One batch in place of all that earlier cycles made. What came from elsewhere as a clip-archive stays beside it (L8). */
+async function makeWhole(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
+  const { prior, compressedBefore } = input;
+  const lineage = prior.kind === 'lineage' ? input.readLineage(prior.cycle) : NO_MATERIAL;
+  const [foreign = null] = inheritedBatches(prior).foreign;
+  const isOurs = prior.kind === 'foreign' && prior.isOurs;
+  const beside = [...lineage.kept, ...(foreign !== null && isOurs ? [foreign] : [])];
+  const summarized = await summarizeWhole(deps, {
+    members: input.chunks.flat().sort((a, b) => a - b),
+    load: input.load,
+    lifeIndex: (index) => compressedBefore + index + 1,
+    lineage,
+    foreign:
+      foreign === null || isOurs ? null : { batch: foreign, message: summaryMessage(foreign.content, 'summary') },
+    earlier: beside.map(({ content }) => content),
+    config: input.config,
+    modelName: input.modelName,
+  });
+  if (!summarized.ok) return summarized;
+  input.onChunk?.(1, 1);
+  const { batch, usage } = summarized.value;
+  return ok({
+    closed: closeWhole({ lineage, foreign, isOurs, batch }),
+    batches: [batch],
+    offset: foreign === null ? 0 : 1,
+    usage,
   });
 }
 

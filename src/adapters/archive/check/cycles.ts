@@ -104,6 +104,7 @@ function* checkBatch(
   if (readInteger(row, 'is_unfindable') === 1)
     yield finding('search', place, `batch ${label} is not in the search index, so that search does not find it`);
   const depth = readInteger(row, 'depth');
+  const ownLines = lineCount === null ? null : lineCount + readInteger(row, 'carried_count');
   if (readInteger(row, 'source_count') === 0) {
     if (depth !== 0)
       yield finding(
@@ -112,13 +113,13 @@ function* checkBatch(
         `batch ${label} is of depth ${depth}, but the batches that it was made from are gone`,
       );
     // Without any line it is the summary that was found in the transcript.
-    const lines = lineCount === null ? 0 : lineCount + readInteger(row, 'carried_count');
-    if (lines > 0 && lines !== messageCount)
-      yield finding('wrong-count', place, `batch ${label} counts ${messageCount} messages, ${lines} belong to it`);
+    if (ownLines !== null && ownLines > 0 && ownLines !== messageCount)
+      yield finding('wrong-count', place, `batch ${label} counts ${messageCount} messages, ${ownLines} belong to it`);
     return;
   }
-  const sourceMessages = readInteger(row, 'source_messages');
-  if (sourceMessages !== messageCount || readOptionalInteger(row, 'source_depth') !== depth - 1)
+  const missing = messageCount - readInteger(row, 'source_messages');
+  const isComplete = ownLines === null ? missing >= 0 : missing === ownLines;
+  if (!isComplete || readOptionalInteger(row, 'source_depth') !== depth - 1)
     yield finding(
       'wrong-count',
       place,

@@ -1,0 +1,94 @@
+import type { ConversationMessage } from '../../core/message.ts';
+import type { Archive, StoredBatch, StoredCycle } from '../../ports/archive.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
+import type { ArchivedLine } from '../../ports/archive-lookup.ts';
+import type { Codec, CodecSession } from '../../ports/codec.ts';
+import { parseRecord, trimRecord } from './records.ts';
+
+/** What earlier compactions of a conversation give to a summary that is made anew from the originals. */
+export type LineageMaterial = {
+  /** The originals in the order in which they were said, and the summaries of which nothing but the text is known. */
+  readonly messages: readonly ConversationMessage[];
+  /** Live batches whose originals are among them. */
+  readonly replaced: readonly StoredBatch[];
+  /** Live batches that the archive has no originals of: they stay as they are. */
+  readonly kept: readonly StoredBatch[];
+};
+
+export const NO_MATERIAL: LineageMaterial = { messages: [], replaced: [], kept: [] };
+
+export type ReadLineage = (cycle: StoredCycle) => LineageMaterial;
+
+type LineageArchive = Pick<Archive, 'readOriginals' | 'loadSources'>;
+
+/** An archived line with its bytes. */
+type Original = ArchivedLine & { readonly bytes: Uint8Array };
+
+type Placed = { readonly message: ConversationMessage; readonly compactionId: number; readonly index: number };
+
+/** Reads everything that earlier cycles archived. `decode` gives the message of a line; null: it is none. */
+export function readLineage(
+  archive: LineageArchive,
+  cycle: StoredCycle,
+  decode: (original: Original) => ConversationMessage | null,
+): LineageMaterial {
+  const replaced: StoredBatch[] = [];
+  const kept: StoredBatch[] = [];
+  const placed: Placed[] = [];
+  for (const batch of cycle.live) {
+    const before = placed.length;
+    for (const original of archive.readOriginals(batch.id)) {
+      const message = decode(original);
+      const { compactionId, line } = original;
+      if (message !== null) placed.push({ message, compactionId, index: original.message?.index ?? line });
+    }
+    if (placed.length === before) {
+      kept.push(batch);
+      continue;
+    }
+    replaced.push(batch);
+    for (const source of summariesBehind(archive, batch)) {
+      placed.push({ message: summaryMessage(source.content, `batch:${source.id}`), compactionId: 0, index: source.id });
+    }
+  }
+  placed.sort((a, b) => a.compactionId - b.compactionId || a.index - b.index);
+  return { messages: placed.map(({ message }) => message), replaced, kept };
+}
+
+/** The batches behind one that came from elsewhere: they were made from nothing that the archive has. */
+function summariesBehind(archive: LineageArchive, batch: StoredBatch): readonly StoredBatch[] {
+  const seen = new Set<number>();
+  const found: StoredBatch[] = [];
+  const waiting = [...archive.loadSources(batch.id)];
+  for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
+    if (seen.has(source.id)) continue;
+    seen.add(source.id);
+    const sources = archive.loadSources(source.id);
+    waiting.push(...sources);
+    if (sources.length === 0 && archive.readOriginals(source.id).next().done === true) found.push(source);
+  }
+  return found;
+}
+
+/** A summary that a program wrote, as a message of the conversation. */
+export function summaryMessage(content: string, id: string): ConversationMessage {
+  return { id, conversation_id: '', role: 'user', content, created_at: null, isSummary: true };
+}
+
+/** Reads archived lines of one format. Each compaction gets a session of its own, since line numbers begin anew in each. */
+export function createOriginalDecoder(
+  formats: FormatRegistry,
+  codec: Codec,
+): (original: Original) => ConversationMessage | null {
+  const sessions = new Map<number, CodecSession>();
+  return ({ bytes, compactionId, line, lineId }) => {
+    const session = sessions.get(compactionId) ?? codec.open();
+    sessions.set(compactionId, session);
+    const parsed = parseRecord(formats, codec, trimRecord(codec, bytes));
+    const decoded = parsed.ok ? session.decode(parsed.value, line) : null;
+    if (decoded === null || 'problem' in decoded || decoded.message === undefined) return null;
+    const { message } = decoded;
+    // The name of a place would be that of another message in the next compaction.
+    return message.id.startsWith('line:') ? { ...message, id: `message:${lineId}` } : message;
+  };
+}
