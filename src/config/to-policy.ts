@@ -1,4 +1,4 @@
-import { DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../core/policy.ts';
+import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
 import type { ResolvedSettings } from './resolve.ts';
 import type { SummarizationSettings } from './settings.ts';
 
@@ -42,7 +42,9 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         contentLengthWeight: summarization.content_length_weight,
       },
       // The offline summarizer's own words are the transcript's already.
-      ...(summarization.provider === 'extractive' ? {} : { appendixShare: summarization.appendix_share }),
+      ...(summarization.provider === 'extractive'
+        ? {}
+        : { appendixShare: summarization.appendix_share, requestTokens: DEFAULT_REQUEST_TOKENS }),
       ...(request.minRetention === undefined ? {} : { minRetention: request.minRetention }),
       ...(summarization.compaction_timeout === null ? {} : { timeout: summarization.compaction_timeout }),
       ...(summarization.compaction_max_retries === null ? {} : { maxRetries: summarization.compaction_max_retries }),

@@ -12,10 +12,12 @@ export type KeptMessage = {
   readonly text: string;
 };
 
-/** What the pipeline adds after the batches. */
+/** What the pipeline adds before and after the batches. */
 export type ClipArchiveExtras = {
   /** The second line: `QUOTATION_NOTICE`. */
   readonly notice?: string;
+  /** The user's requests and how each ended, a line each, before a model's summaries. */
+  readonly requests?: readonly string[];
   readonly keptWordForWord?: readonly KeptMessage[];
   /** The last line: how to look further. Begins `[Archive: `. */
   readonly archiveLine?: string;
@@ -28,10 +30,11 @@ export const QUOTATION_NOTICE =
 /** What the first line of a clip-archive tells, over all cycles. */
 export type ClipArchiveHead = { readonly messages: number; readonly cycles: number };
 
+const REQUESTS_HEADING = '## Requests and how they ended';
 const HEAD = /^\[Context Summary — (\d+) messages? compressed across (\d+) compaction cycles?\](?=\r?\n|$)/;
 
 /**
- * The text that stands at the head of a compacted conversation: a first line that counts, the first and the last batches (all, where
+ * The text that stands at the head of a compacted conversation: a first line that counts, the requests, the first and the last batches (all, where
  * there are no more), what was kept word for word. Batches are numbered over all of them.
  */
 export function buildClipArchive(
@@ -41,8 +44,9 @@ export function buildClipArchive(
   cycles = 1,
   extras: ClipArchiveExtras = {},
 ): string {
-  const kept = extras.keptWordForWord ?? [];
+  const { requests = [], keptWordForWord: kept = [] } = extras;
   const sections = [
+    ...(requests.length === 0 ? [] : [`${REQUESTS_HEADING}\n${requests.map(quoteText).join('\n')}`]),
     ...batchSections(batches, config),
     ...(kept.length === 0 ? [] : [`## Kept word for word\n${joinBlocks(kept.map(formatKept))}`]),
     ...(extras.archiveLine === undefined ? [] : [extras.archiveLine]),

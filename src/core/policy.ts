@@ -59,6 +59,8 @@ export type CompactionConfig = {
   readonly modelMaxTokens?: number;
   /** Share of a model's summary that is kept for details word for word; by default none. */
   readonly appendixShare?: number;
+  /** Tokens that code puts before a model's summaries: the user's requests and how each ended. By default none. */
+  readonly requestTokens?: number;
   /** Share of the salient facts that summaries must keep; by default any. */
   readonly minRetention?: number;
 };
@@ -84,6 +86,9 @@ export type TranscriptPolicy = {
 
 /** Tokens of the single summary that the offline provider makes. Chunks of 100 messages lose 8 to 13 points at the same size. */
 export const DEFAULT_SUMMARY_TOKENS = 4096;
+
+/** Tokens for requests before a model's summaries: half of a hand-over, as in the offline one. */
+export const DEFAULT_REQUEST_TOKENS = 2048;
 
 export const DEFAULT_COMPACTION_CONFIG = {
   chunkSize: 20, // models lose the thread in long requests

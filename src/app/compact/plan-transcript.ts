@@ -59,7 +59,7 @@ export function expectClipTokens(
   fresh: Fresh,
   { compaction, batchTokens }: { readonly compaction: CompactionConfig; readonly batchTokens?: number | undefined },
 ): number {
-  const { clipFirst, clipLast, summaryTokens } = compaction;
+  const { clipFirst, clipLast, summaryTokens, requestTokens = 0 } = compaction;
   const isWhole = summaryTokens !== undefined;
   const live = prior.kind === 'lineage' ? prior.cycle.live : [];
   const largestTokens = batchTokens ?? batchTokensOf(compaction);
@@ -73,7 +73,11 @@ export function expectClipTokens(
   const shown = sizes.filter((_, at) => isShown(at));
   const isBeside = prior.kind === 'foreign' && (prior.isOurs || !isWhole);
   const foreign = isBeside ? estimateTokensByBytes(prior.text) : 0;
-  const texts = shown.reduce((sum, size) => sum + size, foreign);
+  const requests = Math.min(
+    requestTokens,
+    prior.kind === 'lineage' ? requestTokens : Math.ceil(fresh.sourceTokens / 4),
+  );
+  const texts = shown.reduce((sum, size) => sum + size, foreign + requests);
   return CLIP_FRAME_TOKENS + shown.length * BATCH_FRAME_TOKENS + texts;
 }
 

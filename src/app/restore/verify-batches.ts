@@ -1,5 +1,4 @@
-import { buildClipArchive, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
-import type { ClipArchiveExtras } from '../../core/clip-archive.ts';
+import { buildClipArchive } from '../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../core/split.ts';
 import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
@@ -79,14 +78,13 @@ function createClipFinder(
   };
 }
 
-/** The clip-archive in the file begins with what the stored batches give. */
+/** The clip-archive in the file has the first line and the batches that are stored; sections of requests and rules may stand between them. */
 function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
   const sizes = readClipSizes(settings);
-  const build = (extras: ClipArchiveExtras): string =>
-    buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle, extras);
-  // Earlier versions wrote no notice.
-  const expected = [build({ notice: QUOTATION_NOTICE }), build({})];
-  if (text !== null && expected.some((beginning) => text.startsWith(beginning))) return [];
+  const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
+  const [head = '', ...batches] = expected.split('\n');
+  const isWhole = text !== null && text.startsWith(`${head}\n`) && text.includes(`\n${batches.join('\n')}`);
+  if (isWhole) return [];
   const message = `the clip-archive of conversation ${cycle.conversationId} does not say what its ${cycle.live.length} stored batches say: a batch is missing or was changed`;
   return [{ kind: 'missing-batch', message }];
 }

@@ -1,6 +1,8 @@
 import type { SummaryBatch } from '../../core/batch.ts';
 import { buildClipArchive, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
 import type { KeptMessage } from '../../core/clip-archive.ts';
+import { writeRequests } from '../../core/handover/handover.ts';
+import { kindOfConversation } from '../../core/handover/kind-of-conversation.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import type { Retention } from '../../core/retention/audit.ts';
@@ -69,6 +71,7 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   const cycle = cyclesOf(prior) + 1;
   const extras = {
     notice: QUOTATION_NOTICE,
+    requests: requestsBefore(deps, input),
     keptWordForWord: input.keptWordForWord,
     archiveLine: archiveLine(input.originKey),
   };
@@ -87,6 +90,25 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     retentionOf: retentionOfShown(batches, { offset, closed }),
     usage,
   });
+}
+
+/** A summary has at least three times as much room as the requests before it. */
+const REQUESTS_SHARE = 0.25;
+const CHARS_PER_TOKEN = 4;
+
+/** The requests of all cycles, for a model's summaries: a hand-over has them already, and in a talk between people there are none. */
+function requestsBefore(
+  { model }: SummaryDeps,
+  { prior, config: { requestTokens = 0 }, chunks, load, readLineage }: CycleInput,
+): readonly string[] {
+  if (requestTokens === 0 || model.isVerbatim === true) return [];
+  const earlier = prior.kind === 'lineage' ? readLineage(prior.cycle).messages : [];
+  const going = chunks.flat().sort((a, b) => a - b);
+  const messages = [...earlier, ...going.map(load)];
+  if (kindOfConversation(messages) === 'talk') return [];
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const maxChars = Math.floor(Math.min(requestTokens * CHARS_PER_TOKEN, chars * REQUESTS_SHARE));
+  return writeRequests(messages, { maxChars }).map(({ text }) => text);
 }
 
 /** Who quotes can make a summary of everything again and again; a model's would be paid for each time. */
