@@ -105,7 +105,7 @@ export type ArchiveFigures = {
 /** Finding things again. Only what belongs to an applied compaction is found, listed and counted. */
 export type ArchiveLookup = {
   readonly messages: MessageIndex;
-  /** Live ones only; equal texts of one conversation come once. */
+  /** Live ones, and those that a later one replaced where they say a term that it does not; equal texts of one conversation come once. */
   readonly searchBatches: (query: BatchQuery) => readonly Scored<ArchivedBatch>[];
   /** By name, ordered by label. */
   readonly findBatches: (name: BatchName, limit: number) => readonly ArchivedBatch[];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
-import { chatTranscript } from '../support/chat.ts';
+import { chatTranscript, prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 import type { StoredBatch } from '../../src/ports/archive.ts';
 
@@ -130,4 +131,60 @@ test('a summary whose archive is elsewhere stays whole beside the new one, throu
   );
   assert.deepEqual([whole?.depth, others.length], [1, 0]);
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+});
+
+/** A session that its program compacted twice itself; each summary has a word that stands nowhere else. */
+function twiceCompacted(): string {
+  const base = { isSidechain: false, userType: 'external', cwd: '/w', sessionId: 's1', version: '2.1.197' };
+  const lines: string[] = [];
+  let tip: string | null = null;
+  const add = (record: object): void => {
+    const uuid = `u-${lines.length}`;
+    const timestamp = new Date(Date.UTC(2026, 0, 2, 3, 0, lines.length)).toISOString();
+    lines.push(JSON.stringify({ ...base, parentUuid: tip, uuid, timestamp, ...record }));
+    tip = uuid;
+  };
+  const say = (n: number): void => {
+    add({ type: 'user', message: { role: 'user', content: prose(n) } });
+    const content = [{ type: 'text', text: prose(n + 50) }];
+    add({ type: 'assistant', message: { id: `m${n}`, model: 'm', role: 'assistant', type: 'message', content } });
+  };
+  for (const [at, word] of ['quokka', 'wombat'].entries()) {
+    for (let n = 0; n < 8; n += 1) say(at * 100 + n);
+    const logical = tip;
+    tip = null;
+    add({
+      type: 'system',
+      subtype: 'compact_boundary',
+      content: 'Conversation compacted',
+      logicalParentUuid: logical,
+      compactMetadata: { trigger: 'auto', preTokens: 90_000 },
+    });
+    const text = `This session is being continued from a previous conversation.\nThe ${word} was chosen. ${prose(at + 900, 2500)}`;
+    add({ type: 'user', isCompactSummary: true, message: { role: 'user', content: text } });
+  }
+  for (let n = 300; n < 320; n += 1) say(n);
+  return `${lines.join('\n')}\n`;
+}
+
+test('summaries that the program of a session wrote itself are found by their words, the replaced one too', async (t) => {
+  const bench = benchFor(t);
+  bench.write('session.jsonl', twiceCompacted());
+  const report = reportOf(await bench.compact('session.jsonl', { compaction: { summaryTokens: 300 } }));
+  assert.equal(report.conversations[0]?.batches.length, 1);
+  for (const word of ['quokka', 'wombat']) {
+    const found = await searchArchive(bench.deps, {
+      query: word,
+      kinds: 'all',
+      order: 'best',
+      limit: 10,
+      conversation: null,
+      role: null,
+      since: null,
+      until: null,
+      source: null,
+    });
+    assert.ok(found.ok && found.value.hits.length > 0, `${word}: ${JSON.stringify(found)}`);
+  }
+  assert.deepEqual((await bench.verify('session.jsonl')).problems, []);
 });

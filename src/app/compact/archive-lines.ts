@@ -29,11 +29,16 @@ export function* archivedLines(
     const cycle = outcome.conversation === null ? null : (positionOf.get(outcome.conversation) ?? null);
     const result = cycle === null ? undefined : compacted[cycle];
     const batch = outcome.kind === 'summarized' ? (result?.batchOf.get(outcome.index) ?? null) : null;
-    const isSaid = entry.kind === 'message' || entry.kind === 'instruction';
+    const isSaid = entry.kind === 'message' || entry.kind === 'instruction' || isFoundByWords(entry, result);
     const index = cycle === null ? 0 : (places[cycle]?.(line) ?? 0);
     const message = isSaid ? draftMessage(transcript, { entry, bytes, index }) : null;
     yield { line, bytes, fate: outcome.kind, cycle, batch, message };
   }
+}
+
+/** A summary that another program wrote and later replaced. Ours are found as batches, and so is the one that stands for what was before it. */
+function isFoundByWords(entry: Entry, result: CompactedConversation | undefined): boolean {
+  return entry.kind === 'summary' && entry.sha256 === undefined && entry !== result?.prepared.view.prior;
 }
 
 /** The place of a line's message in the conversation's life, from 1; 0: it has none. To be asked for lines in their order. */

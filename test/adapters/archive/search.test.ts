@@ -297,7 +297,10 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
     live: [{ kind: 'stored', id: 1 }],
   });
   applied(archive, compactionDraft(1, { cycles: [main] }), [lineDraft(1)]);
-  assert.deepEqual(archive.searchBatches(batchQuery('keel')), []);
+  assert.deepEqual(
+    archive.searchBatches(batchQuery('keel')).map(({ isLive }) => isLive),
+    [false],
+  );
   applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, fate: 'marked' })]);
   for (const conversationId of [null, 'harbor', 'fork']) {
     const found = archive.searchBatches(batchQuery('keel', { filter: { ...ANY, conversationId } }));
