@@ -1,0 +1,113 @@
+/** A sentence that may take an earlier one back. */
+export type Statement = {
+  readonly text: string;
+  /** It only allows something: it counts where it takes a rule back. */
+  readonly isPermission: boolean;
+};
+
+/** Older statements are left alone: nothing that long ago is shown. It bounds the work, which grows with the square. */
+const MAX_COMPARED = 400;
+
+/** How much of the shorter statement's words both must have to be about the same thing. */
+const SAME_OBJECT = 0.75;
+/** How alike two statements of one direction must be for the newer to be the new wording of the older. */
+const SAME_WORDING = 0.75;
+/** An explicit revocation names the object and little else. */
+const REVOKED_OBJECT = 0.5;
+
+/**
+ * The statements that still hold, in order: without those that a later one repeats, words anew with another value, contradicts or takes back.
+ * When in doubt both stay. A permission stays only if it took something back.
+ */
+export function keepNewestWording<T extends Statement>(statements: readonly T[]): readonly T[] {
+  const latest = new Map(statements.map((statement) => [normalize(statement.text), statement] as const));
+  const distinct = statements.filter((statement) => latest.get(normalize(statement.text)) === statement);
+  const older = distinct.slice(0, Math.max(0, distinct.length - MAX_COMPARED)).filter((one) => !one.isPermission);
+  let holding: { readonly statement: T; readonly traits: Traits }[] = [];
+  for (const statement of distinct.slice(-MAX_COMPARED)) {
+    const traits = traitsOf(statement);
+    const before = holding.length;
+    holding = holding.filter((earlier) => !takesBack(traits, earlier.traits));
+    if (!statement.isPermission || holding.length < before) holding.push({ statement, traits });
+  }
+  return [...older, ...holding.map(({ statement }) => statement)];
+}
+
+type Traits = {
+  /** What the statement is about, without values, function words and the words that make it a rule. */
+  readonly words: ReadonlySet<string>;
+  /** Numbers, languages, flags: what a new wording changes. */
+  readonly values: ReadonlySet<string>;
+  readonly isNegative: boolean;
+  readonly isRevocation: boolean;
+  readonly isPermission: boolean;
+};
+
+function takesBack(later: Traits, earlier: Traits): boolean {
+  const shared = countShared(later.words, earlier.words);
+  if (shared === 0) return false;
+  const smaller = Math.min(later.words.size, earlier.words.size);
+  const larger = Math.max(later.words.size, earlier.words.size);
+  const areEqual = shared === larger;
+  const isSameObject = areEqual || (shared >= 2 && shared / smaller >= SAME_OBJECT);
+  if (later.isPermission) return isSameObject && earlier.isNegative !== later.isNegative;
+  if (later.isRevocation) return isSameObject || (shared >= 2 && shared / earlier.words.size >= REVOKED_OBJECT);
+  if (later.isNegative !== earlier.isNegative) return isSameObject && later.values.size === earlier.values.size;
+  const isAlike = areEqual || shared / (later.words.size + earlier.words.size - shared) >= SAME_WORDING;
+  return isAlike && later.values.size > 0 && earlier.values.size > 0;
+}
+
+function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+  return [...a].filter((word) => b.has(word)).length;
+}
+
+const NEGATIVE =
+  /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|jangan|không|đừng|не|никогда|нельзя|ніколи|لا|मत|never)(?![\p{L}])|不|禁止|别|勿|ない|지 ?마|금지|ห้าม|อย่า/u;
+const REVOCATION =
+  /^(?:forget|scrap|drop|cancel|undo|revert|lift|rename|ignore)\b|\b(?:no longer|changed my mind|instead of|rather than|from now on|not any ?more|after all)\b|(?<!\p{L})(?:ab jetzt|désormais|a partir de ahora|d'ora in poi|a partir de agora|voortaan|отныне|od teraz)(?!\p{L})|从现在起|今後|앞으로/u;
+const VALUE =
+  /\d[\d.,]*|(?<!\p{L})(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|deutsch|englisch|français|anglais|español|inglés|tabs|spaces|ms|kb|mb|gb|seconds?|minutes?)(?!\p{L})|--?[a-z][\w-]+/gu;
+const IGNORED: ReadonlySet<string> = new Set(
+  `never always must should shall have has need needs only use using keep make sure please avoid stop dont not from now the and for with that
+this these those you your our are was were will can could may might would all any every each into onto than then when whenever before after
+again anymore longer instead rather forget rename here there them they its it's let just also bitte immer nie niemals nicht kein keine und der
+die das den dem ein eine nur muss les des une que ne pas jamais toujours los las una nunca siempre sempre mai non não niet geen nooit altijd`.split(
+    /\s+/,
+  ),
+);
+const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_'-]*/gu;
+const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
+/** A statement is compared by its beginning. */
+const READ_CHARS = 600;
+
+function traitsOf({ text, isPermission }: Statement): Traits {
+  const read = normalize(text.slice(0, READ_CHARS));
+  const values = new Set(read.match(VALUE) ?? []);
+  const words = (read.replace(VALUE, ' ').match(WORD) ?? []).flatMap(contentWords);
+  return {
+    words: new Set(words),
+    values,
+    isNegative: NEGATIVE.test(read),
+    isRevocation: REVOCATION.test(read),
+    isPermission,
+  };
+}
+
+/** A word without its ending; of a script without spaces its pairs of signs. */
+function contentWords(word: string): readonly string[] {
+  if (SPACELESS.test(word)) {
+    const signs = Array.from(word);
+    return signs.slice(1).map((sign, at) => `${signs[at] ?? ''}${sign}`);
+  }
+  if (word.length < 3 || IGNORED.has(word)) return [];
+  return [word.replace(/(?:'s|ing|ed|es|s)$/, '') || word];
+}
+
+function normalize(text: string): string {
+  return text
+    .toLowerCase()
+    .replace(/[’‘]/g, "'")
+    .replace(/\s+/g, ' ')
+    .replace(/[.!。！]+$/, '')
+    .trim();
+}

@@ -1,0 +1,76 @@
+import { safeCut } from '../extract/character.ts';
+import { quoteText } from '../quoted-text.ts';
+import type { Rule } from './rules.ts';
+
+export const RULES_HEADING = '## Rules that hold';
+
+/** A longer rule is cut: it would push out the others. */
+const MAX_RULE_CHARS = 400;
+/** The rules may take this much, or a share of the summary where that is more. */
+const MIN_SECTION_CHARS = 2_000;
+const SECTION_SHARE = 0.05;
+const CHARS_PER_TOKEN = 4;
+
+const BY_HAND = '(added by hand)';
+const MESSAGE = /^(.*) \(message (\d{1,15})\)$/;
+
+/** Characters that the section may take beside a summary of so many tokens. */
+export function rulesBudget(summaryTokens: number): number {
+  return Math.max(MIN_SECTION_CHARS, Math.floor(summaryTokens * CHARS_PER_TOKEN * SECTION_SHARE));
+}
+
+/**
+ * The rules as a section of a clip-archive, each with the message that leads back to it; null where there is none. Those that do not fit are
+ * counted: rules that the user added come first, then the newest.
+ */
+export function formatRules(rules: readonly Rule[], maxChars: number): string | null {
+  if (rules.length === 0) return null;
+  const lines = rules.map(formatRule);
+  const byHand = [...lines.keys()].filter((at) => rules[at]?.index === null);
+  const found = [...lines.keys()].filter((at) => rules[at]?.index !== null);
+  const shown = new Set<number>();
+  let room = maxChars;
+  for (const at of [...byHand.toReversed(), ...found.toReversed()]) {
+    const needed = (lines[at]?.length ?? 0) + 1;
+    if (needed > room) break;
+    room -= needed;
+    shown.add(at);
+  }
+  const left = lines.length - shown.size;
+  const count = left === 0 ? [] : [`(${left} older ${left === 1 ? 'rule is' : 'rules are'} left out)`];
+  return [RULES_HEADING, ...count, ...lines.filter((_, at) => shown.has(at))].join('\n');
+}
+
+function formatRule({ text, index }: Rule): string {
+  const said = quoteText(text.replace(/\s+/g, ' ').trim());
+  return `- ${shorten(said)} ${index === null ? BY_HAND : `(message ${index})`}`;
+}
+
+/** Cut behind a word, with the count of what is missing. */
+function shorten(text: string): string {
+  if (text.length <= MAX_RULE_CHARS) return text;
+  const cut = safeCut(text, MAX_RULE_CHARS);
+  const space = text.lastIndexOf(' ', cut);
+  const end = space > MAX_RULE_CHARS / 2 ? space : cut;
+  return `${text.slice(0, end)} … (${text.length - end} more characters)`;
+}
+
+/** A clip-archive's rules, and its text without them. */
+export type ParsedRules = { readonly rules: readonly Rule[]; readonly rest: string };
+
+/** Reads the section where `formatRules` puts it: at the beginning of what follows a clip-archive's first line. */
+export function parseRules(body: string): ParsedRules {
+  if (!body.startsWith(`${RULES_HEADING}\n`)) return { rules: [], rest: body };
+  const end = body.indexOf('\n\n');
+  const section = end < 0 ? body : body.slice(0, end);
+  const rules = section.split('\n').slice(1).flatMap(parseRule);
+  return { rules, rest: end < 0 ? '' : body.slice(end + 2) };
+}
+
+function parseRule(line: string): readonly Rule[] {
+  if (!line.startsWith('- ')) return [];
+  const said = line.slice(2);
+  if (said.endsWith(` ${BY_HAND}`)) return [{ text: said.slice(0, -BY_HAND.length - 1), index: null }];
+  const [, text, index] = MESSAGE.exec(said) ?? [];
+  return text === undefined || index === undefined ? [] : [{ text, index: Number(index) }];
+}

@@ -1,0 +1,149 @@
+/** By what words an English sentence states a standing rule. All patterns read lower case with straight apostrophes and single spaces. */
+
+/** Says by itself that something holds from here on, whoever the subject is. */
+const STANDING = [
+  /\bfrom (?:now|here|today|this point|this moment) (?:on|onwards?|forward)\b/,
+  /\b(?:going forward|until further notice|at all times|no exceptions?|without exception|at all costs|no matter what|whatever (?:you do|happens))\b/,
+  /\bfor the rest of (?:this|the|our) (?:session|conversation|project|chat|task|work|day)\b/,
+  /\bunder (?:no|any) (?:circumstances?|conditions?)\b/,
+  /\b(?:hard|strict|firm|absolute) (?:requirement|rule|limit|constraint|no)\b|\bnon-negotiable\b|\boff[- ]limits\b|\bhands off\b|\bout of bounds\b/,
+  /\b(?:is|are) (?:a must|mandatory|forbidden|prohibited|banned|taboo|untouchable|sacrosanct|frozen|final|(?:strictly )?required for)\b|\bit is (?:forbidden|prohibited|mandatory)\b/,
+  /\b(?:is|are) (?:not|never) (?:allowed|permitted|acceptable|to be)\b|\b(?:isn't|aren't) (?:allowed|permitted|acceptable)\b/,
+  /^(?:rule|constraint|requirement|policy|convention)(?: (?:number )?\w+)?: /,
+  /\bas a rule\b|\bkeep it (?:that|this) way\b|\bunless i (?:say|tell|ask)\b/,
+  /^(?:please )?(?:bear|keep) in mind\b|^remember(?: that\b|[:,])/,
+];
+
+/** What is never to be, and what always is, as an order or as a property. */
+const ABSOLUTE = [
+  /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?!\p{L}+(?:ed|[^s\s]s)\b)[\p{L}\-/"'@.]/u,
+  /(?:^|[,;:.!–—-] ?|\b(?:please|pls|and|but|so|then|also|just|you|session|project) )(?:do not|don't|dont) (?:you )?(?:ever )?(?!you\b|worry|forget|mind|think|know|see|understand|get it|need|have|remember|believe|hesitate|bother|panic|care|feel|seem|look|work|exist|want|like|quite|even|really)\p{L}+/u,
+  /^(?:please )?(?:avoid|refrain from|steer clear of|stick (?:to|with)|adhere to|stay (?:out of|away from|off|clear of|on|with|within)|keep (?:away|out|your hands|clear)|comply with)\b/,
+  /^(?:please )?stop (?!here\b|it\b|that\b|this\b|now\b|working\b|doing\b|running\b|waiting\b|searching\b|looking\b|trying\b)\p{L}+ing\b/u,
+  /^(?:please )?leave (?!it\b|that\b|this\b|me a)[^,;]* (?:alone|untouched|unchanged|out|in place|as (?:it|they|is)\b)/,
+  /\b(?:nothing|nobody|no one|none of \p{L}+|no (?:\p{L}+ ){1,3}?)\b ?(?:\p{L}+ ){0,3}(?:may|can|should|must|shall|gets?|goes|is to|are to)\b/u,
+  /\byou (?:can't|cannot|may not|may only|must|must not|mustn't|shall|should not|shouldn't|should always|should never|should only|are (?:not )?to)\b/,
+];
+
+const MODAL = [
+  /\bmust(?: not|n't)?\b/,
+  /\b(?:shall|should) (?:not |never |always |only |at most |)?(?:exceed|stay|remain|contain|be (?:able|kept|written|named|under|below|in|no|at most|pure|read-only|the only|limited))\b/,
+  /\b(?:should(?:n't| not| never| always| only)|may only|can only be|shall)\b/,
+  /\b(?:has|have|needs?) to (?:stay|remain|keep|support|fit|comply|conform|match|pass|work (?:on|in|with|without|offline)|run (?:on|in|under|within|without)|be (?:able|compatible|backward|below|under|in|at (?:most|least)|reproducible|deterministic|idempotent|read-only))\b/,
+  /\b(?:may not|must not|can(?:'t|not)|won't|should(?:n't| not)) (?:exceed|need|depend|rely|import|contain|leave|go (?:over|above|beyond|below))\b/,
+  /\b(?:is|are|be) (?:restricted|limited|confined) to\b|\b(?:is|are) (?:required|rejected|mandatory)\b|\brequires? (?:an? |two |\d|approval|documentation|review|sign)/,
+  /\b(?:has|have) priority\b|\b(?:takes?|take) precedence\b/,
+];
+
+/** A wish that goes beyond the task at hand. */
+const PREFERENCE = [
+  /\b(?:i|we)(?:'d| would)?(?: \p{L}+ly| usually| much)? prefer\b(?! (?:option|the (?:first|second|third|other|former|latter|last|left|right|new|old)|that|this|it|number|not|the\b|a\b|b\b))/u,
+  /^(?:please )?prefer\b/,
+  /\bi(?:'d| would) rather (?:you|we|not)\b/,
+  /\bi (?:really )?(?:don't|do not|never|only|always) (?:ever )?(?:want|like|need) (?!to\b|it\b|that\b|this\b|the\b)/,
+  /\bi (?:really )?(?:hate|dislike|insist|forbid|can't stand)\b(?! (?:it|that|this|the)\b)/,
+  /\bi want (?:all|every|each|no|only|nothing|any)\b/,
+  /\bi (?:really )?like (?:my |to have )?(?!it\b|this\b|that\b|the\b|your\b|how\b|what\b|where\b|option\b|them\b|these\b|those\b)[^,]+, (?:keep|so|please|no|not|never|always)\b/,
+  /\bwe (?:only|require|prefer|avoid|stick|insist|(?:do not|don't) (?:do|use|allow|commit|push|write|merge|ship|mock|accept|deploy))\b/,
+];
+
+/** Orders whose reach is more than one thing: words of scope, of limits, of manner. */
+const SCOPED = [
+  /^(?:every|each|any|all)\b(?! (?:time|i\b|we\b|you\b|of (?:it|them|this|that|these|those)))[^.!?]* (?:needs?|gets?|must|should|goes?|requires?|belongs?|starts?|ends?|uses?|lives?|stays?|comes?|follows?|carries|has to|have to)\b/,
+  /^(?:all|any) (?!(?:i|we|you|that|the|existing|tests?|of)\b)[^.!?]* (?:is|are) (?!(?:now|still|all|already|there|here|done|fixed|gone|good|fine|ok|set|red|green|missing|broken|failing|wrong|in the)\b)(?!\p{L}+ing\b)\p{L}+/u,
+  /^each \p{L}+ (?:one|two|its own|exactly)\b|^one \p{L}+ (?:per|a|for each|for every)\b/u,
+  /^(?:when(?:ever)?|every time|each time|any time|if) (?:you|we) (?:ever )?(?:are unsure|aren't sure|are not sure|are in doubt|(?:change|touch|add|edit|modify|create|write|commit|push|merge|deploy|rename|delete|remove|install|introduce|update|release|use|refactor|move|upgrade)\b)[^,]*, (?:please )?(?!(?:i|it|we|there|that|this|he|she|they|the|you|then i)\b)\p{L}/u,
+  /^(?:please )?(?:always |first )?(?:ask|check with|talk|tell|confirm|consult|run|lint|format|make a backup|take a backup)\b[^.!?]* (?:before|after|whenever|each time|every time) (?:you |we )?(?:each |every |any |you |anything|(?:change|touch|commit|push|merg|deploy|edit|add|delet|remov|install|releas|renam|publish|ship|modify|writ|creat|drop|migrat)\p{L}*)/u,
+  /^(?:please )?keep (?!going|it open|this|that|me posted|the (?:first|second|last))[^.!?]*\b(?:under|below|within|above|short|small|simple|minimal|minimum|clean|pure|stable|consistent|sorted|separate|private|in sync|up to date|out of|at (?:most|least)|free of|as (?:it|they) (?:is|are)|as is|alive|intact|compatible|alphabetical|to \d+|in (?:memory|english)|only)\b/,
+  /^(?:please )?(?:(?:use|keep|write|read|run|touch|change|edit|modify|work|stay|add|target|test|deploy|commit|push|log|store|allow|accept|import|have|make) [^.!?]* (?:only|everywhere|throughout|consistently|exclusively|by default|at most)|only (?:use|touch|change|edit|modify|write|commit|push|work|target|deploy|read|add|import|allow|accept|support|test with)\b[^.!?]*)[.!]*$/,
+  /^only \p{L}+s (?:may|can|should|must)\b/u,
+  /\buse (?!(?:the|that|this|it|one|option|my) (?:second|first|other|last|one|function|same)|that\b|it\b)[^.!?]*(?:,? not (?!sure|the )|\binstead of\b|\brather than\b|\bover\b|\bfor (?:all|any|every|each|everything|anything|new)\b|\beverywhere\b|\bthroughout\b|\bonly\b|\bby default\b)/,
+  /^for (?:all|any|every|each|everything|anything)\b[^.!?]*,? (?:please )?(?:use|do|write|call|put|take)\b/,
+  /^(?:please )?(?:indent|treat [^.!?]+ as|follow (?:our|my|the (?:project|team|house|company|repo|usual)\S*) [^.!?]*(?:style|convention|guide|rule|pattern|standard|scheme)|respect (?:the|our|my))\b/,
+  /^(?:please )?(?:name|prefix|suffix|sort|write|put|store|log|document|test|format|mark|wrap|return|sign|tag|squash|quote|pin|version|capitalize|spell|mock|call|throw|annotate|type|use|keep|make|cover) (?:all|every|each|any|new|public|private|exported|internal|everything|commits|tests|comments|dates|names|logs|messages|errors)\b/,
+  /^make sure (?:that )?(?:every|each|all|any|no|nothing|nobody|\p{L}+s? (?:never|always|only|stays?|remains?))\b|^make sure (?:that )?[^.!?]+ (?:before|after|whenever) (?:you|each|every|any)\b|^make sure (?:to|you) (?:always|never|only)\b/u,
+  /\b(?:answer|reply|respond|write|speak|talk|explain)(?: (?:to me|me|back|everything|all \p{L}+|comments|commit messages))? (?:only )?in (?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|plain|british|american|full sentences|bullet)/u,
+  /^(?:(?:use|write) )?(?:british|american) (?:spelling|english)\b/,
+  /^(?:max(?:imum)?|at most|no more than|not more than|minimum|at least) (?:of )?(?:\d|one|two|three|four|five|ten)/,
+  /\b(?:limit|restrict|cap) [^.!?]* (?:to|at) (?:\d|one|two|three|the)\b/,
+  /^(?:please )?be (?:brief|concise|terse|succinct|short|formal|informal|strict|conservative|explicit|direct|blunt|consistent)\b/,
+  /^(?:short|brief|concise|plain|simple|small) \p{L}+s?(?: \p{L}+)?(?: only|,? (?:please|pls)\b)/u,
+  /(?<!n't |not )\bbelongs? (?:in|into|under|to|on|next to)\b|^the [^,;]* stays? (?:in|as|where|the way|out|under|below)\b|^(?!it\b|this\b|that\b|he\b|she\b)(?:\p{L}+ ){0,2}\p{L}+s go (?:in|into|under|to|next to)\b|\beverything you (?:write|add|create|make) (?:goes|must|should|stays)\b/u,
+  /\b(?:happens?|works?|runs?|goes|access) [^.!?]*\b(?:only|exclusively)[.!]*$/,
+  /\bwithout (?:asking|telling|checking with|consulting|my (?:ok|okay|approval|permission|consent|go-ahead))/,
+  /\b(?:ask|check with|wait for) (?:me|my|us|\p{Lu}?\p{L}+) (?:first|before|instead)\b|\bask instead of\b/u,
+  /^no (?!need|problem|worr|idea|way|clue|luck|errors?\b|results?\b|output|response|difference|longer|one\b|thanks|success|effect|doubt|rush|hurry|matter|sign|reason|answer|it\b|that\b|this\b|the\b|i\b|we\b|you\b|they\b|there\b|don't|do\b|not\b|wait|but\b|stop|just\b|more questions|other questions|change\b|data\b)[\p{L}-]+(?:[ \p{L}\d/._-]*)(?:,? (?:please|pls|ever|at all)\b|\b(?:without|than) \S|\b(?:in|on|to|outside) (?:\p{L}+ ){0,2}(?:commits?|files?|filenames?|messages?|names?|tests?|code|comments?|src|docs|apis?|answers?|repl\p{L}+|repo|production|prod|main)\b)/u,
+  /^no (?:new|extra|additional|further|inline|global|magic|hard-?coded|external|third-party|default|trailing|public|manual|silent|direct) \p{L}/u,
+  /^[^,]{1,30}, no \p{L}+[.!]*$/u,
+  /\b(?:pls|please|from here on|everywhere|throughout)\b.*\bno \p{L}+s\b/u,
+];
+
+/** A question without its mark, or a thought. */
+const ASKED_OR_DOUBTED = [
+  /^(?:why|what|how|who|where|which|when (?:did|does|do|is|was|will)|does|do (?:i|we|you|they)|did|is|are|was|were|has|have (?:you|we|i|they)|should (?:we|i|it|they)|shall|may (?:i|we)|must (?:i|we)|explain|describe|tell me|document why)\b/,
+  /^(?:maybe|perhaps|possibly|i (?:guess|suppose|wonder|thought|think (?:it|that|there|this))|what if|how about|looks like|it (?:looks|seems)|apparently)\b/,
+];
+
+/** What only looks like a rule: it tells what happened, or asks for one thing now. */
+const NO_RULE = [
+  /\b(?:i|he|she|they|it|this|that|which|who|you|everyone|nobody|someone|somebody|there|we) (?:\p{L}+ly )?(?:always|never) (?!be\b|use|run|do\b|push|commit|merge|deploy|write|touch|edit|add|want|allow|skip|delete|change|guess|squash|release|log|store|ask|print|import|leave|let\b)/u,
+  /\b(?:i|it|he|she|they|this|that|which) (?:always|never)\b/,
+  /\b(?:i|he|she|they|it|this|that|there|which|who|someone|somebody) (?:don't|do not|doesn't|does not|didn't|did not|can't|cannot|couldn't) (?!want|like|ever want|need any|allow)/,
+  /\b(?:there|it|this|that|he|she|they|someone|somebody|something|\p{L}+s?) must (?:have|be (?:a|an|the|because|some\p{L}*|due|wrong|broken|missing|joking|kidding|my|flaky|mad|crazy|tired|something|that|how|why|where|in the|on the|related))\b/u,
+  /\b(?:i|you) must (?:admit|say|confess|have|be (?:missing|joking|kidding|blind))\b/,
+  /\b(?:it|this|that|there|they|he|she|i) (?:should(?:n't| not)?|may not|might not|can't|cannot|has to|needs to|won't) (?!always|never|only|stay|remain|be (?:possible|kept|under|below|in |at most|able)|exceed|work (?:on|in|with|without|offline)|support|run (?:on|in|with))/,
+  /\b(?:errors?|warnings?|messages?|logs?|docs?|documentation|readme|compiler|linter|console|output|manual|lint rule|test|he|she|they|it|someone) (?:says?|said|tells?|told|complains?|complained|shows?|claims?|reads?)\b/,
+  /\b(?:yet|for now|right now|just now|this time|this once|at the moment|for the moment|today|for today|while i)\b/,
+  /^(?:so |then |and |now |please )*(?:write|add|create|implement|build|make|introduce|draft|check|verify|see if|look|test|assert)\b(?! sure)[^.!?]*\b(?:that|which|so that|where|when|whether|because|rule)\b[^.!?]*\b(?:must|never|always|should|only|has to|may)\b/,
+  /^(?:only (?:show|tell|give|list|print|look|do|run|fix|check|send|return|one|two|the|a\b|three|now)|just|(?:please )?(?:show|tell|give|list|print|send|fix|try|do|run it|run this)\b[^.!?]*\bonly)\b/,
+  /\b(?:do not|don't|dont) (?:do|use|change|touch|run|add|make|push|merge|try|start|take|want) (?:that|this|it|so)(?: one)?(?: please)?[.!]*$/,
+  /\b(?:do not|don't|dont) \p{L}+ (?:it|this|that|them)\b(?! (?:again|anymore|unless|without|ever))|\bbut just\b|^like there\b/u,
+  /\b(?:i|we|they|it|which|if|when) [^,;.]*\b(?:and|but|then) (?:do not|don't|dont|never|always)\b|\bshouldn't happen\b|\bbe sure\b/,
+  /\b(?:don't|do not|dont) (?:bother|worry|forget|mind|hesitate|panic)\b/,
+  /^never ?mind\b|\bas (?:i|you|we) (?:always|never)\b/,
+  /\b(?:only|never|always|must) (?:\p{L}+ ){0,2}(?:yesterday|last (?:week|time|night|month|year)|ago)\b/u,
+  /\bi (?:had|have|was|did|should|could|would|never|always|only|can|could|may|might) (?:not |n't |never |always )?(?!rather|prefer|want|like|insist)/,
+  /\b(?:had|needed|was|were|been) (?:always|never|not|only|allowed|required|forced|to)\b/,
+  /^(?:every|each|any) time (?:i|it|we|they|he|she|the)\b/,
+  /\bonly happens\b|\bonly (?:fails?|works?) (?:on|in|when|if)\b/,
+  /^to (?:avoid|prevent|keep|stay)\b/,
+  /^(?:before you (?:start|begin)|when you(?: are|'re) (?:done|finished|ready)|once you)\b/,
+];
+
+const CUES = [...STANDING, ...ABSOLUTE, ...MODAL, ...PREFERENCE, ...SCOPED];
+
+/** What a sentence may open with before it says its rule. */
+const OPENING =
+  /^(?:(?:ok|okay|oh|hey|hi|hmm|well|so|and|but|also|then|btw|by the way|yes|yeah|right|great|thanks|one more thing|another thing|important|note|remember|reminder|fyi|ps|pls|please note|just so you know|for the record|again|finally|first|second|third|lastly|in general|generally|it(?:'s| is) important that|i need you to|i'd like you to|i want you to|plus)(?:[,:;.!-]+ ?| ))+/;
+
+/** A polite order is written as a question. */
+const POLITE =
+  /^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|in future|going forward|always|never|stop \p{L}+ing)\b)/u;
+
+/** Whether an English sentence, in lower case, states a standing rule. */
+export function isEnglishRule(sentence: string): boolean {
+  const polite = sentence.replace(POLITE, '');
+  if (polite === sentence && /\?["')\]]*$/.test(sentence)) return false;
+  const said = polite.replace(OPENING, '');
+  if (STANDING.some((pattern) => pattern.test(said) || pattern.test(polite)))
+    return !ASKED_OR_DOUBTED.some((pattern) => pattern.test(said));
+  return [said, said.replace(LABEL, '')].some(isCued);
+}
+
+function isCued(clause: string): boolean {
+  return (
+    CUES.some((pattern) => pattern.test(clause)) &&
+    ![...ASKED_OR_DOUBTED, ...NO_RULE].some((pattern) => pattern.test(clause))
+  );
+}
+
+/** What the rule is about, or what it takes back: "Forget Redis: …". */
+const LABEL = /^[^:;]{1,40}[:;] /;
+
+const COMMON =
+  /\b(?:the|and|of|are|you|it|this|that|with|not|be|don't|your|have|has|from|what|when|one|should|must|can|needed|if|or|any|all)\b/g;
+
+/** Words of a sentence by which it is recognized as English; words of other languages look like some of its cues. */
+export function countEnglishWords(sentence: string): number {
+  return sentence.match(COMMON)?.length ?? 0;
+}
