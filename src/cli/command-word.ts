@@ -25,6 +25,8 @@ export const VALUE_FLAGS: ReadonlySet<string> = new Set([
   '--chunk-size',
   '--max-summary-tokens',
   '--summary-tokens',
+  '--rule',
+  '--drop-rule',
   '--provider',
   '--model',
   '--base-url',

@@ -150,6 +150,8 @@ function toOption(flag: Flag, nowMs: number): Option {
   if (flag.default !== undefined) option.default(flag.default);
   if (flag.conflicts !== undefined) option.conflicts([flag.conflicts].flat());
   if (flag.parse !== undefined) option.argParser(throwing(flag.parse, nowMs));
+  if (flag.isRepeatable === true)
+    option.argParser((text: string, before: readonly string[] | undefined) => [...(before ?? []), text]);
   return option;
 }
 

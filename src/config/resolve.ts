@@ -39,6 +39,9 @@ export function resolveSettings(input: {
       ...summarization,
       chunk_size: summarization.chunk_size ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
       role_weight_tool: summarization.role_weight_tool ?? summarization.role_weight_user,
+      // What is given for one run comes on top of what always holds.
+      rules: [...(file.summarization?.rules ?? []), ...(flags.summarization?.rules ?? [])],
+      drop_rules: [...(file.summarization?.drop_rules ?? []), ...(flags.summarization?.drop_rules ?? [])],
     },
     transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
     archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },

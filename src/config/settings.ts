@@ -56,6 +56,9 @@ export type SummarizationSettings = {
   readonly max_tokens_field: 'max_tokens' | 'max_completion_tokens' | null;
   readonly fallback: 'none' | 'extractive';
   readonly appendix_share: number;
+  readonly keep_rules: boolean;
+  readonly rules: readonly string[];
+  readonly drop_rules: readonly string[];
   readonly role_weight_system: number;
   readonly role_weight_user: number;
   readonly role_weight_assistant: number;
@@ -100,6 +103,9 @@ export const DEFAULT_SETTINGS: Settings = {
     max_tokens_field: null,
     fallback: 'none',
     appendix_share: 0.25,
+    keep_rules: true,
+    rules: [],
+    drop_rules: [],
     role_weight_system: DEFAULT_SCORING_CONFIG.roleWeightSystem,
     role_weight_user: DEFAULT_SCORING_CONFIG.roleWeightUser,
     role_weight_assistant: DEFAULT_SCORING_CONFIG.roleWeightAssistant,

@@ -41,6 +41,9 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         importantKeywords: summarization.important_keywords,
         contentLengthWeight: summarization.content_length_weight,
       },
+      ...(summarization.keep_rules ? {} : { keepRules: false }),
+      ...(summarization.rules.length === 0 ? {} : { rules: summarization.rules }),
+      ...(summarization.drop_rules.length === 0 ? {} : { dropRules: summarization.drop_rules }),
       // The offline summarizer's own words are the transcript's already.
       ...(summarization.provider === 'extractive'
         ? {}

@@ -16,6 +16,8 @@ export type KeptMessage = {
 export type ClipArchiveExtras = {
   /** The second line: `QUOTATION_NOTICE`. */
   readonly notice?: string;
+  /** The section with the user's standing rules, above the batches. */
+  readonly rules?: string | null;
   /** The user's requests and how each ended, a line each, before a model's summaries. */
   readonly requests?: readonly string[];
   readonly keptWordForWord?: readonly KeptMessage[];
@@ -44,8 +46,9 @@ export function buildClipArchive(
   cycles = 1,
   extras: ClipArchiveExtras = {},
 ): string {
-  const { requests = [], keptWordForWord: kept = [] } = extras;
+  const { rules = null, requests = [], keptWordForWord: kept = [] } = extras;
   const sections = [
+    ...(rules === null ? [] : [rules]),
     ...(requests.length === 0 ? [] : [`${REQUESTS_HEADING}\n${requests.map(quoteText).join('\n')}`]),
     ...batchSections(batches, config),
     ...(kept.length === 0 ? [] : [`## Kept word for word\n${joinBlocks(kept.map(formatKept))}`]),

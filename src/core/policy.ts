@@ -63,6 +63,12 @@ export type CompactionConfig = {
   readonly requestTokens?: number;
   /** Share of the salient facts that summaries must keep; by default any. */
   readonly minRetention?: number;
+  /** The user's standing rules stand above the summaries; by default they do. */
+  readonly keepRules?: boolean;
+  /** Rules to add to those that the user stated. */
+  readonly rules?: readonly string[];
+  /** Rules that hold one of these texts are left out. */
+  readonly dropRules?: readonly string[];
 };
 
 /** The order in which chunks are formed: least important first, or as said. */

@@ -1,7 +1,6 @@
 /** Headings that a hand-over may have inside of a batch; nobody else's text may begin a line with them. */
 export const HAND_OVER_HEADINGS = [
   '## Earlier summary, by the program that recorded this',
-  '## Rules that hold',
   '## Earlier summary',
   '## Requests and how they ended',
   '## Where it stands',

@@ -50,6 +50,8 @@ export type EntryFacts = {
   readonly groupKey?: string;
   /** A person typed it: the preferred place for a cut. */
   readonly isPrompt?: boolean;
+  /** A summary that is known by its first words alone: its record is one that a person could have typed. */
+  readonly isUnmarked?: boolean;
   /** Of a meta record: the latest of each name stays in the transcript. */
   readonly pin?: string;
   /** The producer's own compaction stands here. */

@@ -9,6 +9,7 @@ import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import type { ReadLineage } from '../read/lineage-material.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { runCycle } from '../summarize/run-cycle.ts';
+import type { StaleRules } from '../summarize/standing-rules.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
 
 export type CompactPlan = Extract<ConversationPlan, { kind: 'compact' }>;
@@ -43,6 +44,8 @@ export async function compactConversation(
     compressedBefore: prepared.compressedBefore,
     chunks: plan.chunks,
     load,
+    readStale: () => readStale(transcript, prepared),
+    isTyped: (index) => prepared.view.messages[index]?.typedTokens !== undefined,
     readLineage,
     keptWordForWord: transcript.codec.format.isChain ? wordForWord(plan, load) : [],
     config,
@@ -56,6 +59,16 @@ export async function compactConversation(
     return lineId === undefined || batch === undefined ? [] : [{ lineId, batch }];
   });
   return ok({ ...finished.value, prepared, plan, carried });
+}
+
+/** What a producer's own compaction has put out of its context: what was typed there, and a clip-archive of ours. */
+function readStale(transcript: Prepared, { prior, view }: PreparedConversation): StaleRules {
+  if (prior.kind !== 'foreign' || prior.isOurs) return { typed: [], clip: null };
+  const typed = view.staleTyped.flatMap(({ entry, index }) => {
+    const text = transcript.readMessage(entry)?.typed;
+    return text === undefined ? [] : [{ index, text }];
+  });
+  return { typed, clip: view.staleClip === null ? null : (transcript.readMessage(view.staleClip)?.content ?? null) };
 }
 
 /** Reads the messages of a conversation by their index, again and again. */

@@ -157,7 +157,12 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (!store.ok) return store;
   const summaries = summaryDepsOf(deps, store.value, request.input.name);
   const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
-  const decode = createOriginalDecoder(deps.formats, transcript.codec);
+  const headers = transcript.scan.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
+  const decode = createOriginalDecoder(
+    deps.formats,
+    transcript.codec,
+    headers.map((header) => transcript.readJson(header)),
+  );
   const attempts: Attempted[] = [];
   for (const [index, one] of transcript.conversations.entries()) {
     const attempted = await attemptConversation(deps, one, {

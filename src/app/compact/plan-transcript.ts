@@ -1,5 +1,6 @@
 import { planLines } from '../../core/plan/fates.ts';
 import type { PlannedConversation, TranscriptPlan } from '../../core/plan/fates.ts';
+import { rulesBudget } from '../../core/handover/rule-section.ts';
 import { planConversation } from '../../core/plan/plan.ts';
 import { tokensOf } from '../../core/plan/view.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
@@ -16,6 +17,8 @@ import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
 /** Tokens of the head of a batch, with its times. */
 const BATCH_FRAME_TOKENS = 20;
+/** As tokens are estimated. */
+const CHARS_PER_TOKEN = 4;
 /** Tokens of a clip-archive beside its batches: first lines, section heads, last line. */
 const CLIP_FRAME_TOKENS = 110;
 
@@ -31,6 +34,7 @@ export function planPrepared(
     return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
   }
   const { chunkSize, maxChunkTokens } = chunkLimitsOf(compaction);
+  const rulesTokens = mostRulesTokens(prepared, compaction);
   const { isChain, lastStays = false } = transcript.codec.format;
   return planConversation({
     view: prepared.view,
@@ -47,7 +51,7 @@ export function planPrepared(
       clipTokens: (going) => {
         const chunks = maxChunkTokens === null ? going.messages / chunkSize : going.tokens / maxChunkTokens;
         const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
-        return expectClipTokens(prepared, fresh, { compaction, batchTokens });
+        return expectClipTokens(prepared, fresh, { compaction, batchTokens, rulesTokens });
       },
     },
   });
@@ -55,10 +59,19 @@ export function planPrepared(
 
 /** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
 export function expectClipTokens(
-  { prior }: PreparedConversation,
+  prepared: PreparedConversation,
   fresh: Fresh,
-  { compaction, batchTokens }: { readonly compaction: CompactionConfig; readonly batchTokens?: number | undefined },
+  {
+    compaction,
+    batchTokens,
+    rulesTokens = mostRulesTokens(prepared, compaction),
+  }: {
+    readonly compaction: CompactionConfig;
+    readonly batchTokens?: number | undefined;
+    readonly rulesTokens?: number;
+  },
 ): number {
+  const { prior } = prepared;
   const { clipFirst, clipLast, summaryTokens, requestTokens = 0 } = compaction;
   const isWhole = summaryTokens !== undefined;
   const live = prior.kind === 'lineage' ? prior.cycle.live : [];
@@ -78,7 +91,16 @@ export function expectClipTokens(
     prior.kind === 'lineage' ? requestTokens : Math.ceil(fresh.sourceTokens / 4),
   );
   const texts = shown.reduce((sum, size) => sum + size, foreign + requests);
-  return CLIP_FRAME_TOKENS + shown.length * BATCH_FRAME_TOKENS + texts;
+  return CLIP_FRAME_TOKENS + rulesTokens + shown.length * BATCH_FRAME_TOKENS + texts;
+}
+
+/** The section of rules is no longer than its bound, and than what was typed. */
+function mostRulesTokens({ prior, view }: PreparedConversation, compaction: CompactionConfig): number {
+  const { keepRules = true, rules = [] } = compaction;
+  if (!keepRules) return 0;
+  const bound = Math.ceil(rulesBudget(batchTokensOf(compaction)) / CHARS_PER_TOKEN);
+  const typed = view.messages.reduce((sum, { typedTokens = 0 }) => sum + typedTokens, 0);
+  return prior.kind === 'none' ? Math.min(bound, typed + estimateTokensByBytes(rules.join('\n'))) : bound;
 }
 
 type Fresh = { readonly count: number; readonly sourceTokens: number };

@@ -1,7 +1,7 @@
 import type { CompactionConfig, TranscriptPolicy } from '../../core/policy.ts';
 
 /** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */
-const RESULT_VERSION = 4;
+const RESULT_VERSION = 5;
 
 /** The settings that a result depends on, as JSON with a fixed order of keys; two equal texts mean equal results for equal bytes. */
 export function describeSettings(input: {

@@ -138,6 +138,8 @@ export type ScoreRow = {
   /** Their values sum to the score. */
   readonly terms: readonly ScoreTerm[];
   readonly fate: MessageFate;
+  /** A person states a standing rule in it. */
+  readonly hasRule?: true;
   /** Line in the file, from 1. */
   readonly line: number;
   readonly conversation: string;

@@ -116,7 +116,7 @@ async function compress(
       if (message === undefined) throw new Error(`no message ${index}`);
       return withTyped(message);
     },
-    readLineage: (lineage) => readLineage(archive, lineage, ({ bytes }) => decodeMessage(bytes)),
+    readLineage: (lineage) => readLineage(archive, lineage, ({ bytes }) => withTyped(decodeMessage(bytes))),
     keptWordForWord: [],
     config,
     modelName,
@@ -159,7 +159,7 @@ function reuse(
 function toPrior(priorSummary: ConversationMessage | null, cycle: StoredCycle | null): Prior {
   if (priorSummary === null) return { kind: 'none' };
   return cycle === null
-    ? foreignPrior(priorSummary.content, 0)
+    ? foreignPrior(priorSummary.content, { staleMessageCount: 0, isMarked: true })
     : { kind: 'lineage', cycle, text: priorSummary.content };
 }
 

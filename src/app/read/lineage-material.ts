@@ -1,21 +1,24 @@
+import type { TypedMessage } from '../../core/handover/rules.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { Archive, StoredBatch, StoredCycle } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ArchivedLine } from '../../ports/archive-lookup.ts';
-import type { Codec, CodecSession } from '../../ports/codec.ts';
+import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
 /** What earlier compactions of a conversation give to a summary that is made anew from the originals. */
 export type LineageMaterial = {
   /** The originals in the order in which they were said, and the summaries of which nothing but the text is known. */
   readonly messages: readonly ConversationMessage[];
+  /** What persons typed among them, by its place in the conversation's life. */
+  readonly typed: readonly TypedMessage[];
   /** Live batches whose originals are among them. */
   readonly replaced: readonly StoredBatch[];
   /** Live batches that the archive has no originals of: they stay as they are. */
   readonly kept: readonly StoredBatch[];
 };
 
-export const NO_MATERIAL: LineageMaterial = { messages: [], replaced: [], kept: [] };
+export const NO_MATERIAL: LineageMaterial = { messages: [], typed: [], replaced: [], kept: [] };
 
 export type ReadLineage = (cycle: StoredCycle) => LineageMaterial;
 
@@ -52,7 +55,10 @@ export function readLineage(
     }
   }
   placed.sort((a, b) => a.compactionId - b.compactionId || a.index - b.index);
-  return { messages: placed.map(({ message }) => message), replaced, kept };
+  const typed = placed.flatMap(({ message, index }) =>
+    message.typed === undefined ? [] : [{ index, text: message.typed }],
+  );
+  return { messages: placed.map(({ message }) => message), typed, replaced, kept };
 }
 
 /** The batches behind one that came from elsewhere: they were made from nothing that the archive has. */
@@ -75,14 +81,18 @@ export function summaryMessage(content: string, id: string): ConversationMessage
   return { id, conversation_id: '', role: 'user', content, created_at: null, isSummary: true };
 }
 
-/** Reads archived lines of one format. Each compaction gets a session of its own, since line numbers begin anew in each. */
+/**
+ * Reads archived lines of one format. Each compaction gets a session of its own, since line numbers begin anew in each. `headers`: of the file,
+ * where they stay; they tell whose session it is.
+ */
 export function createOriginalDecoder(
   formats: FormatRegistry,
   codec: Codec,
+  headers: readonly Json[] = [],
 ): (original: Original) => ConversationMessage | null {
   const sessions = new Map<number, CodecSession>();
   return ({ bytes, compactionId, line, lineId }) => {
-    const session = sessions.get(compactionId) ?? codec.open();
+    const session = sessions.get(compactionId) ?? openWith(codec, headers);
     sessions.set(compactionId, session);
     const parsed = parseRecord(formats, codec, trimRecord(codec, bytes));
     const decoded = parsed.ok ? session.decode(parsed.value, line) : null;
@@ -91,4 +101,10 @@ export function createOriginalDecoder(
     // The name of a place would be that of another message in the next compaction.
     return message.id.startsWith('line:') ? { ...message, id: `message:${lineId}` } : message;
   };
+}
+
+function openWith(codec: Codec, headers: readonly Json[]): CodecSession {
+  const session = codec.open();
+  for (const header of headers) session.decode(header, 0);
+  return session;
 }

@@ -1,4 +1,5 @@
 import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.ts';
+import { parseRules, type ParsedRules } from '../../core/handover/rule-section.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
@@ -20,6 +21,8 @@ export type Prior =
       readonly kind: 'foreign';
       readonly text: string;
       readonly isOurs: boolean;
+      /** Of ours: the rules above its batches, which `text` is without. */
+      readonly rules: Pick<ParsedRules, 'rules' | 'dropped'>;
       readonly messages: number;
       readonly cycles: number;
     };
@@ -27,13 +30,24 @@ export type Prior =
 /** No conversation has more messages or cycles: a summary that says so is somebody's text. */
 const MAX_BELIEVED = 1_000_000_000;
 
-/** A foreign summary that tells its counts is believed; a producer's own stands for the messages before it, in one cycle. */
-export function foreignPrior(text: string, staleMessageCount: number): Prior {
+const NO_RULES = { rules: [], dropped: [] };
+
+/**
+ * A foreign summary that tells its counts is believed; a producer's own stands for the messages before it, in one cycle. Its rules are believed
+ * only where its record is marked as a summary (`isMarked`): elsewhere a person could have pasted it as a message.
+ */
+export function foreignPrior(
+  text: string,
+  { staleMessageCount, isMarked }: { readonly staleMessageCount: number; readonly isMarked: boolean },
+): Prior {
   const head = parseClipArchiveHead(text);
   if (head === null || Math.max(head.messages, head.cycles) > MAX_BELIEVED)
-    return { kind: 'foreign', text, isOurs: false, messages: staleMessageCount, cycles: 1 };
+    return { kind: 'foreign', text, isOurs: false, rules: NO_RULES, messages: staleMessageCount, cycles: 1 };
   const { messages, cycles } = head;
-  return { kind: 'foreign', text: clipArchiveBody(text) ?? text, isOurs: true, messages, cycles };
+  const body = clipArchiveBody(text) ?? text;
+  if (!isMarked) return { kind: 'foreign', text: body, isOurs: true, rules: NO_RULES, messages, cycles };
+  const { rest, ...rules } = parseRules(body);
+  return { kind: 'foreign', text: rest, isOurs: true, rules, messages, cycles };
 }
 
 /** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */

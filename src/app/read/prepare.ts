@@ -174,10 +174,13 @@ function prepareConversation(
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const { sha256 } = plain.prior;
+  const { sha256, isUnmarked } = plain.prior;
   const cycle = sha256 === undefined ? undefined : context.findCycle(sha256);
   if (archive === null || cycle === undefined) {
-    const prior = foreignPrior(text, plain.staleMessageCount);
+    const prior = foreignPrior(text, {
+      staleMessageCount: plain.staleMessageCount,
+      isMarked: isUnmarked !== true,
+    });
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
     return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
   }

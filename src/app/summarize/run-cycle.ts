@@ -14,6 +14,7 @@ import type { CycleDraft, StoredBatch } from '../../ports/archive.ts';
 import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './close-cycle.ts';
 import type { Prior } from '../read/lineage.ts';
 import { NO_MATERIAL, type ReadLineage, summaryMessage } from '../read/lineage-material.ts';
+import { standingRules, type StaleRules } from './standing-rules.ts';
 import { summarizeChunks } from './summarize.ts';
 import { summarizeWhole } from './summarize-whole.ts';
 import type { FreshBatch } from './summarize.ts';
@@ -39,6 +40,10 @@ export type CycleInput = {
   /** Indices of messages; each chunk in the order in which it was said. */
   readonly chunks: readonly (readonly number[])[];
   readonly load: (index: number) => ConversationMessage;
+  /** What a producer's own compaction hides; by default nothing. */
+  readonly readStale?: () => StaleRules;
+  /** False: nobody typed anything in this message. By default each is looked at. */
+  readonly isTyped?: (index: number) => boolean;
   readonly readLineage: ReadLineage;
   readonly keptWordForWord: readonly KeptMessage[];
   readonly config: CompactionConfig;
@@ -61,7 +66,8 @@ export type FinishedCycle = {
 /** One compaction of one conversation: summaries, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
 export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
   const { prior, config, compressedBefore } = input;
-  const made = isWhole(deps, config) ? await makeWhole(deps, input) : await makeChunks(deps, input);
+  const readLineage = readOnce(input.readLineage);
+  const made = isWhole(deps, config) ? await makeWhole(deps, { ...input, readLineage }) : await makeChunks(deps, input);
   if (!made.ok) return made;
   const { closed, batches, offset, usage } = made.value;
   const { live, drafts } = closed;
@@ -69,9 +75,11 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
+  const rules = standingRules(input, () => (prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL));
   const extras = {
     notice: QUOTATION_NOTICE,
-    requests: requestsBefore(deps, input),
+    rules,
+    requests: requestsBefore(deps, { ...input, readLineage }),
     keptWordForWord: input.keptWordForWord,
     archiveLine: archiveLine(input.originKey),
   };
@@ -109,6 +117,12 @@ function requestsBefore(
   const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
   const maxChars = Math.floor(Math.min(requestTokens * CHARS_PER_TOKEN, chars * REQUESTS_SHARE));
   return writeRequests(messages, { maxChars }).map(({ text }) => text);
+}
+
+/** The originals are read once for the summary and the rules. */
+function readOnce(read: ReadLineage): ReadLineage {
+  let known: ReturnType<ReadLineage> | null = null;
+  return (cycle) => (known ??= read(cycle));
 }
 
 /** Who quotes can make a summary of everything again and again; a model's would be paid for each time. */

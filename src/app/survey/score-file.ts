@@ -1,3 +1,4 @@
+import { holdsRule } from '../../core/handover/rules.ts';
 import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
@@ -22,9 +23,10 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
     const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     if (!prepared.ok) return prepared;
     const transcript = prepared.value;
-    transcript.source.close();
     const format = transcript.codec.format.name;
-    return ok({ schema: 'compact/score@1', file: input.name, format, messages: scoreRows(transcript, request) });
+    const messages = scoreRows(transcript, request);
+    transcript.source.close();
+    return ok({ schema: 'compact/score@1', file: input.name, format, messages });
   } catch (error) {
     return err(toFailure(error, input.name));
   } finally {
@@ -36,8 +38,23 @@ function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   return transcript.conversations.flatMap((prepared) => {
     const plan = planPrepared(transcript, prepared, { policy });
-    return conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
+    const rows = conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
+    return policy.compaction.keepRules === false ? rows : markRules(rows, transcript, prepared);
   });
+}
+
+function markRules(
+  rows: readonly ScoreRow[],
+  transcript: Prepared,
+  { view }: PreparedConversation,
+): readonly ScoreRow[] {
+  const typed = view.messages.filter(
+    ({ typedTokens, carriedLineId }) => typedTokens !== undefined && carriedLineId === undefined,
+  );
+  const ruled = new Set(
+    typed.filter((entry) => holdsRule(transcript.readMessage(entry)?.typed ?? '')).map(({ line }) => line),
+  );
+  return rows.map((one) => (ruled.has(one.line) ? { ...one, hasRule: true } : one));
 }
 
 function conversationRows(

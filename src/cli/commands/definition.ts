@@ -30,6 +30,8 @@ export type Flag = {
   readonly conflicts?: keyof Options | readonly (keyof Options)[];
   /** Gives the value, or a sentence about what is wrong with it. */
   readonly parse?: ParseValue;
+  /** It may be given several times; the option is the list of its values. */
+  readonly isRepeatable?: true;
 };
 
 /** `nowMs`: the time of the run, in Unix milliseconds. */
@@ -72,6 +74,10 @@ export type Options = {
   readonly maxSummaryTokens?: number;
   readonly summaryTokens?: number;
   readonly keepInvalid?: boolean;
+  /** False with --no-rules. */
+  readonly rules?: boolean;
+  readonly rule?: readonly string[];
+  readonly dropRule?: readonly string[];
   readonly output?: string;
   readonly inPlace?: boolean;
   readonly dryRun?: boolean;

@@ -83,6 +83,9 @@ export const SELECTION_FLAGS: readonly Flag[] = [
   { flags: '--chunk-size <n>', description: 'messages a summary (offline: all in one)', parse: parseCount },
   { flags: '--max-summary-tokens <n>', description: "length of a chunk's summary", parse: parseCount },
   { flags: '--summary-tokens <n>', description: 'length of the offline summary', parse: parseCount },
+  { flags: '--rule <text>', description: 'a rule to add to those that you stated; repeatable', isRepeatable: true },
+  { flags: '--drop-rule <text>', description: 'leave out rules with this text; repeatable', isRepeatable: true },
+  { flags: '--no-rules', description: 'no section with your standing rules' },
   { flags: '--conversation <id>', description: 'the conversation id where the file carries none' },
   { flags: '--keep-invalid', description: 'carry lines that are no JSON along, byte for byte' },
 ];
@@ -97,6 +100,9 @@ export function readSettings(options: Options): SettingsRequest {
     chunk_size: options.chunkSize,
     max_summary_tokens: options.maxSummaryTokens,
     summary_tokens: options.summaryTokens,
+    keep_rules: options.rules === false ? false : undefined,
+    rules: options.rule,
+    drop_rules: options.dropRule,
   });
   const transcript = pickGiven({ keep_invalid: options.keepInvalid });
   const archive = pickGiven({ path: options.archive });

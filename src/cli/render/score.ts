@@ -56,6 +56,7 @@ function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): rea
     },
     ...(explain ? explainColumns(rows, { theme, isNarrow }) : []),
     fateColumn(rows, { theme, isNarrow: isNarrow && explain }),
+    ...(rows.some(({ hasRule }) => hasRule) ? [ruleColumn(rows)] : []),
     placeColumn(rows, isNarrow && explain),
   ];
 }
@@ -133,6 +134,16 @@ function fateColumn(rows: readonly ScoreRow[], look: { readonly theme: Theme; re
       const fate = rows[row]?.fate;
       return fate === undefined ? cell : paints[fate](cell);
     },
+  };
+}
+
+/** Which messages state rules of the user; without one there is no such column. */
+function ruleColumn(rows: readonly ScoreRow[]): Column {
+  return {
+    title: 'rule',
+    align: 'left',
+    cells: rows.map(({ hasRule }) => (hasRule === true ? 'yes' : '')),
+    isOptional: true,
   };
 }
 

@@ -9,6 +9,7 @@ const row = z.strictObject({
   score: z.number(),
   terms: z.array(z.strictObject({ name: z.string(), value: z.number() })).describe('their values sum to the score'),
   fate: z.enum(['kept', 'survives', 'goes']),
+  hasRule: z.literal(true).optional().describe('a person states a standing rule in it'),
   line: z.int().positive(),
   conversation: z.string(),
 });

@@ -12,6 +12,9 @@ const SECTION_SHARE = 0.05;
 const CHARS_PER_TOKEN = 4;
 
 const BY_HAND = '(added by hand)';
+const DROPPED = '(dropped by hand: ';
+const MAX_DROPPED = 20;
+const MAX_DROPPED_CHARS = 120;
 const MESSAGE = /^(.*) \(message (\d{1,15})\)$/;
 
 /** Characters that the section may take beside a summary of so many tokens. */
@@ -23,8 +26,12 @@ export function rulesBudget(summaryTokens: number): number {
  * The rules as a section of a clip-archive, each with the message that leads back to it; null where there is none. Those that do not fit are
  * counted: rules that the user added come first, then the newest.
  */
-export function formatRules(rules: readonly Rule[], maxChars: number): string | null {
-  if (rules.length === 0) return null;
+export function formatRules(
+  rules: readonly Rule[],
+  { maxChars, dropped = [] }: { readonly maxChars: number; readonly dropped?: readonly string[] },
+): string | null {
+  const notes = formatDropped(dropped);
+  if (rules.length === 0 && notes.length === 0) return null;
   const lines = rules.map(formatRule);
   const byHand = [...lines.keys()].filter((at) => rules[at]?.index === null);
   const found = [...lines.keys()].filter((at) => rules[at]?.index !== null);
@@ -38,11 +45,19 @@ export function formatRules(rules: readonly Rule[], maxChars: number): string | 
   }
   const left = lines.length - shown.size;
   const count = left === 0 ? [] : [`(${left} older ${left === 1 ? 'rule is' : 'rules are'} left out)`];
-  return [RULES_HEADING, ...count, ...lines.filter((_, at) => shown.has(at))].join('\n');
+  return [RULES_HEADING, ...count, ...lines.filter((_, at) => shown.has(at)), ...notes].join('\n');
+}
+
+/** What was dropped by hand, so that it stays dropped: the rules are found anew at each compaction. */
+function formatDropped(dropped: readonly string[]): readonly string[] {
+  const texts = dropped
+    .map((text) => quoteText(oneLine(text)).slice(0, MAX_DROPPED_CHARS))
+    .filter((text) => text !== '');
+  return [...new Set(texts)].slice(-MAX_DROPPED).map((text) => `${DROPPED}${text})`);
 }
 
 function formatRule({ text, index }: Rule): string {
-  const said = quoteText(text.replace(/\s+/g, ' ').trim());
+  const said = quoteText(oneLine(text));
   return `- ${shorten(said)} ${index === null ? BY_HAND : `(message ${index})`}`;
 }
 
@@ -55,16 +70,21 @@ function shorten(text: string): string {
   return `${text.slice(0, end)} … (${text.length - end} more characters)`;
 }
 
-/** A clip-archive's rules, and its text without them. */
-export type ParsedRules = { readonly rules: readonly Rule[]; readonly rest: string };
+/** A clip-archive's rules, what was dropped of them, and its text without both. */
+export type ParsedRules = {
+  readonly rules: readonly Rule[];
+  readonly dropped: readonly string[];
+  readonly rest: string;
+};
 
 /** Reads the section where `formatRules` puts it: at the beginning of what follows a clip-archive's first line. */
 export function parseRules(body: string): ParsedRules {
-  if (!body.startsWith(`${RULES_HEADING}\n`)) return { rules: [], rest: body };
+  if (!body.startsWith(`${RULES_HEADING}\n`)) return { rules: [], dropped: [], rest: body };
   const end = body.indexOf('\n\n');
   const section = end < 0 ? body : body.slice(0, end);
-  const rules = section.split('\n').slice(1).flatMap(parseRule);
-  return { rules, rest: end < 0 ? '' : body.slice(end + 2) };
+  const lines = section.split('\n').slice(1);
+  const dropped = lines.flatMap((line) => (line.startsWith(DROPPED) ? [line.slice(DROPPED.length, -1)] : []));
+  return { rules: lines.flatMap(parseRule), dropped, rest: end < 0 ? '' : body.slice(end + 2) };
 }
 
 function parseRule(line: string): readonly Rule[] {
@@ -73,4 +93,8 @@ function parseRule(line: string): readonly Rule[] {
   if (said.endsWith(` ${BY_HAND}`)) return [{ text: said.slice(0, -BY_HAND.length - 1), index: null }];
   const [, text, index] = MESSAGE.exec(said) ?? [];
   return text === undefined || index === undefined ? [] : [{ text, index: Number(index) }];
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

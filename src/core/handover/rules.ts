@@ -16,13 +16,21 @@ export type Rule = {
 };
 
 /**
- * The standing rules in what was typed, oldest first. `earlier`: rules that are known from before, older than all messages. Of equal rules the
- * latest stays, and of those that contradict each other the newer.
+ * The standing rules in what was typed, oldest first. Of equal rules the latest stays, and of those that contradict each other the newer.
+ * `earlier`: rules that are known from before, older than all messages. `shownBefore`: a permission among them took back a rule that may no longer
+ * be known.
  */
-export function findRules(messages: Iterable<TypedMessage>, earlier: readonly Rule[] = []): readonly Rule[] {
+export function findRules(
+  messages: Iterable<TypedMessage>,
+  earlier: readonly Rule[] = [],
+  shownBefore: readonly Rule[] = earlier,
+): readonly Rule[] {
+  const shown = new Set(shownBefore.map(({ text }) => text));
   const found = earlier.map((rule) => ({ ...rule, isPermission: false }));
   for (const { index, text } of messages) {
-    for (const sentence of findRuleSentences(text)) found.push({ ...sentence, index });
+    for (const sentence of findRuleSentences(text)) {
+      found.push({ text: sentence.text, index, isPermission: sentence.isPermission && !shown.has(sentence.text) });
+    }
   }
   return keepNewestWording(found).map(({ text, index }) => ({ text, index }));
 }

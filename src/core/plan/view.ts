@@ -21,6 +21,10 @@ export type ConversationView = {
   readonly prior: Entry | null;
   /** Main-thread messages that the producer's summary stands for: neither instructions nor what was taken back. */
   readonly staleMessageCount: number;
+  /** Those of them that a person typed, and which of them each is, from 1. */
+  readonly staleTyped: readonly { readonly entry: Entry; readonly index: number }[];
+  /** The last clip-archive of ours that the producer's summary stands for. */
+  readonly staleClip: Entry | null;
 } & MetaRules;
 
 /** What becomes of records that are no messages, where it is not their place that decides. */
@@ -48,6 +52,8 @@ export function viewConversation(input: ViewInput): ConversationView {
   const instructions: Entry[] = [];
   let prior: Entry | null = null;
   let staleMessageCount = 0;
+  let staleClip: Entry | null = null;
+  const staleTyped: { entry: Entry; index: number }[] = [];
   const isCompactedAway = isInSummary ?? ((stale: Entry) => isOfMainThread(stale, { mustGo, companionOf }));
   for (const entry of entries) {
     if (entry.line === priorLine) {
@@ -56,13 +62,19 @@ export function viewConversation(input: ViewInput): ConversationView {
       instructions.push(entry);
     } else if (entry.kind === 'message' || entry.kind === 'instruction') {
       if (!isStale(entry)) said.push(entry);
-      else if (entry.kind === 'message' && isCompactedAway(entry)) staleMessageCount += 1;
+      else if (entry.kind === 'message' && isCompactedAway(entry)) {
+        staleMessageCount += 1;
+        if (entry.typedTokens !== undefined) staleTyped.push({ entry, index: staleMessageCount });
+      }
+    } else if (entry.kind === 'summary' && entry.sha256 !== undefined && entry.isUnmarked !== true) {
+      staleClip = entry;
     }
   }
   if (orderOf !== undefined) said.sort((a, b) => orderOf(a) - orderOf(b));
   const messages = carried.length === 0 ? said : [...carried, ...said];
   const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
-  return { entries, messages, carriedCount: carried.length, instructions, prior, staleMessageCount, ...rules };
+  const stale = { staleMessageCount, staleTyped, staleClip };
+  return { entries, messages, carriedCount: carried.length, instructions, prior, ...stale, ...rules };
 }
 
 /** A message that must go was taken back, and is in no summary; one that goes with another has its last word there. */

@@ -24,6 +24,7 @@ export function toDecoded(source: MessageSource): Decoded {
   const typed = isPersons ? content.typed : undefined;
   return {
     kind: isSummary ? 'summary' : isInstruction(said, content) ? 'instruction' : 'message',
+    ...(isSummary && isPersonsRole(said.givenRole) && { isUnmarked: true }),
     ...(said.conversation !== undefined && { conversation: said.conversation }),
     ...(calls.length > 0 && { calls }),
     ...(content.results.length > 0 && { results: content.results }),

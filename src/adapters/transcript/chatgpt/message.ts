@@ -28,7 +28,12 @@ export function decodeNode(value: Json): Decoded {
   if (node.message === null || role === undefined) return { kind: 'meta', ...place };
   const text = readText(node.message['content']);
   if (role === 'user' && isClipArchiveText(text)) {
-    return { kind: 'summary', ...place, message: say(node, { role: 'system', parts: textPart(text) }) };
+    return {
+      kind: 'summary',
+      isUnmarked: true,
+      ...place,
+      message: say(node, { role: 'system', parts: textPart(text) }),
+    };
   }
   if (role === 'system' || isSettings(node.message['content'])) {
     if (text === '') return { kind: 'meta', ...place };

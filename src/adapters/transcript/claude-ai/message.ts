@@ -36,6 +36,7 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
     const parentId = stringAt(value, 'parent_message_uuid');
     return {
       kind: isSummary ? 'summary' : 'message',
+      ...(isSummary && { isUnmarked: true }),
       ...(uuid !== undefined && { recordId: uuid }),
       ...(parentId !== undefined && { parentId }),
       ...(calls.length > 0 && { calls }),

@@ -53,6 +53,7 @@ function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): Me
   const decoded: Decoded = {
     kind: isPrompt && isClipArchiveText(message.content) ? 'summary' : 'message',
     ...(isPrompt && { isPrompt }),
+    ...(isPrompt && isClipArchiveText(message.content) && { isUnmarked: true }),
     ...(calls.length > 0 && { calls }),
     ...(results.length > 0 && { results }),
     message: withTyped(message, isPrompt && !isClipArchiveText(message.content) ? readTyped(record) : undefined),

@@ -1,0 +1,59 @@
+import { clipArchiveBody } from '../../core/clip-archive.ts';
+import { formatRules, parseRules, type ParsedRules, rulesBudget } from '../../core/handover/rule-section.ts';
+import { applyByHand, findRules, type Rule, type TypedMessage } from '../../core/handover/rules.ts';
+import { batchTokensOf } from '../../core/policy.ts';
+import type { LineageMaterial } from '../read/lineage-material.ts';
+import type { Prior } from '../read/lineage.ts';
+import type { CycleInput } from './run-cycle.ts';
+
+/** What stands before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */
+export type StaleRules = { readonly typed: readonly TypedMessage[]; readonly clip: string | null };
+
+/**
+ * The section with the user's standing rules for the clip-archive; null where there are none, or where nobody wants them. They are found anew in
+ * everything that the user typed over the life of the conversation. The section of an earlier clip-archive counts for what the archive does not
+ * have, and for what was added and dropped by hand.
+ */
+export function standingRules(input: CycleInput, readLineage: () => Pick<LineageMaterial, 'typed'>): string | null {
+  const { config, prior } = input;
+  if (config.keepRules === false) return null;
+  const stale = input.readStale?.() ?? { typed: [], clip: null };
+  const before = readBefore(prior, stale.clip);
+  const archived = prior.kind === 'lineage' ? readLineage().typed : [];
+  const first = archived.reduce((least, { index }) => Math.min(least, index), input.compressedBefore + 1);
+  const isOlder = ({ index }: Rule): boolean => index !== null && (prior.kind !== 'lineage' || index < first);
+  const typed = [...stale.typed, ...archived, ...typedNow(input)];
+  const found = findRules(typed, before.rules.filter(isOlder), before.rules);
+  const given = config.rules ?? [];
+  // Who adds a rule wants it, whatever was dropped before.
+  const dropped = [
+    ...before.dropped.filter((text) => !given.some((rule) => isDropped(rule, [text]))),
+    ...(config.dropRules ?? []),
+  ];
+  const byHand = before.rules.flatMap((rule) => (rule.index === null ? [rule.text] : []));
+  const add = new Set([...byHand.filter((text) => !isDropped(text, dropped)), ...given]);
+  const rules = applyByHand(found, { add: [...add], drop: dropped });
+  return formatRules(rules, { maxChars: rulesBudget(batchTokensOf(config)), dropped });
+}
+
+function isDropped(text: string, dropped: readonly string[]): boolean {
+  return applyByHand([{ text, index: 0 }], { add: [], drop: dropped }).length === 0;
+}
+
+const NOTHING: Pick<ParsedRules, 'rules' | 'dropped'> = { rules: [], dropped: [] };
+
+/** Of a clip-archive that nobody but we or the producer can have written. */
+function readBefore(prior: Prior, staleClip: string | null): Pick<ParsedRules, 'rules' | 'dropped'> {
+  if (staleClip !== null) return parseRules(clipArchiveBody(staleClip) ?? '');
+  if (prior.kind === 'none') return NOTHING;
+  return prior.kind === 'foreign' ? prior.rules : parseRules(clipArchiveBody(prior.text) ?? '');
+}
+
+/** What was typed in the messages that go now. */
+function* typedNow({ chunks, load, isTyped, compressedBefore }: CycleInput): Generator<TypedMessage> {
+  for (const index of chunks.flat().sort((a, b) => a - b)) {
+    if (isTyped?.(index) === false) continue;
+    const { typed } = load(index);
+    if (typed !== undefined) yield { index: compressedBefore + index + 1, text: typed };
+  }
+}
