@@ -29,8 +29,8 @@ type Piped = {
 export type CompactInvocation = Common &
   Piped & {
     readonly kind: 'compact';
-    /** An operand that could have been a command: if it is no file, nothing is begun. Null: there is none. */
-    readonly firstWord: string | null;
+    /** The operands that could have been meant as a command: if one of them looks mistaken, nothing is begun. */
+    readonly openWords: readonly string[];
     readonly operands: readonly string[];
     /** A list of further transcripts; '-': on standard input. */
     readonly filesFrom: string | null;

@@ -71,14 +71,13 @@ async function parseLine(line: Line): Promise<Result<Invocation, UsageProblem>> 
 
 function readInvocation(
   program: Command,
-  { definition, isOpen, isStdinImplied, facts }: Line,
+  { argv, definition, isOpen, isStdinImplied, facts }: Line,
 ): Result<Invocation, UsageProblem> {
   if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
-  const firstWord = isOpen ? (program.args[0] ?? null) : null;
   const invocation = definition.read({
     options: program.opts<Options>(),
     args: program.args,
-    firstWord,
+    openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [],
     isStdinImplied,
   });
   if (invocation.kind === 'compact' && program.getOptionValue('formats') === true) {
@@ -87,6 +86,12 @@ function readInvocation(
   const conflict = findConflict(invocation);
   if (conflict === null) return ok(invocation);
   return err({ message: conflict, command: program.name(), ...(program.args.length === 0 && { lacksOperand: true }) });
+}
+
+/** The operands in front of `--`; behind it every word is a file. */
+function wordsBeforeDashes(operands: readonly string[], argv: readonly string[]): readonly string[] {
+  const dashes = argv.indexOf('--');
+  return dashes === -1 ? operands : operands.slice(0, operands.length - (argv.length - dashes - 1));
 }
 
 async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Invocation, UsageProblem>> {

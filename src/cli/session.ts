@@ -10,7 +10,7 @@ import { err, ok } from '../core/result.ts';
 import type { Result } from '../core/result.ts';
 import { EXIT_CODES } from './exit-codes.ts';
 import type { ExitCode } from './exit-codes.ts';
-import { describeFirstWord } from './first-word.ts';
+import { describeMistakenWord } from './mistaken-word.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
@@ -42,8 +42,8 @@ export type Session = {
 
 export type CommandRequest = {
   readonly command: string;
-  /** An operand that could have been a command: if it is no file, nothing is begun. */
-  readonly firstWord?: string | null;
+  /** The operands that could have been meant as a command: if one of them looks mistaken, nothing is begun. */
+  readonly openWords?: readonly string[];
   readonly manner: Manner;
   readonly settings: SettingsRequest;
   readonly format: string | null;
@@ -55,7 +55,7 @@ export type CommandRequest = {
   readonly endsWithStdout?: boolean;
 };
 
-/** Runs `work` in a session; a wrong first word, configuration or format is told, in this order, before anything is opened. */
+/** Runs `work` in a session; a mistaken word, configuration or format is reported, in this order, before anything is opened. */
 export async function inSession(
   stage: Stage,
   request: CommandRequest,
@@ -67,8 +67,7 @@ export async function inSession(
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
-  const { firstWord = null } = request;
-  const mistaken = firstWord === null ? null : await describeFirstWord(firstWord);
+  const mistaken = await describeMistakenWord(request.openWords ?? []);
   if (mistaken !== null) return refuse(mistaken);
   const read = await readSettings(terminal, request);
   if (!read.ok) {

@@ -45,6 +45,9 @@ for (const [line, stderr] of [
   ],
   ['-i nolog/ x.jsonl', "compact: nolog/: no such file or folder, so nothing was done. Try 'compact --help'.\n"],
   ['-i q*.jsonl x.jsonl', "compact: q*.jsonl: no file matches, so nothing was done. Try 'compact --help'.\n"],
+  ['-i x.jsonl status', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
+  ['x.jsonl verify -o out', NO_COMMAND('verify', "Did you mean 'compact verify'?")],
+  ['-i logs x.jsonl undo -- y.jsonl', NO_COMMAND('undo', ALL)],
 ] as const) {
   test(`'compact ${line}' touches nothing`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { list: 'x.jsonl\n' });
@@ -86,7 +89,12 @@ test('a file is a file, however it is called', async (t) => {
   for (const name of ['status', 'search']) assert.notEqual(readFileSync(join(folder, name), 'utf8'), TALK);
 });
 
-for (const line of ['-i x.jsonl typo.jsonl', 'run -i typo.jsonl x.jsonl', '-i -- typo.jsonl x.jsonl']) {
+for (const line of [
+  '-i x.jsonl typo.jsonl',
+  'run -i typo.jsonl x.jsonl',
+  '-i -- typo.jsonl x.jsonl',
+  '-i x.jsonl -- typo.jsonl',
+]) {
   test(`'compact ${line}' names files alone: the one that is missing fails, and the other is done`, async (t) => {
     const { compact, folder } = placeWith(t);
     const { code, stderr } = await compact(...line.split(' '));
@@ -95,6 +103,22 @@ for (const line of ['-i x.jsonl typo.jsonl', 'run -i typo.jsonl x.jsonl', '-i --
     assert.notEqual(readFileSync(join(folder, 'x.jsonl'), 'utf8'), TALK);
   });
 }
+
+for (const line of ['-i x.jsonl 6b6f4218', 'run -i x.jsonl status', '-i x.jsonl -- status']) {
+  test(`'compact ${line}' ends in the name of a file that is missing, which is no command`, async (t) => {
+    const { compact, folder } = placeWith(t);
+    const { code, stderr } = await compact(...line.split(' '));
+    assert.equal(code, 1);
+    assert.match(stderr, /^(?:6b6f4218|status): no such file or folder\. Check the path\.$/m);
+    assert.notEqual(readFileSync(join(folder, 'x.jsonl'), 'utf8'), TALK);
+  });
+}
+
+test('a later word that is a file is one, however it is called', async (t) => {
+  const { compact, folder } = placeWith(t, { status: TALK });
+  assert.equal((await compact('-i', 'x.jsonl', 'status')).code, 0);
+  assert.notEqual(readFileSync(join(folder, 'status'), 'utf8'), TALK);
+});
 
 test('a name in a list is no command, and one that is missing fails alone', async (t) => {
   const { compact, folder } = placeWith(t, { list: 'status\nx.jsonl\n' });

@@ -16,7 +16,7 @@ const noPolicy = { targetTokens: null, ifOver: null, conversation: null } as con
 function compact(changes: Partial<CompactInvocation>): CompactInvocation {
   return {
     kind: 'compact',
-    firstWord: changes.operands?.[0] ?? 'f.jsonl',
+    openWords: changes.operands ?? ['f.jsonl'],
     isStdinImplied: false,
     operands: ['f.jsonl'],
     filesFrom: null,
@@ -36,8 +36,8 @@ test('a file alone is compacted beside itself', async () => {
 });
 
 test('run is the default command, for files named like a command', async () => {
-  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'], firstWord: null }));
-  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'], firstWord: null }));
+  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'], openWords: [] }));
+  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'], openWords: [] }));
 });
 
 test('every flag of the default command becomes data', async () => {
@@ -325,7 +325,7 @@ async function pipedIn(...argv: readonly string[]): Promise<Invocation> {
 }
 
 test('what is piped in is taken where nothing is named', async () => {
-  const piped = compact({ operands: ['-'], firstWord: null, isStdinImplied: true, output: { kind: 'stdout' } });
+  const piped = compact({ operands: ['-'], openWords: [], isStdinImplied: true, output: { kind: 'stdout' } });
   assert.deepEqual(await pipedIn(), piped);
   assert.deepEqual(await pipedIn('run'), piped);
   assert.deepEqual(await pipedIn('-n'), { ...piped, output: { kind: 'stdout' }, isDryRun: true });

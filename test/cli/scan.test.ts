@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import { scanReportSchema } from '../../src/cli/schemas/scan.ts';
@@ -81,6 +82,18 @@ test('what is small or young is left out', async (t) => {
   const folder = folderWith(t, { 'a.jsonl': chatTranscript(3), 'b.jsonl': CLAUDE ?? '' });
   assert.deepEqual(await filesOf(['--larger-than', '10kB', folder]), [join(folder, 'b.jsonl')]);
   assert.deepEqual(await filesOf(['--older-than', '1h', folder]), [join(folder, 'b.jsonl')]);
+});
+
+test('a compressed transcript is unpacked within the limit that is given, also by the command to try next', async (t) => {
+  const folder = folderWith(t, {});
+  const file = join(folder, 'talk.jsonl.gz');
+  writeFileSync(file, gzipSync(chatTranscript(30)));
+  const refused = await scanned(['--max-unpacked', '2kB', file]);
+  assert.deepEqual([refused.code, refused.out], [1, '']);
+  assert.match(refused.errors, /give --max-unpacked SIZE/);
+  const { code, errors } = await scanned(['--max-unpacked', '1MB', folder]);
+  assert.equal(code, 0);
+  assert.match(errors, new RegExp(`^  compact --max-unpacked 1MB -n ${file}$`, 'm'));
 });
 
 test('a project is told by its records, else by the folder of the file', async (t) => {

@@ -52,9 +52,9 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     ...MANNER_FLAGS,
   ],
   takesPipe: true,
-  read: ({ options, args, firstWord, isStdinImplied }) => ({
+  read: ({ options, args, openWords, isStdinImplied }) => ({
     kind: 'compact',
-    firstWord,
+    openWords,
     isStdinImplied,
     operands: args,
     filesFrom: options.filesFrom ?? null,

@@ -40,8 +40,8 @@ export type ParseValue = (text: string, nowMs: number) => Result<string | number
 type ParsedLine = {
   readonly options: Options;
   readonly args: readonly string[];
-  /** The first operand, where it could have been a command; null: there is none, or `run` or `--` says that it is a file. */
-  readonly firstWord: string | null;
+  /** The operands that could have been meant as a command: none behind `run` or `--`. */
+  readonly openWords: readonly string[];
   /** The operand is standard input, because there is none and something is piped in. */
   readonly isStdinImplied: boolean;
 };

@@ -1,7 +1,7 @@
 import { parseSince } from '../../config/moment.ts';
 import type { McpInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import { ARCHIVE_FLAG, CONFIG_FLAG, readSettings } from './options.ts';
+import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings } from './options.ts';
 
 export const mcpCommand: CommandDefinition<McpInvocation> = {
   operands: { syntax: '[folder...]', description: 'where compact_context may compact transcripts' },
@@ -21,6 +21,7 @@ export const mcpCommand: CommandDefinition<McpInvocation> = {
       parse: parseSince,
     },
     { flags: '--redact', description: 'mask secrets in what is shown (by default it is shown as it was said)' },
+    MAX_UNPACKED_FLAG,
     CONFIG_FLAG,
     ARCHIVE_FLAG,
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },

@@ -3,7 +3,14 @@ import { parseBytes } from '../../config/quantity.ts';
 import { SCAN_ORDERS } from '../invocation.ts';
 import type { ScanInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
-import { MANNER_FLAGS, readManner, readSettings, SELECTION_FLAGS, SETTINGS_FLAGS } from './options.ts';
+import {
+  MANNER_FLAGS,
+  MAX_UNPACKED_FLAG,
+  readManner,
+  readSettings,
+  SELECTION_FLAGS,
+  SETTINGS_FLAGS,
+} from './options.ts';
 
 export const scanCommand: CommandDefinition<ScanInvocation> = {
   operands: {
@@ -26,6 +33,7 @@ export const scanCommand: CommandDefinition<ScanInvocation> = {
     },
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
     ...SELECTION_FLAGS,
+    MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
     ...MANNER_FLAGS,
   ],
