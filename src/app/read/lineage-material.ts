@@ -1,3 +1,4 @@
+import { condenseMessages } from '../../core/handover/condense.ts';
 import type { TypedMessage } from '../../core/handover/rules.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { Archive, StoredBatch, StoredCycle } from '../../ports/archive.ts';
@@ -58,7 +59,32 @@ export function readLineage(
   const typed = placed.flatMap(({ message, index }) =>
     message.typed === undefined ? [] : [{ index, text: message.typed }],
   );
-  return { messages: placed.map(({ message }) => message), typed, replaced, kept };
+  return { messages: withinBounds(placed.map(({ message }) => message)), typed, replaced, kept };
+}
+
+/** More of a lineage than this is condensed: a compaction must not cost more and more with each one before it. */
+const MAX_LINEAGE_CHARS = 262_144;
+/** What was typed and answered takes up to this share of it; calls and results have the rest. */
+const WORDS_SHARE = 0.7;
+
+function withinBounds(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
+  if (charsOf(messages) <= MAX_LINEAGE_CHARS) return messages;
+  const words = condenseMessages(messages.filter(isWords), Math.floor(MAX_LINEAGE_CHARS * WORDS_SHARE));
+  const rest = condenseMessages(
+    messages.filter((message) => !isWords(message)),
+    Math.max(0, MAX_LINEAGE_CHARS - charsOf(words)),
+  );
+  const [nextWords, nextOther] = [words.values(), rest.values()];
+  return messages.map((message) => (isWords(message) ? nextWords : nextOther).next().value ?? message);
+}
+
+function isWords({ typed, role, parts = [], tool_calls: calls = [] }: ConversationMessage): boolean {
+  if (typed !== undefined) return true;
+  return role !== 'tool' && calls.length === 0 && parts.every(({ kind }) => kind === 'text');
+}
+
+function charsOf(messages: readonly ConversationMessage[]): number {
+  return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
 /** The batches behind one that came from elsewhere: they were made from nothing that the archive has. */
