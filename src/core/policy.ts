@@ -120,6 +120,21 @@ export function chunkLimitsOf({ summaryTokens, chunkSize, maxChunkTokens }: Comp
   return { chunkSize, maxChunkTokens: maxChunkTokens ?? null };
 }
 
+/** The share of a target that a summary of everything may take, and the requests above a model's summaries: the rest is for what was said. */
+const MAX_SUMMARY_SHARE = 0.25;
+
+/** A policy's compaction with summaries that leave room in the target. */
+export function compactionWithin({ compaction, targetTokens }: TranscriptPolicy): CompactionConfig {
+  if (targetTokens === null) return compaction;
+  const { summaryTokens, requestTokens } = compaction;
+  const most = Math.ceil(targetTokens * MAX_SUMMARY_SHARE);
+  return {
+    ...compaction,
+    ...(summaryTokens === undefined ? {} : { summaryTokens: Math.min(summaryTokens, most) }),
+    ...(requestTokens === undefined ? {} : { requestTokens: Math.min(requestTokens, most) }),
+  };
+}
+
 /** Tokens that the summary of one batch may have. */
 export function batchTokensOf({ summaryTokens, maxSummaryTokens }: CompactionConfig): number {
   return summaryTokens ?? maxSummaryTokens;

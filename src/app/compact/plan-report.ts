@@ -1,12 +1,12 @@
 import type { ModelRequest } from '../../core/model-request.ts';
-import { batchTokensOf } from '../../core/policy.ts';
+import { batchTokensOf, compactionWithin } from '../../core/policy.ts';
 import { shouldResummarize } from '../../core/resummarize.ts';
 import type { CompactPlan } from './compact-conversation.ts';
-import { countLedger, noteMissedTarget, reportBase, reportConversation, skippedReport } from './report.ts';
+import { countLedger, planNotes, reportBase, reportConversation, skippedReport } from './report.ts';
 import type { ModelService } from '../contract/deps.ts';
 import { plannedRequests } from '../summarize/plan-requests.ts';
 import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
-import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import type { Prepared } from '../read/prepare.ts';
 import { redactRequest } from '../summarize/redacting-model.ts';
 import type { CompactReport, ConversationReport, PlanReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -35,16 +35,18 @@ export function planReport(
   const conversations = transcript.conversations.map((prepared, index): ConversationReport => {
     const plan = plans[index] ?? null;
     if (plan === null) return reportConversation(prepared, () => true, null);
-    const clipTokens = mostClipTokens(transcript, prepared, { plan, request });
+    const clipTokens = expectClipTokens(transcript, prepared, { plan, policy });
     return reportConversation(prepared, isKept, { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] });
   });
-  const missed = conversations.flatMap(({ tokens }, index) =>
-    (plans[index] ?? null) === null ? [] : noteMissedTarget(tokens.after, policy.targetTokens),
-  );
+  const notes = transcript.conversations.flatMap((prepared, index) => {
+    const plan = plans[index] ?? null;
+    const tokensAfter = conversations[index]?.tokens.after ?? 0;
+    return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
+  });
   return {
     ...reportBase(transcript, request.input.name),
     result: 'planned',
-    notes: [...plans.flatMap((plan) => plan?.notes ?? []), ...missed],
+    notes,
     output: null,
     sha256: { before: transcript.scan.sha256, after: null },
     bytes: { before: transcript.source.sizeBytes, after: null },
@@ -53,20 +55,6 @@ export function planReport(
     archive: null,
     plan: describePlan(transcript, plans, { request, service }),
   };
-}
-
-/** The clip-archive with every summary as long as it may be, and with what stands in it word for word. */
-function mostClipTokens(
-  { codec }: Prepared,
-  prepared: PreparedConversation,
-  { plan, request }: { readonly plan: CompactPlan; readonly request: CompactFileRequest },
-): number {
-  const { policy } = request;
-  const survivors = codec.format.isChain ? [...plan.survivors] : [];
-  const wordForWord = survivors.reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
-  const sourceTokens = plan.chunks.flat().reduce((sum, index) => sum + (prepared.view.messages[index]?.tokens ?? 0), 0);
-  const fresh = { count: plan.chunks.length, sourceTokens };
-  return expectClipTokens(prepared, fresh, policy) + wordForWord;
 }
 
 /** Of a service, each request is made as it would leave; the offline provider's are only counted. */
@@ -86,7 +74,7 @@ function describePlan(
   const asked = transcript.conversations.flatMap((prepared, index) => {
     const planned = plans[index] ?? null;
     if (planned === null) return [];
-    const how = { plan: planned, config: policy.compaction, modelName, redact };
+    const how = { plan: planned, config: compactionWithin(policy), modelName, redact };
     return [...plannedRequests(transcript, prepared, how)].map((one) => ({ ...one, conversation: prepared.id }));
   });
   const mergeTokens = (plan.requests - plan.chunks) * REQUEST_FRAME_TOKENS + mergedTokens;
@@ -100,8 +88,9 @@ type Counted = Omit<PlanReport, 'cost' | 'asked'> & { readonly mergedTokens: num
 function countRequests(
   { conversations }: Prepared,
   plans: readonly (CompactPlan | null)[],
-  { policy: { compaction } }: CompactFileRequest,
+  { policy }: CompactFileRequest,
 ): Counted {
+  const compaction = compactionWithin(policy);
   const counts = { chunks: 0, merges: 0, messageTokens: 0, mergedBatches: 0 };
   for (const [index, plan] of plans.entries()) {
     const prepared = conversations[index];

@@ -8,6 +8,7 @@ import {
   batchTokensOf,
   chunkLimitsOf,
   type CompactionConfig,
+  compactionWithin,
   DEFAULT_SCORING_CONFIG,
   type TranscriptPolicy,
 } from '../../core/policy.ts';
@@ -22,13 +23,26 @@ const CHARS_PER_TOKEN = 4;
 /** Tokens of a clip-archive beside its batches: first lines, section heads, last line. */
 const CLIP_FRAME_TOKENS = 110;
 
-/** Plans one conversation. `batchTokens`: the expected size of a batch in the clip-archive; by default the largest it may have. */
+/** Tokens of the line above a message that stands in the clip-archive word for word: who said it, and when. */
+const SURVIVOR_FRAME_TOKENS = 14;
+
+/** What is expected of a clip-archive. */
+type Expectation = {
+  readonly policy: TranscriptPolicy;
+  /** The size of a batch; by default the largest it may have. */
+  readonly batchTokens?: number;
+  /** What it takes beyond what is known of its parts, or less than that (below 0): learned from one that was made. */
+  readonly extraTokens?: number;
+};
+
 export function planPrepared(
   transcript: Prepared,
   prepared: PreparedConversation,
-  { policy, batchTokens }: { readonly policy: TranscriptPolicy; readonly batchTokens?: number },
+  expectation: Expectation,
 ): ConversationPlan {
-  const { compaction, chunkOrder, targetTokens } = policy;
+  const { policy } = expectation;
+  const { chunkOrder, targetTokens } = policy;
+  const compaction = compactionWithin(policy);
   const tokens = tokensOf(prepared.view);
   if (targetTokens !== null && tokens <= targetTokens) {
     return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
@@ -51,27 +65,35 @@ export function planPrepared(
       clipTokens: (going) => {
         const chunks = maxChunkTokens === null ? going.messages / chunkSize : going.tokens / maxChunkTokens;
         const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
-        return expectClipTokens(prepared, fresh, { compaction, batchTokens, rulesTokens });
+        const frames = isChain ? going.surviving * SURVIVOR_FRAME_TOKENS : 0;
+        return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + frames;
       },
     },
   });
 }
 
-/** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
+/** The clip-archive that a plan leads to, with what stands in it word for word. */
 export function expectClipTokens(
+  { codec }: Prepared,
   prepared: PreparedConversation,
-  fresh: Fresh,
-  {
-    compaction,
-    batchTokens,
-    rulesTokens = mostRulesTokens(prepared, compaction),
-  }: {
-    readonly compaction: CompactionConfig;
-    readonly batchTokens?: number | undefined;
-    readonly rulesTokens?: number;
-  },
+  { plan, ...expectation }: Expectation & { readonly plan: Extract<ConversationPlan, { kind: 'compact' }> },
 ): number {
-  const { prior } = prepared;
+  const tokensOfMessage = (index: number): number => prepared.view.messages[index]?.tokens ?? 0;
+  const sum = (indices: readonly number[]): number => indices.reduce((all, index) => all + tokensOfMessage(index), 0);
+  const survivors = codec.format.isChain ? [...plan.survivors] : [];
+  const fresh = { count: plan.chunks.length, sourceTokens: sum(plan.chunks.flat()) };
+  const wordForWord = sum(survivors) + survivors.length * SURVIVOR_FRAME_TOKENS;
+  const rulesTokens = mostRulesTokens(prepared, compactionWithin(expectation.policy));
+  return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + wordForWord;
+}
+
+/** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
+function expectBatchTokens(
+  { prior }: PreparedConversation,
+  fresh: Fresh,
+  { policy, batchTokens, extraTokens = 0, rulesTokens }: Expectation & { readonly rulesTokens: number },
+): number {
+  const compaction = compactionWithin(policy);
   const { clipFirst, clipLast, summaryTokens, requestTokens = 0 } = compaction;
   const isWhole = summaryTokens !== undefined;
   const live = prior.kind === 'lineage' ? prior.cycle.live : [];
@@ -91,7 +113,7 @@ export function expectClipTokens(
     prior.kind === 'lineage' ? requestTokens : Math.ceil(fresh.sourceTokens / 4),
   );
   const texts = shown.reduce((sum, size) => sum + size, foreign + requests);
-  return CLIP_FRAME_TOKENS + rulesTokens + shown.length * BATCH_FRAME_TOKENS + texts;
+  return CLIP_FRAME_TOKENS + rulesTokens + shown.length * BATCH_FRAME_TOKENS + texts + extraTokens;
 }
 
 /** The section of rules is no longer than its bound, and than what was typed. */

@@ -1,10 +1,12 @@
 import { formatTime } from '../../core/batch.ts';
 import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
 import type { LineOutcome } from '../../core/plan/fates.ts';
+import { describeMissedTarget } from '../../core/plan/missed-target.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { StoredBatch } from '../../ports/archive.ts';
+import type { CompactPlan } from './compact-conversation.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type {
   BatchReport,
@@ -114,10 +116,14 @@ export function skippedReport(
   };
 }
 
-/** The remark where a result is larger than was asked for. */
-export function noteMissedTarget(tokensAfter: number, targetTokens: number | null): readonly string[] {
-  if (targetTokens === null || tokensAfter <= targetTokens) return [];
-  return [`the target of ${targetTokens} tokens was missed by ${tokensAfter - targetTokens}`];
+/** The remarks on a plan and on the size of its result. */
+export function planNotes(
+  { view }: PreparedConversation,
+  plan: CompactPlan,
+  size: { readonly tokensAfter: number; readonly targetTokens: number | null },
+): readonly string[] {
+  const missed = describeMissedTarget(view, plan, size);
+  return missed === null ? plan.notes : [...plan.notes, missed];
 }
 
 /** The remark where a file that is replaced has other names: a rename does not reach them. */

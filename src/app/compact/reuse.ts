@@ -3,7 +3,7 @@ import type { Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import { carriedFailure } from '../contract/archive-failure.ts';
-import { noteMissedTarget, noteOtherNames, reportBase, reportBatch, reportConversation } from './report.ts';
+import { planNotes, noteOtherNames, reportBase, reportBatch, reportConversation } from './report.ts';
 import { outputBytes } from './compose.ts';
 import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
@@ -111,7 +111,8 @@ function notesAgain(
   return transcript.conversations.flatMap((prepared, index) => {
     const plan = planPrepared(transcript, prepared, { policy });
     if (plan.kind === 'skip') return [];
-    return [...plan.notes, ...noteMissedTarget(conversations[index]?.tokens.after ?? 0, policy.targetTokens)];
+    const tokensAfter = conversations[index]?.tokens.after ?? 0;
+    return planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
   });
 }
 

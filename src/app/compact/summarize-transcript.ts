@@ -1,16 +1,17 @@
 import { keptSaid } from '../../core/plan/fates.ts';
-import { estimateTokens, estimateTokensByBytes } from '../../core/tokens.ts';
+import { compactionWithin } from '../../core/policy.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { compactConversation } from './compact-conversation.ts';
 import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
-import { labelBatch, noteMissedTarget, reportConversation } from './report.ts';
+import { labelBatch, planNotes, reportConversation } from './report.ts';
 import type { CompactDeps } from '../contract/deps.ts';
 import type { ReadLineage } from '../read/lineage-material.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import type { Failure } from '../contract/failure.ts';
-import { planPrepared } from './plan-transcript.ts';
+import { expectClipTokens, planPrepared } from './plan-transcript.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type { ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -60,14 +61,36 @@ export async function attemptConversation(
   if (first.kind === 'skip') return ok({ kind: 'skipped', reason: first.reason, detail: first.detail });
   const done = await summarizePlan(deps, { ...input, prepared, plan: first });
   if (!done.ok) return done;
-  if (policy.targetTokens === null) return ok(judge(done.value, policy.targetTokens));
-  const more = planPrepared(input.transcript, prepared, { policy, batchTokens: largestBatchTokens(done.value.result) });
-  if (more.kind === 'skip' || more.survivors.size <= first.survivors.size)
-    return ok(judge(done.value, policy.targetTokens));
-  const again = await summarizePlan(deps, { ...input, prepared, plan: more });
+  const { targetTokens } = policy;
+  const better = targetTokens === null ? null : planAgain(input, done.value, targetTokens);
+  if (targetTokens === null || better === null) return ok(judge(done.value, targetTokens));
+  const again = await summarizePlan(deps, { ...input, prepared, plan: better });
   if (!again.ok) return again;
-  const fits = again.value.report.tokens.after <= policy.targetTokens;
-  return ok(judge(fits ? again.value : done.value, policy.targetTokens));
+  return ok(judge(closest(done.value, again.value, targetTokens), targetTokens));
+}
+
+/** Another plan now that the size of the summary is known: more survives where there is room, less where too much did; null: it is the same. */
+function planAgain(
+  { transcript, request: { policy } }: Input,
+  { result, report }: Summarized,
+  targetTokens: number,
+): CompactPlan | null {
+  const { prepared, plan } = result;
+  const isOver = report.tokens.after > targetTokens;
+  // What was expected too small may grow when more goes: then the largest size is the one to go by.
+  const size = isOver ? { policy } : { policy, batchTokens: largestBatchTokens(result) };
+  const expected = expectClipTokens(transcript, prepared, { ...size, plan });
+  const extraTokens = estimateTokensByBytes(result.text()) - expected;
+  const next = planPrepared(transcript, prepared, { ...size, extraTokens });
+  if (next.kind === 'skip') return null;
+  const isBetter = isOver ? next.survivors.size < plan.survivors.size : next.survivors.size > plan.survivors.size;
+  return isBetter ? next : null;
+}
+
+/** The one that fits, and of two that fit the later; where neither does, the smaller. */
+function closest(first: Summarized, second: Summarized, targetTokens: number): Summarized {
+  if (second.report.tokens.after <= targetTokens) return second;
+  return second.report.tokens.after < first.report.tokens.after ? second : first;
 }
 
 type Summarized = { readonly result: CompactedConversation; readonly report: ConversationReport };
@@ -84,7 +107,7 @@ async function summarizePlan(
     plan,
     originKey: input.originKey,
     readLineage: input.readLineage,
-    config: request.policy.compaction,
+    config: compactionWithin(request.policy),
     modelName: request.modelName,
     onChunk: (done, total) => {
       deps.reached('summarized');
@@ -120,10 +143,10 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
       inVain: result,
     };
   }
-  const notes = [...result.plan.notes, ...noteMissedTarget(after, targetTokens)];
+  const notes = planNotes(result.prepared, result.plan, { tokensAfter: after, targetTokens });
   return { kind: 'compacted', result, report, notes };
 }
 
 function largestBatchTokens({ live }: CompactedConversation): number {
-  return live.reduce((most, { content }) => Math.max(most, estimateTokens(content)), 0);
+  return live.reduce((most, { content }) => Math.max(most, estimateTokensByBytes(content)), 0);
 }

@@ -17,7 +17,13 @@ export type BoundaryInput = {
 
 export type Boundary =
   /** `index` of the first kept message; `note` says what the user would not expect. */
-  | { readonly kind: 'cut'; readonly index: number; readonly note: string | null }
+  | {
+      readonly kind: 'cut';
+      readonly index: number;
+      readonly note: string | null;
+      /** Why more than `keepRecent` messages must stay; null: no more must. */
+      readonly heldBy: string | null;
+    }
   | { readonly kind: 'none'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string };
 
 /** To begin at a request, the recent part may take this share of the tokens that could be compressed; more would gain too little (P7). */
@@ -46,8 +52,18 @@ export function findBoundary(input: BoundaryInput): Boundary {
   if (anywhere === null) return noCut(input, latest);
   const index = growRecentPart(input, anywhere, isCut);
   const note = keepRecent === 0 ? 'the last turn stays: in this format something must stand behind the summary' : null;
-  return { kind: 'cut', index, note };
+  return { kind: 'cut', index, note, heldBy: holderOf(input, { wanted, latest, anywhere }) };
 }
+
+function holderOf(
+  { messages, cutProblem }: BoundaryInput,
+  found: { readonly wanted: number; readonly latest: number; readonly anywhere: number },
+): string | null {
+  if (found.anywhere < found.latest) return cutProblem(messages[found.latest]?.line ?? 0) ?? TOGETHER;
+  return found.latest < found.wanted ? TOGETHER : null;
+}
+
+const TOGETHER = 'tool calls and their results stay together';
 
 /**
  * Lets the recent part grow, group by group, to the nearest beginning of a request within its tokens; where none is in reach, by as many
@@ -77,7 +93,7 @@ function growRecentPart(input: BoundaryInput, least: number, isCut: (index: numb
 function cutAtEnd({ messages, cutProblem }: BoundaryInput): Boundary {
   const problem = cutProblem(messages.at(-1)?.line ?? 0);
   if (problem !== null) return { kind: 'none', reason: 'no-legal-cut', detail: problem };
-  return { kind: 'cut', index: messages.length, note: null };
+  return { kind: 'cut', index: messages.length, note: null, heldBy: null };
 }
 
 function isLegal({ messages, cutProblem }: BoundaryInput, index: number): boolean {

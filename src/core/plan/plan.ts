@@ -41,6 +41,8 @@ export type ConversationPlan =
       /** What goes, least important first; inside a chunk in the order in which it was said (C1). */
       readonly chunks: readonly (readonly number[])[];
       readonly notes: readonly string[];
+      /** Why more recent messages must stay than was asked for; null: no more must. */
+      readonly heldBy: string | null;
     };
 
 export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
@@ -53,9 +55,12 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
   const scores = scoreOlder(messages, end, scoring);
-  const latestPrompt = messages.findLastIndex((message) => message.isPrompt === true);
-  const isFixed = (index: number): boolean => keepRecent > 0 && index === latestPrompt;
-  const isRequest = (index: number): boolean => messages[index]?.isPrompt === true;
+  // Words that came with a rejected call are typed too, but the call that they stay with may be large.
+  const latestRequest = messages.findLastIndex(
+    (message) => isRequested(message) && (message.results ?? []).length === 0,
+  );
+  const isFixed = (index: number): boolean => keepRecent > 0 && index === latestRequest;
+  const isRequest = (index: number): boolean => isRequested(messages[index] ?? null);
   const tokens = (index: number): number => messages[index]?.tokens ?? 0;
   const score = (index: number): number =>
     messages[index]?.hidesBefore === true ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0);
@@ -77,7 +82,13 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
     survivors,
     chunks,
     notes: boundary.note === null ? [] : [boundary.note],
+    heldBy: boundary.heldBy,
   };
+}
+
+/** A person asked for something in it: as a prompt, while the model worked, or when rejecting a tool call. */
+function isRequested(message: PlanMessage | null): boolean {
+  return message !== null && (message.isPrompt === true || message.typedTokens !== undefined);
 }
 
 /** The share of a target up to which the recent part grows: a target wins over that, though not over `keepRecent`. */

@@ -32,17 +32,17 @@ export type SurvivorInput = {
 const REQUEST_SHARE = 0.25;
 
 /**
- * Lets groups go, one after the other, until the result fits: the lowest-scored first, and the requests that have a place of their own last.
- * Where it never fits, all that may go have gone.
+ * Lets groups go, one after the other, until the result fits: first those that would not fit even alone, then the lowest-scored, and last the
+ * requests that have a place of their own. Where it never fits, all that may go have gone.
  */
 export function chooseSurvivors(input: SurvivorInput): ReadonlySet<number> {
-  const { candidates, fixedTokens, unchangedTokens, clipTokens } = input;
-  const targetTokens = input.targetTokens ?? Number.NEGATIVE_INFINITY;
+  const { candidates, fixedTokens, unchangedTokens, targetTokens, clipTokens } = input;
+  if (targetTokens === null) return new Set(candidates.flatMap(({ isFixed, members }) => (isFixed ? members : [])));
   const survivors = new Set(candidates.flatMap((candidate) => candidate.members));
   let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
   let going: Going = { messages: 0, tokens: 0, surviving: survivors.size };
   const total = (): number => (going.messages === 0 ? unchangedTokens : staying + clipTokens(going));
-  for (const candidate of orderOfGoing(candidates, targetTokens * REQUEST_SHARE)) {
+  for (const candidate of orderOfGoing(input, targetTokens)) {
     if (total() <= targetTokens) break;
     for (const member of candidate.members) survivors.delete(member);
     staying -= candidate.tokens;
@@ -56,11 +56,39 @@ export function chooseSurvivors(input: SurvivorInput): ReadonlySet<number> {
 }
 
 /** What may go, in the order in which it goes. */
-function orderOfGoing(candidates: readonly Candidate[], requestTokens: number): readonly Candidate[] {
-  const reserved = reservedRequests(candidates, requestTokens);
-  const free = candidates.filter((candidate) => !candidate.isFixed && !reserved.has(candidate));
-  // The reserved ones stand newest first.
-  return [...free.sort((a, b) => a.score - b.score), ...[...reserved].reverse()];
+function orderOfGoing(input: SurvivorInput, targetTokens: number): readonly Candidate[] {
+  const reserved = reservedRequests(input.candidates, targetTokens * REQUEST_SHARE);
+  const isTooLarge = fitsNowhere(input, targetTokens);
+  const byScore = input.candidates
+    .filter((candidate) => !candidate.isFixed && !reserved.has(candidate))
+    .sort((a, b) => a.score - b.score);
+  const first = new Set(byScore.filter((candidate) => mayHide(candidate) || isTooLarge(candidate)));
+  return [
+    ...first,
+    ...byScore.filter((candidate) => !first.has(candidate)),
+    ...[...reserved].reverse(), // they stand newest first
+  ];
+}
+
+/** It would hide the summary: it goes first, whoever said it. */
+function mayHide({ score }: Candidate): boolean {
+  return score === Number.NEGATIVE_INFINITY;
+}
+
+/** Tells of a group whether the result would be too large with nothing else beside it. Otherwise it would drive out all that scores less. */
+function fitsNowhere(
+  { candidates, fixedTokens, clipTokens }: SurvivorInput,
+  targetTokens: number,
+): (candidate: Candidate) => boolean {
+  const sum = (some: readonly Candidate[]): number => some.reduce((all, { tokens }) => all + tokens, 0);
+  const movable = candidates.filter(({ isFixed }) => !isFixed);
+  const least = fixedTokens + sum(candidates.filter(({ isFixed }) => isFixed));
+  const movableTokens = sum(movable);
+  const messages = movable.reduce((all, { members }) => all + members.length, 0);
+  return ({ tokens, members }) => {
+    const going = { messages: messages - members.length, tokens: movableTokens - tokens, surviving: members.length };
+    return least + tokens + clipTokens(going) > targetTokens;
+  };
 }
 
 /**
@@ -71,8 +99,7 @@ function reservedRequests(candidates: readonly Candidate[], tokens: number): Rea
   const reserved = new Set<Candidate>();
   let left = tokens;
   for (const candidate of candidates.toReversed()) {
-    const mayHide = candidate.score === Number.NEGATIVE_INFINITY; // it goes first, whoever said it
-    if (!candidate.isRequest || mayHide || candidate.tokens > tokens) continue;
+    if (!candidate.isRequest || mayHide(candidate) || candidate.tokens > tokens) continue;
     left -= candidate.tokens;
     if (left < 0) break;
     if (!candidate.isFixed) reserved.add(candidate); // what is fixed takes its share, though nothing drives it out

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import type { ConversationPlan, PlanSettings } from '../../../src/core/plan/plan.ts';
+import { type Candidate, chooseSurvivors } from '../../../src/core/plan/survivors.ts';
 import { entriesOf, planOf } from '../../support/entries.ts';
 import { conversations, messages } from '../../support/messages.ts';
 
@@ -63,23 +64,77 @@ const cases = fc.record({
   targets: fc.tuple(fc.nat({ max: 1500 }), fc.nat({ max: 1500 })).map(([a, b]) => [Math.min(a, b), Math.max(a, b)]),
 });
 
-test('a larger target never has a shorter recent part, and with the same one never fewer survivors', () => {
+test('a larger target never has a shorter recent part', () => {
   fc.assert(
-    fc.property(cases, ({ said, clip, targets: [low = 0, high = 0], ...limits }) => {
-      const entries = entriesOf(said);
-      // One request larger than the smaller quarter could push others out: those are another case (above).
-      fc.pre(entries.every(({ tokens = 0, isPrompt }) => isPrompt !== true || tokens <= low / 4));
-      const plan = (targetTokens: number): ConversationPlan =>
-        planOf(entries, { ...limits, targetTokens, clipTokens: () => clip });
-      const small = plan(low);
-      const large = plan(high);
-      if (small.kind !== 'compact' || large.kind !== 'compact') return;
-      assert.ok(large.boundary <= small.boundary);
-      if (large.boundary !== small.boundary) return;
-      const staying = new Set(kept(large, said));
-      for (const index of kept(small, said)) assert.ok(staying.has(index), `${index} of ${said.length}`);
+    fc.property(cases, ({ said, clip, targets, ...limits }) => {
+      const boundaries = targets.map((targetTokens) => {
+        const plan = planOf(entriesOf(said), { ...limits, targetTokens, clipTokens: () => clip });
+        return plan.kind === 'compact' ? plan.boundary : null;
+      });
+      const [small = null, large = null] = boundaries;
+      if (small !== null && large !== null) assert.ok(large <= small);
     }),
   );
+});
+
+const candidates = fc.array(
+  fc.record({
+    score: fc.nat({ max: 20 }),
+    tokens: fc.integer({ min: 1, max: 50 }),
+    isFixed: fc.nat({ max: 9 }).map((die) => die === 0),
+    isRequest: fc.boolean(),
+  }),
+  { maxLength: 30 },
+);
+
+const targets = fc.tuple(candidates, fc.nat({ max: 900 }), fc.nat({ max: 900 })).map(([facts, room, more]) => {
+  const older = facts.map((one, at) => ({ ...one, members: [at] }));
+  const fixed = older.reduce((sum, { isFixed, tokens }) => sum + (isFixed ? tokens : 0), 0);
+  const low = Math.max(200, fixed + 210) + room; // each has room by itself
+  return { older, low, high: low + more };
+});
+
+function keptOf(older: readonly Candidate[], targetTokens: number): ReadonlySet<number> {
+  const unchangedTokens = Number.POSITIVE_INFINITY;
+  return chooseSurvivors({ candidates: older, fixedTokens: 100, unchangedTokens, targetTokens, clipTokens: () => 60 });
+}
+
+test('a larger target keeps all answers that a smaller one keeps', () => {
+  fc.assert(
+    fc.property(targets, ({ older, low, high }) => {
+      const answers = older.map((one) => ({ ...one, isRequest: false }));
+      const many = keptOf(answers, high);
+      for (const index of keptOf(answers, low)) assert.ok(many.has(index), `${index} of ${older.length}`);
+    }),
+  );
+});
+
+test('a larger target keeps as many tokens as a smaller one, up to one group that has no room', () => {
+  fc.assert(
+    fc.property(targets, ({ older, low, high }) => {
+      const tokens = (target: number): number =>
+        [...keptOf(older, target)].reduce((sum, index) => sum + (older[index]?.tokens ?? 0), 0);
+      assert.ok(tokens(high) >= tokens(low) - Math.max(0, ...older.map((one) => one.tokens)));
+    }),
+  );
+});
+
+test('a group that would not fit even alone drives nothing out', () => {
+  const one = (score: number, tokens: number, at: number) => ({
+    members: [at],
+    score,
+    tokens,
+    isFixed: false,
+    isRequest: false,
+  });
+  const survivors = chooseSurvivors({
+    candidates: [one(1, 100, 0), one(9, 5000, 1), one(2, 100, 2)],
+    fixedTokens: 100,
+    unchangedTokens: 5300,
+    targetTokens: 500,
+    clipTokens: () => 100,
+  });
+  assert.deepEqual([...survivors], [0, 2]);
 });
 
 test('the result fits the target, or nothing is left that could go', () => {
