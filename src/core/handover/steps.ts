@@ -71,7 +71,7 @@ function partSteps(message: ConversationMessage, parts: NonNullable<Conversation
   });
 }
 
-function textStep({ id: messageId, role }: ConversationMessage, text: string): Step {
-  if (isProducerSummary(text)) return { kind: 'summary', messageId, text };
+function textStep({ id: messageId, role, isSummary }: ConversationMessage, text: string): Step {
+  if (isSummary === true || isProducerSummary(text)) return { kind: 'summary', messageId, text };
   return role === 'assistant' ? { kind: 'said', messageId, text } : { kind: 'note', messageId, text };
 }
