@@ -1,6 +1,6 @@
 import { cutAtBlank } from './excerpt-of.ts';
 import type { ToolCall } from './tool-call.ts';
-import { exitCodeOf, readableLine, readableText } from './tool-result.ts';
+import { exitCodeOf, isStatusLine, readableLine, readableText } from './tool-result.ts';
 import type { Turn } from './turns.ts';
 import { readCall } from './tool-call.ts';
 import type { Step } from './steps.ts';
@@ -59,11 +59,18 @@ const FAILING =
 
 /** `$ npm test → exit 1: 2 failed`. */
 export function commandLine({ call, answer, exitCode, hasFailed }: DoneCall): string {
-  const command = cutAtBlank((call.command ?? '').split('\n')[0]?.trim() ?? '', MAX_COMMAND_CHARS);
-  const key = answer === null ? null : tellingLine(answer, hasFailed);
+  const command = cutAtBlank(firstLine(call.command ?? ''), MAX_COMMAND_CHARS);
+  const tells = answer !== null && (hasFailed || isDeed(call.command ?? ''));
+  const key = tells ? tellingLine(answer, hasFailed) : null;
   const state = exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : hasFailed ? 'failed' : null;
   const outcome = [state, key].filter((part) => part !== null).join(': ');
   return outcome === '' ? `$ ${command}` : `$ ${command} → ${outcome}`;
+}
+
+/** A command of several lines may begin with a remark. */
+function firstLine(command: string): string {
+  const lines = command.split('\n').map((line) => line.trim());
+  return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
 }
 
 function tellingLine(answer: string, hasFailed: boolean): string | null {
@@ -83,13 +90,19 @@ export function errorLines(answer: string, max: number): readonly string[] {
 }
 
 function readableLines(answer: string): readonly string[] {
-  return answer.split(/[\n\r\u0085\u2028\u2029]+/).flatMap((line) => readableLine(line) ?? []);
+  return answer.split(/[\n\r\u0085\u2028\u2029]+/).flatMap((line) => {
+    const readable = readableLine(line);
+    return readable === null || isStatusLine(readable) ? [] : [readable];
+  });
 }
 
 const LOOKING =
   /^(?:ls|cat|head|tail|grep|rg|ag|fd|find|sed -n|awk|wc|pwd|which|echo|tree|stat|file|sleep|cd|jq|env|type|man|nl|less|printf|date|git (?:status|log|diff|show|branch|ls-files|ls-tree|blame|rev-parse|remote|grep|cat-file|fetch|stash list))\b/;
 
+/** The head of a loop: what it repeats comes after it. */
+const LOOP = /^(?:for|while|if)\b[^;]*;\s*(?:do|then)\s+/;
+
 /** Whether a command does or checks something, and does not only look. */
 export function isDeed(command: string): boolean {
-  return !LOOKING.test(command.trimStart());
+  return !LOOKING.test(firstLine(command).replace(LOOP, ''));
 }

@@ -51,14 +51,14 @@ const HEADINGS = {
 } as const satisfies Readonly<Record<string, Heading>>;
 
 const SHARES = {
-  work: { summary: 1 / 3, requests: 0.5, state: 0.18, findings: 0.18, files: 0.12, commands: 0.15 },
+  work: { summary: 1 / 3, requests: 0.5, state: 0.16, findings: 0.15, files: 0.12, commands: 0.1 },
   chat: { summary: 1 / 3, requests: 0.7, state: 0, findings: 0, files: 0, commands: 0 },
 } as const;
 
 // A tool may answer with megabytes, of which a small summary can use little.
 const READ_PER_BUDGET = 64;
 const MIN_TOOL_CHARS = 2_000;
-const MAX_TOOL_CHARS = 24_000;
+const MAX_TOOL_CHARS = 60_000;
 
 /** The hand-over of a conversation: quotations and counts, never over `maxChars`. Same input, same text; time grows with the messages. */
 export function writeHandover(

@@ -66,6 +66,7 @@ function cutText(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : text.slice(0, maxChars).replace(/\S*$/, '');
 }
 
+const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/;
 const FENCE = /^(?:```|~~~)/;
 const LIST_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
 
@@ -80,7 +81,7 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
       continue;
     }
     if (isFenced) {
-      pushReadable(units, text, line, 'result');
+      if (readableLine(written) !== null) pushPieces(units, text, line, 'result');
       continue;
     }
     const sentences = LIST_LINE.test(written) ? [line] : splitSentences(text, line);
@@ -93,33 +94,31 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
   return { text, units };
 }
 
+/** The lines that can be read, without their numbers; an empty line stands where others were left out. */
 function linesIn(text: string, kind: SegmentKind): Piece {
+  const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
+  const readable = lines.map((line) => readableLine(line) ?? '');
+  const clean = readable.join('\n');
   const units: Unit[] = [];
-  for (const line of linesOf(text, { start: 0, end: text.length })) pushReadable(units, text, line, kind);
-  return {
-    text,
-    units: joined(units, kind === 'call' ? MAX_JOINED_CALL_CHARS : MAX_JOINED_RESULT_CHARS),
-    voice: 'assistant',
-  };
+  for (const line of linesOf(clean, { start: 0, end: clean.length })) pushPieces(units, clean, line, kind);
+  const maxChars = kind === 'call' ? MAX_JOINED_CALL_CHARS : MAX_JOINED_RESULT_CHARS;
+  return { text: clean, units: joined(units, maxChars), voice: 'assistant' };
 }
 
 /** Lines that stand next to each other, as far as they are short: a name says more beside other words. */
 function joined(units: readonly Unit[], maxChars: number): readonly Unit[] {
-  const out: Unit[] = [];
+  const together: Unit[] = [];
   for (const unit of units) {
-    const last = out.at(-1);
-    if (last !== undefined && unit.end - last.start <= maxChars) out[out.length - 1] = { ...last, end: unit.end };
-    else out.push(unit);
+    const last = together.at(-1);
+    const isNext = last !== undefined && unit.start === last.end + 1 && unit.end - last.start <= maxChars;
+    if (isNext) together[together.length - 1] = { ...last, end: unit.end };
+    else together.push(unit);
   }
-  return out;
+  return together;
 }
 
-function pushReadable(units: Unit[], text: string, line: Span, kind: SegmentKind): void {
-  const written = text.slice(line.start, line.end);
-  const readable = readableLine(written);
-  if (readable === null) return;
-  const start = line.start + written.length - readable.length;
-  for (const span of wholePieces(text, { start, end: line.end })) units.push({ ...span, kind });
+function pushPieces(units: Unit[], text: string, line: Span, kind: SegmentKind): void {
+  for (const span of wholePieces(text, line)) units.push({ ...span, kind });
 }
 
 /** Pieces of a line that part no word; a word that is longer than a piece is left out. */

@@ -16,6 +16,8 @@ const ENDING_CHARS = 170;
 // The newest endings say where the work stands: more of each, the newer it is.
 const NEWEST_SHARES = [0.35, 0.3, 0.25, 0.2, 0.15];
 const OLDER_SHARE = 0.1;
+// Findings and details say more with the rest.
+const GROWTH_SHARE = 0.5;
 const MAX_ENDING_CHARS = 2_400;
 
 const ASKING =
@@ -54,6 +56,7 @@ function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number
     endings.set(turn.number, [line]);
     left -= line.text.length + 1;
   }
+  left = Math.floor(left * GROWTH_SHARE);
   for (const [age, { turn }] of newestFirst.entries()) {
     const [short] = endings.get(turn.number) ?? [];
     if (short === undefined || turn.ending === null) continue;

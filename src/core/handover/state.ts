@@ -1,4 +1,4 @@
-import { commandLine, errorLines } from './command-line.ts';
+import { commandLine, errorLines, isDeed } from './command-line.ts';
 import type { DoneCall } from './command-line.ts';
 import { cutAtBlank, excerptOf } from './excerpt-of.ts';
 import { charsOf, quoted } from './line.ts';
@@ -8,6 +8,8 @@ import type { Reading } from './turns.ts';
 const MAX_TASKS = 30;
 const MAX_TASK_CHARS = 160;
 const MAX_ERROR_LINES = 6;
+/** What was looked at last shows what was in progress; more of it says little. */
+const MAX_LOOKS = 4;
 const MAX_SAID_CHARS = 280;
 const TASKS_SHARE = 0.4;
 const FAILURE_SHARE = 0.3;
@@ -26,7 +28,8 @@ export function writeStateLines(
 function within(lines: readonly HandoverLine[], maxChars: number): readonly HandoverLine[] {
   let left = maxChars;
   const fit = lines.findIndex((line) => (left -= charsOf(line)) < 0);
-  return fit < 0 ? lines : lines.slice(0, fit);
+  // A head without what it stands for says nothing.
+  return fit < 0 ? lines : fit < 2 ? [] : lines.slice(0, fit);
 }
 
 function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
@@ -80,6 +83,7 @@ function stepLines(
   let left = maxChars - charsOf(head);
   const lines: HandoverLine[] = [];
   const seen = new Set<string>();
+  let looks = 0;
   for (const step of turn.steps.toReversed()) {
     const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
     const text =
@@ -89,6 +93,10 @@ function stepLines(
           ? null
           : deedLine(done);
     if (text === null || text === '' || seen.has(text)) continue;
+    if (done !== undefined && !isOfNote(done)) {
+      looks += 1;
+      if (looks > MAX_LOOKS) continue;
+    }
     seen.add(text);
     const line = { text: `- ${quoted(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
     if (charsOf(line) > left) break;
@@ -98,6 +106,11 @@ function stepLines(
   const question = waitingQuestion(reading);
   const asked = question !== null && charsOf(question) <= left ? [question] : [];
   return lines.length === 0 ? asked : [head, ...lines, ...asked];
+}
+
+/** It did something, or failed. */
+function isOfNote({ call, hasFailed }: DoneCall): boolean {
+  return hasFailed || call.written.length > 0 || (call.command !== null && isDeed(call.command));
 }
 
 function deedLine(done: DoneCall): string | null {

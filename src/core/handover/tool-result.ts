@@ -4,7 +4,23 @@ import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
 const MAX_READ_CHARS = 24_000;
 const HEAD_SHARE = 2 / 3;
 const MAX_JSON_CHARS = 1_000_000;
-const TEXT_KEYS = ['stdout', 'stderr', 'output', 'text', 'content', 'result', 'message', 'error', 'aggregated_output'];
+const TEXT_KEYS = [
+  'stdout',
+  'stderr',
+  'output',
+  'text',
+  'content',
+  'result',
+  'message',
+  'error',
+  'aggregated_output',
+  'title',
+  'body',
+  'description',
+  'summary',
+  'path',
+  'html_url',
+];
 
 const TERMINAL_COLOR = /\p{Cc}\[[\d;?]*[A-Za-z]/gu;
 
@@ -62,13 +78,15 @@ const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/;
 const MIN_LETTER_SHARE = 0.45;
 const MIN_LINE_CHARS = 6;
 const MAX_WORD_CHARS = 100;
+/** A member of JSON, a piece of it, the frame of a block of code or of a change. */
+const NOT_A_LINE = /^["'][^"']{1,80}["']: |^(?:```|~~~|@@ |diff --git |index [0-9a-f]{6,}\.\.)|(?:":|[{[]"|,")$/;
 
 /** The line without its number, where a person can read it as it stands; null: a piece of JSON, a frame, encoded bytes. */
 export function readableLine(line: string): string | null {
   const text = line.replace(LINE_NUMBER, '').trim();
   if (text.length < MIN_LINE_CHARS || BRACKETS.includes(text.charAt(0))) return null;
   if (text.includes('\\') && /\\[nt"]/.test(text)) return null;
-  return /(?:":|[{[]"|,")$/.test(text) || !isWritten(text) ? null : text;
+  return NOT_A_LINE.test(text) || !isWritten(text) ? null : text;
 }
 
 const BRACKETS = '])},:;';
@@ -89,6 +107,13 @@ function isWritten(text: string): boolean {
 }
 
 const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status)"?:?[ \t]*(-?\d{1,5})\b/i;
+/** A line in which a tool speaks of the call and not of what came of it. */
+const STATUS_LINE = /^<.*>$|\bexit(?:ed)?\b.{0,30}\b(?:code|status)\b/i;
+
+export function isStatusLine(line: string): boolean {
+  return STATUS_LINE.test(line);
+}
+
 const EXIT_CODE_REACH = 600;
 
 /** The exit code that the answer to a command tells; null: it tells none. */
