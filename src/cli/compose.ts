@@ -35,6 +35,7 @@ export function createUseCases(composition: Composition): UseCases {
     ...deps,
     stdout: composition.stdout,
     reached: composition.reached ?? (() => undefined),
+    findArchivePlaceProblem: archive.findPlaceProblem,
     producerIndexes: createProducerIndexes(),
   };
   return {
@@ -210,10 +211,15 @@ function createArchiveOpener(
   chosen: Pick<Chosen, 'embedding'>,
 ): {
   readonly open: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
+  readonly findPlaceProblem: CompactDeps['findArchivePlaceProblem'];
   readonly close: () => void;
 } {
   const opened: Archive[] = [];
   return {
+    findPlaceProblem: async (options) => {
+      const { findPlaceProblem } = await import('../adapters/archive/file.ts');
+      return opened.length > 0 ? null : findPlaceProblem(path, options);
+    },
     open: async (mode) => {
       const { archiveExists } = await import('../adapters/archive/file.ts');
       if (mode === 'existing' && opened.length === 0 && !archiveExists(path)) return ok(null);

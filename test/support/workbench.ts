@@ -90,6 +90,7 @@ export function createWorkbench(
     breaker: createBreaker(3),
     stdout: (bytes) => written.push(Uint8Array.from(bytes)),
     reached: () => undefined,
+    findArchivePlaceProblem: async () => null,
     producerIndexes: createProducerIndexes({}),
     ...overrides,
   };

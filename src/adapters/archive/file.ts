@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, realpathSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
@@ -44,6 +44,29 @@ export function prepareFile(
     const code = systemCode(error);
     if (code === null) throw error;
     return code === 'ENOSPC' ? err({ kind: 'no-space', path }) : cannotOpen(describe(code));
+  }
+}
+
+/** Could be granted or freed later, so a run that stores nothing does not mind. */
+const PASSING_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
+
+/**
+ * Why no archive could be made at this path; null: one could, or there is one. Makes an empty folder in the nearest folder that exists and
+ * removes it again: a file system such as /proc is known by nothing else. `isLenient` overlooks missing permissions and full disks.
+ */
+export function findPlaceProblem(path: string, { isLenient }: { readonly isLenient: boolean }): ArchiveFailure | null {
+  if (archiveExists(path)) return null;
+  try {
+    let nearest = dirname(resolve(path));
+    while (statSync(nearest, { throwIfNoEntry: false }) === undefined) nearest = dirname(nearest);
+    rmdirSync(mkdtempSync(join(nearest, '.compact-')));
+    return null;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null) throw error;
+    if (isLenient && PASSING_CODES.has(code)) return null;
+    if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
+    return { kind: 'cannot-open', path, reason: describe(code) };
   }
 }
 

@@ -27,6 +27,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { checkReusable, hasFallback, reuseCompaction } from './reuse.ts';
 import { describeSettings } from './settings.ts';
 import { isOwnOutput } from './previous-output.ts';
+import { checkArchivePlace, openForStoring } from './archive-for-storing.ts';
 import { openSettled, openUnsettled } from '../write/settle.ts';
 import { reportUsage, storeCompaction } from './store.ts';
 import type { StoreInput } from './store.ts';
@@ -57,6 +58,9 @@ export async function compactFile(
 
 async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
   const isDryRun = request.output.kind === 'none';
+  // A place where there can be no archive is told before a large transcript is read.
+  const place = await checkArchivePlace(deps, request, { isLenient: true });
+  if (!place.ok) return place;
   // What a run that was killed could not bring over belongs to what is read.
   const cleared =
     request.output.kind === 'in-place' ? await deps.files.clearLeftovers(request.input.path) : ok(undefined);
@@ -111,8 +115,9 @@ async function compactPrepared(
   const idle = plans.find((plan) => plan.kind === 'skip');
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
   deps.reached('planned');
-  // A missing archive is created later, when there is something to store.
-  const archive = existing.value === null ? ok(null) : await openForStoring(deps);
+  // A missing archive is created later, when there is something to store; here it is only known that it can be.
+  const isMissing = existing.value === null;
+  const archive = isMissing ? await checkArchivePlace(deps, request, { isLenient: false }) : await openForStoring(deps);
   if (!archive.ok) return archive;
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
   const done = await holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
@@ -234,15 +239,6 @@ async function hasChanged(
 async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise<boolean> {
   const stamped = await files.stamp(source.path);
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);
-}
-
-/** Opens the archive, or creates it. */
-async function openForStoring(deps: CompactDeps): Promise<Result<Archive, Failure>> {
-  const archive = await openSettled(deps, 'create');
-  if (!archive.ok) return archive;
-  if (archive.value !== null) return ok(archive.value);
-  const reason = 'it could not be created';
-  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
 }
 
 function breakerOpen(file: string): Failure {

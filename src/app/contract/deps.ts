@@ -31,6 +31,8 @@ export type AppDeps = {
 export type WritingDeps = AppDeps & {
   readonly stdout: (bytes: Uint8Array) => void;
   readonly reached: StepListener;
+  /** Why a missing archive could not be created; null: it could, or it exists. `isLenient` overlooks missing permissions and full disks. */
+  readonly findArchivePlaceProblem: (options: { readonly isLenient: boolean }) => Promise<ArchiveFailure | null>;
   readonly producerIndexes: ProducerIndexes;
 };
 

@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { before, test } from 'node:test';
+import { createUseCases } from '../../src/cli/compose.ts';
+import { run } from '../../src/cli/run.ts';
+import type { Step } from '../../src/ports/steps.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
+import { createFakeTerminal } from './fakes.ts';
+
+const TALK = chatTranscript(30);
+
+/** Runs the program, and records which steps it reached. */
+async function watched(argv: readonly string[]) {
+  const steps: Step[] = [];
+  const terminal = createFakeTerminal(argv);
+  const loadUseCases = async () => (composition: Parameters<typeof createUseCases>[0]) =>
+    createUseCases({ ...composition, reached: (step) => steps.push(step) });
+  const code = await run({ terminal, loadUseCases });
+  return { code, errors: terminal.errors(), steps };
+}
+
+before(async () => {
+  // What a run loads is loaded while it may be read.
+  const folder = mkdtempSync(join(tmpdir(), 'compact-test-'));
+  writeFileSync(join(folder, 'talk.jsonl'), TALK);
+  assert.equal((await watched(['-i', '--archive', join(folder, 'x.db'), join(folder, 'talk.jsonl')])).code, 0);
+  await watched(['-i', '--archive', '/proc/foo/x.db', join(folder, 'talk.jsonl')]);
+  rmSync(folder, { recursive: true });
+  becomeOrdinaryUser();
+});
+
+for (const archive of ['/proc/foo/x.db', '/proc/x.db', '/dev/null/x.db']) {
+  const skip = process.platform !== 'linux';
+  test(`that ${archive} can be no archive is said before the transcript is read`, { skip }, async (t) => {
+    const folder = folderWith(t, { 'talk.jsonl': TALK });
+    const { code, errors, steps } = await watched(['-i', '--archive', archive, join(folder, 'talk.jsonl')]);
+    assert.deepEqual([code, steps], [1, []]);
+    assert.ok(errors.startsWith(`${archive}: the archive cannot be opened: `), errors);
+  });
+}
+
+test('that an archive may not be created is said before anything is summarized', async (t) => {
+  const folder = folderWith(t, { 'logs/talk.jsonl': TALK, 'data/': '' });
+  chmodSync(join(folder, 'data'), 0o500);
+  const argv = ['-i', '--archive', join(folder, 'data/a/x.db'), join(folder, 'logs/talk.jsonl')];
+  const { code, errors, steps } = await watched(argv);
+  assert.deepEqual([code, steps], [1, ['read', 'planned']]);
+  assert.match(errors, /x\.db: the archive cannot be opened: permission denied \(EACCES\)/);
+  const skipped = await watched(['--if-over', '1M', ...argv]);
+  assert.deepEqual([skipped.code, skipped.steps], [0, ['read']]);
+});
+
+test('nothing is left where an archive could be made and none is', async (t) => {
+  const folder = folderWith(t, { 'logs/talk.jsonl': TALK, 'data/': '' });
+  const argv = ['-i', '--if-over', '1M', '--archive', join(folder, 'data/a/x.db'), join(folder, 'logs/talk.jsonl')];
+  assert.equal((await watched(argv)).code, 0);
+  assert.deepEqual(readdirSync(join(folder, 'data')), []);
+});
