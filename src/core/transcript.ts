@@ -93,4 +93,9 @@ export type Entry = EntryFacts & {
   readonly typedTokens?: number;
   /** Of a clip-archive of ours: sha256 of its line without the line ending, hex. */
   readonly sha256?: string;
+  /** What a clip-archive of ours is still known by where its producer wrote its record anew. */
+  readonly clip?: ClipMark;
 };
+
+/** `textSha256`: of its text with its white space made even, hex. `key`: the archive key in its last line; null: it has none. */
+export type ClipMark = { readonly textSha256: string; readonly key: string | null };

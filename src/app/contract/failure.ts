@@ -53,6 +53,14 @@ export type Failure =
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
   | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
+  /** Its producer wrote it anew after a compaction; `key` leads to what left it. `canUndoLast`: what it was before the last compaction can be had. */
+  | {
+      readonly kind: 'written-anew';
+      readonly file: string;
+      readonly archive: string;
+      readonly key: string;
+      readonly canUndoLast: boolean;
+    }
   /** The compacted file differs from what was written. */
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | {

@@ -163,7 +163,7 @@ export type RestoreReport = {
   readonly appendedBytes: number;
   /** Sentences for people; only where there are some. */
   readonly notes?: readonly string[];
-  /** All were to be undone, and one before these is not in the archive: what came out is compacted still. */
+  /** All were undone, and what came out begins with a summary that another program wrote. */
   readonly isStillCompacted?: true;
 };
 
@@ -194,6 +194,6 @@ export type VerifyReport = {
   readonly original: { readonly sha256: string; readonly bytes: number };
   readonly archive: string;
   readonly problems: readonly VerifyProblem[];
-  /** The original has a summary in it: it was written anew, by something else, after an earlier compaction. */
+  /** What is proven to be restorable is compacted still: the producer wrote it anew after an earlier compaction. */
   readonly isStillCompacted?: boolean;
 };

@@ -4,6 +4,7 @@ import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
 import { createFeatureReader } from '../../core/scoring.ts';
 import type { ScoreFeatures } from '../../core/scoring.ts';
+import { readShownKey } from '../../core/origin-key.ts';
 import { isClipArchiveText } from '../../core/split.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
@@ -17,6 +18,7 @@ import { isInterrupted } from '../contract/interruption.ts';
 import { UTF8_BOM } from './bom.ts';
 import { createFactSharer } from './share-facts.ts';
 import { isBlank } from './open-transcript.ts';
+import { normalizeClipText } from './written-anew.ts';
 import { parseRecord, readRecords, trimRecord } from './records.ts';
 
 /** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
@@ -140,8 +142,10 @@ function scanRecord(
   }
   if ('problem' in decoded) return bad(1, decoded.problem);
   const entry = toEntry(shared.facts(decoded), place, shared.features);
-  const isClip = decoded.kind === 'summary' && isClipArchiveText(decoded.message?.content ?? '');
-  return ok(isClip ? { ...entry, sha256: runtime.sha256(content) } : entry);
+  const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
+  if (!isClipArchiveText(text)) return ok(entry);
+  const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
+  return ok({ ...entry, sha256: runtime.sha256(content), clip });
 }
 
 /** The value around a list, or (null) its rest. */

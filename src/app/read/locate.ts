@@ -7,6 +7,7 @@ import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import { unitOf } from './records.ts';
+import { findRewrittenCycle } from './written-anew.ts';
 import { asScanSource, hashLines, provenLines, RestoreError, restoredLines } from './restored-lines.ts';
 import type { LineStream } from './restored-lines.ts';
 import { scanTranscript } from './index-records.ts';
@@ -73,6 +74,11 @@ export function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: S
   return formats.find(format) ?? stage.codec;
 }
 
+/** Whether the producer turned a compacted file into one of another format. */
+export function isOtherFormat({ format }: StoredCompaction, { codec }: Stage): boolean {
+  return format !== codec.format.name;
+}
+
 /**
  * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
  * had from it. `compaction` is the one that wrote the stage.
@@ -85,7 +91,9 @@ export function isWrittenAnew(
     stage,
   }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly stage: Stage },
 ): boolean {
-  if (stage.codec.records === undefined || isIntact(deps, compaction, stage)) return false;
+  const isOneFormat = !isOtherFormat(compaction, stage);
+  if (stage.codec.records === undefined && isOneFormat) return false;
+  if (isIntact(deps, compaction, stage)) return false;
   const { runtime } = deps;
   const unit = unitOf(stage.codec);
   try {
@@ -98,8 +106,19 @@ export function isWrittenAnew(
   }
 }
 
-export function notFound(stage: Stage, file: string, archivePath: string): Result<never, Failure> {
-  return summariesOf(stage).length === 0
-    ? err({ kind: 'not-compacted', file })
-    : err({ kind: 'not-in-archive', file, archive: archivePath });
+/** The key of a clip-archive that the archive knows, and whose record the producer wrote anew; null: there is none. */
+export function findRewrittenKey(deps: AppDeps, archive: Archive, stage: Stage): string | null {
+  const clips = summariesOf(stage).flatMap(({ clip }) => clip ?? []);
+  return clips.find((clip) => findRewrittenCycle(deps, archive, clip) !== null)?.key ?? null;
+}
+
+/** Why no compaction can be undone; `archive` null: there is none. */
+export function notFound(
+  deps: AppDeps,
+  { stage, file, archive }: { readonly stage: Stage; readonly file: string; readonly archive: Archive | null },
+): Result<never, Failure> {
+  if (summariesOf(stage).length === 0) return err({ kind: 'not-compacted', file });
+  const key = archive === null ? null : findRewrittenKey(deps, archive, stage);
+  if (archive === null || key === null) return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
+  return err({ kind: 'written-anew', file, archive: archive.path, key, canUndoLast: false });
 }

@@ -5,7 +5,7 @@ import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { err, ok } from '../../core/result.ts';
 import type { Result } from '../../core/result.ts';
-import type { Entry } from '../../core/transcript.ts';
+import type { ClipMark, Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
@@ -18,6 +18,7 @@ import type { CarriedMessage, Prior } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
+import { findRewrittenCycle } from './written-anew.ts';
 import { asFileSource, scanTranscript } from './index-records.ts';
 import type { Scan } from './index-records.ts';
 
@@ -109,7 +110,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   const wasCompacted = split.conversations.some(({ context }) => context.priorLine !== null);
   const archive = wasCompacted ? await input.archive() : ok(null);
   if (!archive.ok) return archive;
-  const findCycle = createCycleFinder(archive.value);
+  const findCycle = createCycleFinder(deps, codec, archive.value);
   const conversations = split.conversations.map((conversation) =>
     prepareConversation(conversation, {
       deps,
@@ -174,12 +175,11 @@ function prepareConversation(
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const { sha256, isUnmarked } = plain.prior;
-  const cycle = sha256 === undefined ? undefined : context.findCycle(sha256);
+  const cycle = context.findCycle(plain.prior);
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, {
       staleMessageCount: plain.staleMessageCount,
-      isMarked: isUnmarked !== true,
+      isMarked: plain.prior.isUnmarked !== true,
     });
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
     return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
@@ -195,15 +195,30 @@ function prepareConversation(
   };
 }
 
-type CycleFinder = (clipSha256: string) => StoredCycle | undefined;
+type CycleFinder = (prior: Entry) => StoredCycle | undefined;
 
 /** The newest cycle that wrote a clip-archive. Each is looked up once: in lists one conversation may stand many times, and so do its cycles. */
-function createCycleFinder(archive: Archive | null): CycleFinder {
+function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null): CycleFinder {
   const known = new Map<string, StoredCycle | undefined>();
-  return (clipSha256) => {
-    if (!known.has(clipSha256)) known.set(clipSha256, archive?.findCycles(clipSha256)[0]);
-    return known.get(clipSha256);
+  return ({ sha256, clip }) => {
+    if (archive === null || sha256 === undefined) return undefined;
+    if (!known.has(sha256))
+      known.set(sha256, archive.findCycles(sha256)[0] ?? findRewritten(deps, { archive, codec, clip }));
+    return known.get(sha256);
   };
+}
+
+/**
+ * The cycle of a clip-archive that its producer wrote anew. What it archived must be readable as lines of this file: where the format changed, or
+ * lines stand in the clip-archive word for word, the summary is carried on as text.
+ */
+function findRewritten(
+  deps: AppDeps,
+  { archive, codec, clip }: { readonly archive: Archive; readonly codec: Codec; readonly clip: ClipMark | undefined },
+): StoredCycle | undefined {
+  const found = clip === undefined ? null : findRewrittenCycle(deps, archive, clip);
+  if (found === null || found.format !== codec.format.name) return undefined;
+  return archive.readSurvivors(found.cycle.id).length > 0 ? undefined : found.cycle;
 }
 
 /** "22 file-history-snapshot and 1 summary records": what stands where messages were expected. */

@@ -41,7 +41,7 @@ export async function withCompacted<T>(
         name: input.name,
       });
       if (!stage.ok) return stage;
-      if (archive.value === null) return notFound(stage.value, input.name, deps.archivePath);
+      if (archive.value === null) return notFound(deps, { stage: stage.value, file: input.name, archive: null });
       return await work({ stage: stage.value, archive: archive.value, source });
     } finally {
       source.close();

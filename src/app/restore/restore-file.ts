@@ -10,7 +10,16 @@ import { holdFile } from '../write/hold-target.ts';
 import { isInterrupted } from '../contract/interruption.ts';
 import { hashPrefix } from '../read/hash-prefix.ts';
 import { createLineageCheck } from '../read/lineage-check.ts';
-import { codecBefore, isWrittenAnew, locateCompaction, notFound, readStage, summariesOf } from '../read/locate.ts';
+import {
+  codecBefore,
+  findRewrittenKey,
+  isOtherFormat,
+  isWrittenAnew,
+  locateCompaction,
+  notFound,
+  readStage,
+  summariesOf,
+} from '../read/locate.ts';
 import type { Stage } from '../read/locate.ts';
 import { unitOf } from '../read/records.ts';
 import type { RestoreReport } from '../contract/reports.ts';
@@ -56,7 +65,8 @@ async function undo(
   for (;;) {
     const compaction = locateCompaction(deps, archive, stage);
     if (compaction === null) break;
-    if (done.length > 0 && isWrittenAnew(deps, { archive, compaction, stage })) return ok(stillCompacted(done));
+    const mayBeAnew = done.length > 0 || isOtherFormat(compaction, stage);
+    if (mayBeAnew && isWrittenAnew(deps, { archive, compaction, stage })) break;
     lineage.add(compaction);
     const output = stage.lines;
     const { source } = compaction;
@@ -79,21 +89,18 @@ async function undo(
     if (!before.ok) return before;
     stage = before.value;
   }
-  // It said "all": an earlier state that is not the first is not what was asked for.
-  if (request.all && done.length > 0 && lineage.orphans().length > 0) {
-    return err({ kind: 'not-in-archive', file: name, archive: archive.path });
-  }
   const undone = done.at(-1);
-  if (undone === undefined) return notFound(stage, name, archive.path);
+  if (undone === undefined) return notFound(deps, { stage, file: name, archive });
+  // It said "all": an earlier state that is not the first is not what was asked for.
+  if (request.all) {
+    const key = findRewrittenKey(deps, archive, stage);
+    if (key !== null) return err({ kind: 'written-anew', file: name, archive: archive.path, key, canUndoLast: true });
+    const isLost = lineage.orphans().length > 0 || summariesOf(stage).some(({ clip }) => (clip?.key ?? null) !== null);
+    if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path });
+  }
+  // A summary without a key is another program's: for this one it is how the conversation began.
   const isStillCompacted = request.all && summariesOf(stage).length > 0;
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
-}
-
-/** Something else wrote the file anew after an earlier compaction: this is as far back as it goes. */
-function stillCompacted(done: readonly Undone[]): Undone {
-  const undone = done.at(-1);
-  if (undone === undefined) throw new Error('nothing was undone');
-  return { ...undone, isStillCompacted: true };
 }
 
 async function write(

@@ -5,13 +5,23 @@ import { carriedFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import { createLineageCheck } from '../read/lineage-check.ts';
-import { codecBefore, isWrittenAnew, locateCompaction, notFound, readStage } from '../read/locate.ts';
+import {
+  codecBefore,
+  findRewrittenKey,
+  isOtherFormat,
+  isWrittenAnew,
+  locateCompaction,
+  notFound,
+  readStage,
+  summariesOf,
+} from '../read/locate.ts';
 import type { Stage } from '../read/locate.ts';
 import { unitOf } from '../read/records.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
 import { isLineEnd, provenLines, RestoreError, restoredLines } from '../read/restored-lines.ts';
 import { withCompacted } from '../read/with-compacted.ts';
+import { findRewrittenCycle } from '../read/written-anew.ts';
 import { checkBatches } from './verify-batches.ts';
 import { checkGroups } from './verify-groups.ts';
 
@@ -25,7 +35,11 @@ async function verifyStages(
   { stage: first, archive, name }: { readonly stage: Stage; readonly archive: Archive; readonly name: string },
 ): Promise<Result<VerifyReport, Failure>> {
   const newest = locateCompaction(deps, archive, first);
-  if (newest === null) return notFound(first, name, archive.path);
+  if (
+    newest === null ||
+    (isOtherFormat(newest, first) && isWrittenAnew(deps, { archive, compaction: newest, stage: first }))
+  )
+    return notFound(deps, { stage: first, file: name, archive });
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
   const ownLines = newest.inserted.filter((one) => !isLineEnd(one)).length;
   const counts = {
@@ -41,6 +55,9 @@ async function verifyStages(
   while (stage !== null && problems.length === 0) {
     const compaction = locateCompaction(deps, archive, stage);
     if (compaction === null) {
+      const rewritten = findRewrittenCycles(deps, archive, stage);
+      lineage.addFound(rewritten);
+      isStillCompacted = rewritten.length > 0 || findRewrittenKey(deps, archive, stage) !== null;
       problems = lineage.orphans().map(describeOrphan);
       break;
     }
@@ -75,6 +92,12 @@ async function verifyStages(
     problems,
     ...(isStillCompacted && { isStillCompacted }),
   });
+}
+
+function findRewrittenCycles(deps: AppDeps, archive: Archive, stage: Stage): readonly StoredCycle[] {
+  return summariesOf(stage).flatMap(({ clip }) =>
+    clip === undefined ? [] : (findRewrittenCycle(deps, archive, clip)?.cycle ?? []),
+  );
 }
 
 function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {

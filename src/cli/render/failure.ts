@@ -66,6 +66,12 @@ export function renderFailure(failure: LookupFailure): string {
         `its compaction is not in the archive ${safeText(failure.archive)}.`,
         'Name the archive that was used with --archive.',
       );
+    case 'written-anew':
+      return at(
+        failure.file,
+        'its producer wrote it anew after a compaction, so its first original cannot be restored byte for byte.',
+        `${failure.canUndoLast ? "'compact restore' without --all gives back what it was before the last compaction. " : ''}'compact show ${safeText(failure.key)} --messages' prints the lines that left it.`,
+      );
     case 'altered': {
       const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
       return `${place}: not as it was written: ${safeText(failure.problem)}. 'compact verify' says what is still whole.`;

@@ -15,8 +15,7 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   ];
 }
 
-const STILL_COMPACTED =
-  'it is compacted still: a compaction before these is not in this archive (name the one that was used then with --archive), or the file was written anew since.';
+const STILL_COMPACTED = 'it begins with a summary that another program wrote.';
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   if (output === file) return `: ${theme.good('restored in place')}, `;

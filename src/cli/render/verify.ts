@@ -19,7 +19,10 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
   const lines = `${countOf(kept, 'line')} kept, ${formatCount(archived)} archived`;
   const since = appended === 0 ? '' : `, ${formatCount(appended)} appended since`;
   const batches = `${countOf(report.batches, 'batch', 'batches')} of ${countOf(report.cycles, 'compaction')}`;
-  const before = report.isStillCompacted === true ? ', which was compacted before and written anew since,' : '';
-  const original = `the original of ${formatBytes(report.original.bytes)}${before} can be restored`;
+  const size = formatBytes(report.original.bytes);
+  const original =
+    report.isStillCompacted === true
+      ? `what it was before the last of them, ${size}, can be restored; that was compacted before and written anew by its producer since`
+      : `the original of ${size} can be restored`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
 }

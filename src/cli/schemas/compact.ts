@@ -110,6 +110,7 @@ const failureKind = z.enum([
   'in-use',
   'not-compacted',
   'not-in-archive',
+  'written-anew',
   'altered',
   'no-summary',
   'low-retention',

@@ -15,5 +15,5 @@ export const restoreReportSchema = z.strictObject({
   isStillCompacted: z
     .literal(true)
     .optional()
-    .describe('all were to be undone, and one before these is not in the archive'),
+    .describe('all were undone, and what came out begins with a summary that another program wrote'),
 }) satisfies z.ZodType<RestoreReport>;

@@ -33,5 +33,7 @@ export const verifyReportSchema = z.strictObject({
   isStillCompacted: z
     .boolean()
     .optional()
-    .describe('the original has a summary in it: it was written anew after an earlier compaction'),
+    .describe(
+      'what is proven to be restorable is compacted still: the producer wrote it anew after an earlier compaction',
+    ),
 }) satisfies z.ZodType<VerifyReport>;

@@ -133,6 +133,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: its compaction is not in the archive /data/archive.db. Name the archive that was used with --archive.',
   ],
   [
+    { kind: 'written-anew', file, archive: path, key: '0123456789ab', canUndoLast: false },
+    "talk.jsonl: its producer wrote it anew after a compaction, so its first original cannot be restored byte for byte. 'compact show 0123456789ab --messages' prints the lines that left it.",
+  ],
+  [
     { kind: 'altered', file, line: 3, problem: 'a kept line differs' },
     "talk.jsonl:3: not as it was written: a kept line differs. 'compact verify' says what is still whole.",
   ],
