@@ -16,7 +16,7 @@ import { costOf } from '../summarize/usage.ts';
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;
 
-/** What would be done, without doing it: no model, no archive row, no file. Tokens are upper bounds: no summary is shorter than it may be. */
+/** What would be done, without doing it: no model, no archive row, no file. Tokens are estimates: summaries are taken to be as long as they may be. */
 export function planReport(
   transcript: Prepared,
   request: CompactFileRequest,
@@ -36,7 +36,8 @@ export function planReport(
     const plan = plans[index] ?? null;
     if (plan === null) return reportConversation(prepared, () => true, null);
     const clipTokens = expectClipTokens(transcript, prepared, { plan, policy });
-    return reportConversation(prepared, isKept, { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] });
+    const done = { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] };
+    return atMostBefore(reportConversation(prepared, isKept, done));
   });
   const notes = transcript.conversations.flatMap((prepared, index) => {
     const plan = plans[index] ?? null;
@@ -55,6 +56,12 @@ export function planReport(
     archive: null,
     plan: describePlan(transcript, plans, { request, service }),
   };
+}
+
+/** A compaction that gains nothing is not made, whatever its summaries come to. */
+function atMostBefore(report: ConversationReport): ConversationReport {
+  const { before, after, by } = report.tokens;
+  return { ...report, tokens: { before, after: Math.min(before, after), by } };
 }
 
 /** Of a service, each request is made as it would leave; the offline provider's are only counted. */

@@ -101,10 +101,10 @@ export type FailureKind =
 export type PlanReport = {
   readonly chunks: number;
   readonly requests: number;
-  /** Estimated, upper bounds. */
+  /** Estimates: each request made once, and every summary as long as it may be. */
   readonly tokensIn: number;
   readonly tokensOut: number;
-  /** Upper bound, in the currency of the configured prices; null: the model has none. */
+  /** Estimate, in the currency of the configured prices; null: the model has none. */
   readonly cost: number | null;
   /** What would be asked of a model, chunk after chunk. */
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];

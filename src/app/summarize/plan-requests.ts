@@ -9,7 +9,7 @@ import { chunkRequest } from './summarize.ts';
 /** The request of a chunk, as far as it is known before the chunks before it are summarized. */
 export type PlannedRequest = {
   readonly messages: number;
-  /** Upper bound: a previous summary as long as it may be is counted. */
+  /** Estimate: a previous summary is counted as long as it may be. */
   readonly tokensIn: number;
   /** Whole for the first chunk; the others wait for the summary before them. */
   readonly request: Omit<ModelRequest, 'source' | 'timeout'> | null;

@@ -9,7 +9,7 @@ import { restoredPath } from '../transcript-name.ts';
 import { countKept, factRows } from './facts.ts';
 import { countLevels, LEVEL_TEXTS, levelRows, planRows, usageRows } from './model-rows.ts';
 import type { LevelCounts } from './model-rows.ts';
-import { countOf, formatChange, formatCount, formatSaving } from './quantities.ts';
+import { countOf, formatChange, formatCount, formatEstimate, formatSaving } from './quantities.ts';
 import { reportRow } from './report-row.ts';
 import { safeText } from './safe-text.ts';
 import { shellWord } from './shell-word.ts';
@@ -79,7 +79,10 @@ export function renderTotals(
     ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
     ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
   ];
-  const saving = compacted + planned === 0 ? '' : `; tokens ${formatChange(tokens)} (${formatSaving(tokens)})`;
+  const saving =
+    compacted + planned === 0
+      ? ''
+      : `; tokens ${planned > totals.previewed ? formatEstimate(tokens) : formatChange(tokens)} (${formatSaving(tokens)})`;
   const nothing = planned === 0 ? '' : `; ${totals.previewed > 0 ? 'no transcript' : 'nothing'} was written`;
   const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${saving}${nothing}`;
   const models = [
@@ -135,7 +138,8 @@ function tokensText(report: CompactReport): string {
   const tokens = sumTokens(report);
   const by = report.conversations[0]?.tokens.by;
   const measure = by === undefined ? '' : `; estimate: ${safeText(by)}`;
-  return `${formatChange(tokens)} (${formatSaving(tokens)}${measure})`;
+  const change = report.plan === undefined ? formatChange(tokens) : formatEstimate(tokens);
+  return `${change} (${formatSaving(tokens)}${measure})`;
 }
 
 function batchesText(report: CompactReport): string {

@@ -26,9 +26,9 @@ export function planRows({ plan }: CompactReport): readonly string[] {
     ...reportList('chunks', [formatCount(chunks)]),
     ...reportList('requests', [
       formatCount(requests),
-      `up to ${countOf(tokensIn, 'token')} in`,
+      `about ${countOf(tokensIn, 'token')} in`,
       `${formatCount(tokensOut)} out`,
-      ...(cost === null ? [] : [`cost up to ${formatCost(cost)}`]),
+      ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
     ]),
   ];
 }

@@ -13,6 +13,11 @@ export function formatChange(change: { readonly before: number; readonly after: 
   return `${formatCount(change.before)} → ${formatCount(change.after)}`;
 }
 
+/** '420 → about 26'. */
+export function formatEstimate(change: { readonly before: number; readonly after: number }): string {
+  return `${formatCount(change.before)} → about ${formatCount(change.after)}`;
+}
+
 /** '95 % saved', or by how much it has grown. Rounded toward zero: it never claims more than there is. */
 export function formatSaving(change: { readonly before: number; readonly after: number }): string {
   if (change.before === 0) return 'nothing saved';

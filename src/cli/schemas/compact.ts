@@ -54,15 +54,15 @@ const doneSchema = z.strictObject({
     .strictObject({
       chunks: count,
       requests: count,
-      tokensIn: count,
-      tokensOut: count,
+      tokensIn: count.describe('estimate'),
+      tokensOut: count.describe('estimate'),
       cost,
       asked: z
         .array(
           z.strictObject({
             conversation: z.string(),
             messages: count,
-            tokensIn: count.describe('upper bound'),
+            tokensIn: count.describe('estimate'),
             request: request.nullable().describe('null: it waits for the summary before it'),
           }),
         )

@@ -88,9 +88,9 @@ test('a plan tells what would be asked, and that nothing was written', () => {
   assert.deepEqual(renderCompactReport(planned, rendering()), [
     'talk.jsonl: the plan; nothing was written',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
+    '  tokens    12,000 → about 750 (93 % saved; estimate: utf8-bytes/4)',
     '  chunks    3',
-    '  requests  4, up to 9,000 tokens in, 4,096 out',
+    '  requests  4, about 9,000 tokens in, 4,096 out',
     '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
   ]);
 });
@@ -140,6 +140,6 @@ test('the totals of an interrupted run tell what it left, those of a dry run tha
     ['11 transcripts: 2 compacted, 9 not done; tokens 4,000 → 1,000 (75 % saved)'],
   );
   assert.deepEqual(renderTotals({ ...TOTALS, compacted: 0, planned: 2 }, { ...rendering(), archive: null }), [
-    '4 transcripts: 2 planned, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → 1,000 (75 % saved); nothing was written',
+    '4 transcripts: 2 planned, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → about 1,000 (75 % saved); nothing was written',
   ]);
 });

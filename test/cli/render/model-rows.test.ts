@@ -44,8 +44,8 @@ test('a plan tells the most that its requests may cost', () => {
   const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: 0.0123 };
   assert.deepEqual(planRows(compactReport({ plan })), [
     '  chunks    3',
-    '  requests  4, up to 9,000 tokens in, 4,096 out,',
-    '            cost up to 0.012',
+    '  requests  4, about 9,000 tokens in, 4,096 out,',
+    '            cost about 0.012',
   ]);
 });
 
