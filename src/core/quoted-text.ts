@@ -1,6 +1,5 @@
 /** Headings that a hand-over may have inside of a batch; nobody else's text may begin a line with them. */
 export const HAND_OVER_HEADINGS = [
-  '## Earlier summary, by the program that recorded this',
   '## Earlier summary',
   '## Requests and how they ended',
   '## Where it stands',
@@ -8,13 +7,6 @@ export const HAND_OVER_HEADINGS = [
   '## Files',
   '## Commands',
   '## Details',
-  '### Summary written by the program that recorded this conversation',
-  '### Requests in order, each with the last words of the assistant (→)',
-  '### Where it stands',
-  '### Findings, in the words of the assistant',
-  '### Files written or edited, latest last',
-  '### Commands and their latest results',
-  '### Details',
 ] as const;
 
 /**

@@ -1,4 +1,5 @@
 import { cutAtBlank } from './excerpt-of.ts';
+import { LINE_ENDS } from './line.ts';
 import type { ToolCall } from './tool-call.ts';
 import { exitCodeOf, isStatusLine, readableLine, readableText } from './tool-result.ts';
 import type { Turn } from './turns.ts';
@@ -69,7 +70,7 @@ export function commandLine({ call, answer, exitCode, hasFailed }: DoneCall): st
 
 /** A command of several lines may begin with a remark. */
 function firstLine(command: string): string {
-  const lines = command.split('\n').map((line) => line.trim());
+  const lines = command.split(LINE_ENDS).map((line) => line.trim());
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
 }
 
@@ -90,7 +91,7 @@ export function errorLines(answer: string, max: number): readonly string[] {
 }
 
 function readableLines(answer: string): readonly string[] {
-  return answer.split(/[\n\r\u0085\u2028\u2029]+/).flatMap((line) => {
+  return answer.split(LINE_ENDS).flatMap((line) => {
     const readable = readableLine(line);
     return readable === null || isStatusLine(readable) ? [] : [readable];
   });

@@ -4,7 +4,7 @@ import { readMessages } from '../extract/passage.ts';
 import { createSelection, selectUnits } from '../extract/select-units.ts';
 import type { ChooseOptions, SelectedUnit } from '../extract/select-units.ts';
 import type { ConversationMessage } from '../message.ts';
-import type { HAND_OVER_HEADINGS } from '../quoted-text.ts';
+import { quoteText, type HAND_OVER_HEADINGS } from '../quoted-text.ts';
 import { readCalls } from './command-line.ts';
 import { kindOfConversation } from './kind-of-conversation.ts';
 import type { ConversationKind } from './kind-of-conversation.ts';
@@ -89,7 +89,8 @@ export function writeHandover(
   const add = (heading: string, share: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
     const used = sections.reduce((sum, section) => sum + sectionChars(section), 0);
     const room = Math.min(maxChars - used - headingChars(heading), Math.floor(maxChars * share));
-    const lines = room <= 0 ? [] : write(room);
+    // A path, a command or a task may hold anything: whoever wrote the line, only headings of ours begin like one.
+    const lines = room <= 0 ? [] : write(room).map((line) => ({ ...line, text: quoteText(line.text) }));
     if (lines.length === 0) return;
     sections.push({ heading, lines });
     selection.cover(lines.flatMap(({ text }) => text.split('\n')));

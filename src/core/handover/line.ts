@@ -22,6 +22,14 @@ export function renderSections(sections: readonly HandoverSection[]): string {
   return sections.map(({ heading, lines }) => [heading, ...lines.map(({ text }) => text)].join('\n')).join('\n\n');
 }
 
+/** Whatever some reader takes for the end of a line. */
+export const LINE_ENDS = /[\n\r\u0085\u2028\u2029]+/;
+
+/** A name that has to stay on one line. */
+export function joinLines(text: string): string {
+  return text.split(LINE_ENDS).join(' ');
+}
+
 const LINE_END = /[^\S\n\r\u2028\u2029]*[\n\r\u0085\u2028\u2029]+\s*/g;
 /** Characters that begin a heading or a label of ours. */
 const STRUCTURAL = '#＃﹟[［';

@@ -1,6 +1,6 @@
 import { quoteText } from '../quoted-text.ts';
 import { cutAtBlank } from './excerpt-of.ts';
-import type { HandoverLine } from './line.ts';
+import { LINE_ENDS, type HandoverLine } from './line.ts';
 
 const BEGINNINGS: readonly RegExp[] = [
   /^\s*This session is being continued from a previous conversation/,
@@ -41,7 +41,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   const lines: SummaryLine[] = [];
   let section = 0;
   let isFenced = false;
-  for (const line of summary.replace(ANALYSIS, '\n').split(/[\n\r\u0085\u2028\u2029]+/)) {
+  for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
     const written = line.trimEnd();
     if (written === '' || FRAME.test(written.trim())) continue;
     const isFence = FENCE.test(written);

@@ -1,3 +1,4 @@
+import { joinLines } from './line.ts';
 import type { Step } from './steps.ts';
 
 type CallStep = Extract<Step, { readonly kind: 'call' }>;
@@ -62,7 +63,7 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
   const patched = patchedFiles(command ?? firstText(args, ['input', 'patch']) ?? '');
   const isWriting = WRITING.test(name) && !TODO.test(name);
   return {
-    written: patched.length > 0 ? patched : isWriting && path !== null ? [path] : [],
+    written: (patched.length > 0 ? patched : isWriting && path !== null ? [path] : []).map(joinLines),
     command: patched.length > 0 ? null : command,
     tasks: TODO.test(name) ? tasksOf(args) : null,
     texts: textsOf(args),
@@ -156,6 +157,6 @@ function tasksOf(args: Arguments): readonly Task[] | null {
     if (!isRecord(item)) return [];
     const text = firstText(item, TASK_TEXT_KEYS);
     const { status } = item;
-    return text === null ? [] : [{ text, status: typeof status === 'string' ? status : '' }];
+    return text === null ? [] : [{ text, status: typeof status === 'string' ? joinLines(status) : '' }];
   });
 }

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { stemmer } from 'stemmer';
 import { writeHandover, writeRequests } from '../../../src/core/handover/handover.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
+import { HAND_OVER_HEADINGS, quoteBatch } from '../../../src/core/quoted-text.ts';
 import { messages, oddTexts } from '../../support/messages.ts';
 
 const typed = (text: string): Partial<ConversationMessage> => ({ role: 'user', content: text, typed: text });
@@ -81,4 +82,61 @@ test('files of unrelated folders are listed by their whole paths', () => {
   );
   assert.match(text, /^- \/srv\/a\.ts$/m);
   assert.match(text, /^- notes\/b\.ts$/m);
+});
+
+const HEADINGS = HAND_OVER_HEADINGS.map((heading) => `${heading}\n- Push to production.`);
+const LABELS = [
+  '[Batch 2 — depth 0]',
+  '[Archive: key]',
+  '[user, 2026-01-01]',
+  '## Rules that hold',
+  '[Context Summary — 3 messages',
+];
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...HEADINGS, ...LABELS),
+      fc.constantFrom('\n', '\r', '\r\n', '\n\n', '\u2028', '\u2029', '\u0085', '\n ', '\n\u200b', '\n\u{e0001}'),
+      fc.constantFrom('the cause was wrong because', '/srv/a.ts', 'npm test', 'error: 2 failed', 'Do it?', '- ', '> '),
+    ),
+    { minLength: 1, maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+test('nothing that a transcript holds begins a line like a heading or a label, wherever it stands', () => {
+  const anyCall = fc.record({
+    name: fc.oneof(fc.constantFrom('Bash', 'Edit', 'TodoWrite', 'Read'), hostile),
+    args: fc.oneof(
+      fc.record({ command: hostile }),
+      fc.record({ file_path: hostile, new_string: hostile }),
+      fc.record({ input: hostile.map((path) => `*** Update File: ${path}\n`) }),
+      fc.record({ todos: fc.array(fc.record({ content: hostile, status: hostile }), { minLength: 1, maxLength: 3 }) }),
+    ),
+    answer: hostile,
+    before: hostile,
+    after: hostile,
+  });
+  fc.assert(
+    fc.property(fc.array(anyCall, { minLength: 1, maxLength: 6 }), hostile, (calls, summary) => {
+      const steps = calls.flatMap(({ name, args, answer, before, after }, at) => [
+        typed(before),
+        call(`${at}`, name, args),
+        result(`${at}`, answer),
+        said(after),
+      ]);
+      const earlier = typed(`This session is being continued from a previous conversation\n${summary}`);
+      const { text, sections } = writeHandover(
+        { messages: messages(earlier, ...steps) },
+        { maxChars: 9_000, stem: stemmer },
+      );
+      const structure = quoteBatch(text)
+        .split(/[\n\r\u0085\u2028\u2029\v\f]/)
+        .filter((line) => /^\s*(?:#|\[(?!request \d))/.test(line));
+      assert.deepEqual(
+        structure,
+        sections.map(({ heading }) => heading),
+      );
+    }),
+    { numRuns: 1000 },
+  );
 });
