@@ -42,7 +42,7 @@ export type CycleDraft = {
   readonly live: readonly BatchRef[];
 };
 
-export type LineFate = 'summarized' | 'marked' | 'survived';
+export type LineFate = 'summarized' | 'other' | 'survived';
 
 /** The message of an archived line, for search. */
 export type MessageDraft = {

@@ -52,7 +52,7 @@ export type Format = {
 export type ContextView = {
   /** The line of the summary that stands for everything before it; null: never compacted. */
   readonly priorLine: number | null;
-  /** True for a line of the conversation that the producer no longer sends: archived and marked, never summarized. */
+  /** True for a line of the conversation that the producer no longer sends: archived as `other`, never summarized. */
   readonly isStale: (entry: Entry) => boolean;
   /** True for a stale message that the summary stands for. Without it: for those of the main thread that need not go. */
   readonly isInSummary?: (entry: Entry) => boolean;

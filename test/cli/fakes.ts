@@ -198,7 +198,7 @@ export function compactReport(changes: Partial<CompactReport> = {}): CompactRepo
         ],
       },
     ],
-    ledger: { kept: 25, summarized: 1390, marked: 5, total: 1420 },
+    ledger: { kept: 25, summarized: 1390, other: 5, total: 1420 },
     archive: '/data/archive.db',
     ...changes,
   };

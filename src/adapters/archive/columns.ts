@@ -6,7 +6,7 @@ import type { LineFate } from '../../ports/archive.ts';
 /** How values stand in columns; rows.ts reads them back. */
 
 /** Codes by position: they are stored, so names are only ever added at the end. */
-export const FATES = ['summarized', 'marked', 'survived'] as const satisfies readonly LineFate[];
+export const FATES = ['summarized', 'other', 'survived'] as const satisfies readonly LineFate[];
 export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 

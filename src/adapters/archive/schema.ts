@@ -97,7 +97,7 @@ CREATE TABLE lines (
   line INTEGER NOT NULL,
   offset INTEGER NOT NULL,
   size_bytes INTEGER NOT NULL,
-  fate INTEGER NOT NULL CHECK (fate BETWEEN 0 AND 2), -- summarized, marked, survived
+  fate INTEGER NOT NULL CHECK (fate BETWEEN 0 AND 2), -- summarized, other, survived
   cycle_id INTEGER REFERENCES cycles,
   batch_id INTEGER REFERENCES batches,
   role INTEGER CHECK (role BETWEEN 0 AND 3), -- user, assistant, system, tool; null: no message

@@ -65,13 +65,13 @@ export function labelBatch(
   return { label, depth, ...times, count: messageCount, ...(level === 'plain' ? {} : { level }) };
 }
 
-/** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and marked. */
+/** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and counted as other. */
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
   const count = (kind: LineOutcome['kind']): number =>
     outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
   const kept = count('kept');
   const summarized = count('summarized');
-  return { kept, summarized, marked: outcomes.length - kept - summarized, total: outcomes.length };
+  return { kept, summarized, other: outcomes.length - kept - summarized, total: outcomes.length };
 }
 
 type ReportBase = Pick<CompactReport, 'schema' | 'file' | 'format'> & {
@@ -111,7 +111,7 @@ export function skippedReport(
     sha256: { ...base.sha256, after },
     bytes: { ...base.bytes, after: input.output === null ? null : base.bytes.before },
     conversations: transcript.conversations.map((one) => reportConversation(one, () => true, null)),
-    ledger: { kept: lineCount, summarized: 0, marked: 0, total: lineCount },
+    ledger: { kept: lineCount, summarized: 0, other: 0, total: lineCount },
     archive: null,
   };
 }

@@ -135,5 +135,5 @@ function clipTokensByHash(
 
 function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
-  return { kept: stay, summarized, marked: source.lineCount - stay - summarized, total: source.lineCount };
+  return { kept: stay, summarized, other: source.lineCount - stay - summarized, total: source.lineCount };
 }

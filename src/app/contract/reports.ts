@@ -33,7 +33,7 @@ export type ConversationReport = {
 export type Ledger = {
   readonly kept: number;
   readonly summarized: number;
-  readonly marked: number;
+  readonly other: number;
   readonly total: number;
 };
 

@@ -87,7 +87,7 @@ export function holdsLines(
   return true;
 }
 
-/** The line of the prior summary is marked: it is no message of the conversation. */
+/** The line of the prior summary is other: it is no message of the conversation. */
 function draftLine(line: {
   readonly bytes: Uint8Array;
   readonly at: number;
@@ -99,7 +99,7 @@ function draftLine(line: {
   const index = at - (hasPrior ? 1 : 0);
   const batch = finished.batchOf.get(index);
   if (message === undefined || batch === undefined) {
-    return { line: at + 1, bytes, fate: 'marked', cycle: 0, batch: null, message: null };
+    return { line: at + 1, bytes, fate: 'other', cycle: 0, batch: null, message: null };
   }
   const { id, role, name, created_at: when, content: text } = message;
   const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;

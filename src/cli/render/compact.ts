@@ -155,9 +155,9 @@ function batchesText(report: CompactReport): string {
 }
 
 function ledgerText({ ledger }: CompactReport): string {
-  const { kept, summarized, marked, total } = ledger;
-  const markedText = marked === 0 ? '' : `, ${formatCount(marked)} marked`;
-  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${markedText}, of ${formatCount(total)}`;
+  const { kept, summarized, other, total } = ledger;
+  const otherText = other === 0 ? '' : `, ${formatCount(other)} other`;
+  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${otherText}, of ${formatCount(total)}`;
 }
 
 function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {

@@ -47,7 +47,7 @@ const doneSchema = z.strictObject({
   bytes: z.strictObject({ before: count, after: count.nullable() }),
   conversations: z.array(conversation),
   ledger: z
-    .strictObject({ kept: count, summarized: count, marked: count, total: count })
+    .strictObject({ kept: count, summarized: count, other: count, total: count })
     .describe('lines of the input; each is exactly one of the three'),
   archive: z.string().nullable().describe('null: nothing was stored'),
   plan: z

@@ -5,7 +5,7 @@ import type { ConversationView } from './view.ts';
 /** What becomes of a line. survived: its text stands in the clip-archive word for word; the line itself is archived. */
 export type LineOutcome =
   | { readonly kind: 'kept' }
-  | { readonly kind: 'marked' | 'survived'; readonly conversation: number | null }
+  | { readonly kind: 'other' | 'survived'; readonly conversation: number | null }
   | { readonly kind: 'summarized'; readonly conversation: number; readonly index: number };
 
 /** One conversation with its plan; null: it stays as it is. */
@@ -62,7 +62,7 @@ export function planLines(
   const pinned = latestOfEachPin(loose);
   for (const entry of loose) {
     const mayGo = entry.kind !== 'header' && !pinned.has(entry.line);
-    if (mayGo && entry.line < earliestCut) set(entry.line, { kind: 'marked', conversation: null });
+    if (mayGo && entry.line < earliestCut) set(entry.line, { kind: 'other', conversation: null });
   }
   return { outcomes, insertBefore };
 }
@@ -109,19 +109,19 @@ function setRest(
   const { entries, prior, mustGo = () => false, companionOf = () => null } = view;
   const pinned = latestOfEachPin(entries.filter((entry) => !mustGo(entry)));
   const decided = new Set([...view.messages, ...view.instructions].map((entry) => entry.line));
-  const marked: LineOutcome = { kind: 'marked', conversation };
+  const other: LineOutcome = { kind: 'other', conversation };
   const attached: [line: number, message: number][] = [];
   for (const entry of entries) {
     const { line } = entry;
     if (decided.has(line) || entry.kind === 'header') continue;
-    if (entry === prior || mustGo(entry)) set(line, marked);
+    if (entry === prior || mustGo(entry)) set(line, other);
     else if (!pinned.has(line)) {
       const message = companionOf(entry);
       if (message !== null) attached.push([line, message]);
-      else if (line < cutLine) set(line, marked);
+      else if (line < cutLine) set(line, other);
     }
   }
-  for (const [line, message] of attached) if (!isKept(message)) set(line, marked);
+  for (const [line, message] of attached) if (!isKept(message)) set(line, other);
 }
 
 /** The line of the header; 0: there is none, or something that is said stays before it: a summary behind it would stand for that too. */

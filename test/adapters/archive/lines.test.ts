@@ -52,7 +52,7 @@ test('any lines of any fate come back in order', (t) => {
   const archive = tempArchive(t);
   const line = fc.record({
     bytes: fc.uint8Array({ maxLength: 2000 }),
-    fate: fc.constantFrom('summarized', 'marked', 'survived'),
+    fate: fc.constantFrom('summarized', 'other', 'survived'),
     isLoose: fc.boolean(),
   });
   fc.assert(
@@ -206,7 +206,7 @@ test('survivors are those of the whole lineage that no cycle of it has summarize
     survivor(1),
     lineDraft(2),
     survivor(3),
-    lineDraft(4, { fate: 'marked', batch: null }),
+    lineDraft(4, { fate: 'other', batch: null }),
   ]);
   const next = { cycles: [cycleDraft({ cycle: 2, parentCycleId: 1 })], carried: [{ lineId: 1, cycle: 0, batch: 0 }] };
   applied(archive, compactionDraft(2, next), [lineDraft(1), survivor(2)]);

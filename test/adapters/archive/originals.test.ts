@@ -27,7 +27,7 @@ function twoCycles(archive: Archive): void {
     lineDraft(1, { ...text('one'), batch: 1 }),
     lineDraft(2, { ...text('two'), batch: 0 }),
     lineDraft(3, { ...text('kept'), batch: null, fate: 'survived' }),
-    lineDraft(4, { ...text('title'), batch: null, fate: 'marked' }),
+    lineDraft(4, { ...text('title'), batch: null, fate: 'other' }),
     lineDraft(5, { ...text('three'), batch: 1 }),
   ]);
   const sources = [

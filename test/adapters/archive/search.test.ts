@@ -301,7 +301,7 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
     archive.searchBatches(batchQuery('keel')).map(({ isLive }) => isLive),
     [false],
   );
-  applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, fate: 'marked' })]);
+  applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, fate: 'other' })]);
   for (const conversationId of [null, 'harbor', 'fork']) {
     const found = archive.searchBatches(batchQuery('keel', { filter: { ...ANY, conversationId } }));
     assert.deepEqual(

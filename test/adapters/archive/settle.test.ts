@@ -48,7 +48,7 @@ function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: 
   });
   return {
     draft: compactionDraft(3, { cycles: [cycle], kept, carried: [{ lineId: 1, cycle: 0, batch: 0 }], processId: 77 }),
-    lines: [lineDraft(1, { message: messageDraft() }), lineDraft(2, { fate: 'marked', batch: null })],
+    lines: [lineDraft(1, { message: messageDraft() }), lineDraft(2, { fate: 'other', batch: null })],
   };
 }
 

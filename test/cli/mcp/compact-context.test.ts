@@ -37,7 +37,7 @@ test('a transcript is compacted into a new file, and the figures are given', asy
     format: 'chat-lines',
     output: join(logs, 'talk.compact.jsonl'),
     messages: { before: 80, after: 9 },
-    lines: { kept: 8, summarized: 72, marked: 0, total: 80 },
+    lines: { kept: 8, summarized: 72, other: 0, total: 80 },
     conversations: 1,
     summaries: 1,
     cycles: 1,

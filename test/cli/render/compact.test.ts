@@ -26,7 +26,7 @@ test('a compaction tells what it did, where things are, and how to undo it', () 
     '  messages  1,420 → 26',
     '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
-    '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
+    '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
     '  archive   /data/archive.db',
     '  restore   compact restore talk.compact.jsonl -o talk.restored.jsonl',
   ]);
@@ -91,7 +91,7 @@ test('a plan tells what would be asked, and that nothing was written', () => {
     '  tokens    12,000 → about 750 (93 % saved; estimate: utf8-bytes/4)',
     '  chunks    3',
     '  requests  4, about 9,000 tokens in, 4,096 out',
-    '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
+    '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
   ]);
 });
 

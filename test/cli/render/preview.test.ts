@@ -34,6 +34,6 @@ test('a preview is told like a compaction, with what was not done', () => {
     '  messages  1,420 → 26',
     '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
-    '  lines     25 kept, 1,390 summarized, 5 marked, of 1,420',
+    '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
   ]);
 });

@@ -48,7 +48,7 @@ test('P8: a later instruction survives in its place, after the clip-archive', ()
   assert.deepEqual(fates(entries, 2), { kinds: 'su su su su ke su su ke ke', insertBefore: 5 });
 });
 
-test('the latest of each kind of meta record stays, earlier ones are marked', () => {
+test('the latest of each kind of meta record stays, earlier ones go', () => {
   const entries = [meta(1, 'title'), meta(2, 'mode'), meta(3, 'title'), meta(4), ...said(6, 5)];
   assert.deepEqual(fates(entries, 2), { kinds: 'ma ke ke ma su su su su ke ke', insertBefore: 9 });
 });
@@ -87,7 +87,7 @@ test('a blank line between the rows of two conversations stays unless it stands 
   }));
   const kinds = (line: number): string =>
     planLines(plans, [blank(line)], { lineCount: 12, isChain: false }).outcomes[line - 1]?.kind ?? '';
-  assert.deepEqual([kinds(2), kinds(5)], ['marked', 'kept']);
+  assert.deepEqual([kinds(2), kinds(5)], ['other', 'kept']);
 });
 
 test('every line has one outcome, and every message that goes is named by its index', () => {
