@@ -158,7 +158,7 @@ test('L8: a summary whose archive is elsewhere is kept as a batch of its own, qu
   assert.ok(after.includes(quoted));
   assert.equal(report.conversations[0]?.cycles, 2);
   assert.deepEqual((await second.verify('talk.jsonl')).problems, []);
-  assert.equal((await second.restore('talk.jsonl')).toString(), compacted + chatTranscript(20, 100));
+  assert.equal((await second.restore('talk.jsonl', false)).toString(), compacted + chatTranscript(20, 100));
   third.write('talk.jsonl', second.read('talk.jsonl').toString() + chatTranscript(20, 200));
   reportOf(await third.compact('talk.jsonl'));
   const { content: last } = JSON.parse(third.read('talk.jsonl').toString().split('\n')[0] ?? '');

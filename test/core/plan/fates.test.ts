@@ -50,7 +50,7 @@ test('P8: a later instruction survives in its place, after the clip-archive', ()
 
 test('the latest of each kind of meta record stays, earlier ones go', () => {
   const entries = [meta(1, 'title'), meta(2, 'mode'), meta(3, 'title'), meta(4), ...said(6, 5)];
-  assert.deepEqual(fates(entries, 2), { kinds: 'ma ke ke ma su su su su ke ke', insertBefore: 9 });
+  assert.deepEqual(fates(entries, 2), { kinds: 'ot ke ke ot su su su su ke ke', insertBefore: 9 });
 });
 
 test('lines in the kept range stay whatever they are', () => {
@@ -166,7 +166,7 @@ test('where something that is said stays before a late header, the summary does 
 test('where the producer forgets what stands before a summary, it stands before leading instructions', () => {
   const entries = [headerAt(1), meta(2), instruction(3), ...said(6, 4)];
   assert.deepEqual(fatesWith(entries, { summaryStandsFirst: true }), {
-    kinds: 'ke ma ke su su su su ke ke',
+    kinds: 'ke ot ke su su su su ke ke',
     insertBefore: 3,
   });
 });
@@ -175,7 +175,7 @@ test('a record that goes with a message has its fate, on either side of the cut'
   const entries = [meta(1), ...said(4, 2), meta(6), meta(7), ...said(2, 8), meta(10)];
   assert.deepEqual(
     fatesWith(entries, { companions: { 1: 8, 6: 8, 7: 5, 10: 4 } }).kinds,
-    'ke su su su su ke ma ke ke ma',
+    'ke su su su su ke ot ke ke ot',
   );
 });
 
@@ -186,22 +186,22 @@ test('the first line that stays may be a record that goes with the first kept me
 
 test('what goes with a survivor survives, what goes with the others does not', () => {
   const entries = [meta(1), ...said(4, 2), meta(6), ...said(2, 7)];
-  assert.equal(fatesWith(entries, { companions: { 1: 2, 6: 3 }, survivors: [0] }).kinds, 'ke ke su su su ma ke ke');
+  assert.equal(fatesWith(entries, { companions: { 1: 2, 6: 3 }, survivors: [0] }).kinds, 'ke ke su su su ot ke ke');
 });
 
 test('what goes with a stale message goes with it, before that message too', () => {
   const entries = [meta(1), ...said(1, 2), ...said(6, 3)];
-  assert.equal(fatesWith(entries, { companions: { 1: 2 }, stale: [2] }).kinds, 'ma ma su su su su ke ke');
+  assert.equal(fatesWith(entries, { companions: { 1: 2 }, stale: [2] }).kinds, 'ot ot su su su su ke ke');
 });
 
 test('what must go goes from the kept part, and is not the latest of its kind', () => {
   const entries = [meta(1, 'mode'), ...said(4, 2), meta(6), ...said(2, 7), meta(9, 'mode')];
-  assert.equal(fatesWith(entries, { gone: [6, 9] }).kinds, 'ke su su su su ma ke ke ma');
+  assert.equal(fatesWith(entries, { gone: [6, 9] }).kinds, 'ke su su su su ot ke ke ot');
 });
 
 test('a stale instruction does not stay', () => {
   const entries = [instruction(1), ...said(6, 2)];
-  assert.equal(fatesWith(entries, { stale: [1] }).kinds, 'ma su su su su ke ke');
+  assert.equal(fatesWith(entries, { stale: [1] }).kinds, 'ot su su su su ke ke');
 });
 
 test('where the last element of a list goes the summary stands at the end of the list: nothing may follow a comma', () => {
