@@ -33,7 +33,6 @@ const ours: Fields = {
   summary: TEXT,
   firstKeptEntryId: 'c',
   tokensBefore: 4321,
-  quotesTools: false,
   fromHook: true,
 };
 
