@@ -10,6 +10,7 @@ import { createMeasure } from './figures.ts';
 import { prepareFile } from './file.ts';
 import { refuse, toOpenFailure } from './identity.ts';
 import { createLineReader } from './lines.ts';
+import { findForeignLog } from './log-files.ts';
 import { createCompactionReader } from './load.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
 import { createOriginals } from './originals.ts';
@@ -52,6 +53,8 @@ export function openArchive({
   const { path: filePath, isWritable } = file.value;
   const extension = vectorExtension ?? null;
   try {
+    const foreignLog = findForeignLog(filePath);
+    if (foreignLog !== null) return err({ kind: 'cannot-open', path, reason: foreignLog });
     return isWritable
       ? openForWriting(filePath, { path, busyTimeoutMs, extension })
       : openForReading(filePath, { path, busyTimeoutMs, extension });
