@@ -32,7 +32,9 @@ const isSummary = (message: JsonObject | undefined): boolean =>
   JSON.stringify(message?.['content']).includes('[Context Summary —');
 
 async function compact(bench: Workbench, keepRecent: number): Promise<string | undefined> {
-  const done = await bench.compact(NAME, { compaction: { keepRecent, keepRecentTokens: 0, maxSummaryTokens: 120, chunkSize: 20 } });
+  const done = await bench.compact(NAME, {
+    compaction: { keepRecent, keepRecentTokens: 0, maxSummaryTokens: 120, chunkSize: 20 },
+  });
   assert.ok(done.ok, JSON.stringify(done));
   if (done.value.result === 'compacted') assert.deepEqual((await bench.verify(NAME)).problems, []);
   return done.value.result;
