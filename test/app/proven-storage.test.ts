@@ -51,7 +51,7 @@ for (const { what, sql, reason } of [
     sql: BLANK_BLOCKS,
     reason: /^the block of archived lines that begins with source line 1 cannot be unpacked$/,
   },
-  { what: 'exchanged', sql: SWAP_LINES, reason: /it \(what comes out has another sha256 than the original/ },
+  { what: 'exchanged', sql: SWAP_LINES, reason: /another sha256 than the original|is not behind the one before it$/ },
   {
     what: 'removed',
     sql: 'DELETE FROM lines WHERE id = (SELECT max(id) FROM lines)',
