@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { findMessages } from '../../src/app/search/find-messages.ts';
+import { createRandom } from '../support/random.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import type { SoughtWord } from '../../src/core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../src/ports/message-index.ts';
@@ -12,13 +14,17 @@ type Said = { readonly text: string; readonly name?: string; readonly minute?: n
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 const NOISE = 'tide rope quay sail crew dock buoy oar'.split(' ');
 
-/** Says each of them, among talk of other things. */
-function talk(t: TestContext, said: readonly (Said | string)[]): Archive {
+/** Says each of them; lines are equally long unless `bytesOf` says what stands in them. */
+function talk(
+  t: TestContext,
+  said: readonly (Said | string)[],
+  bytesOf: (text: string) => string = () => 'x'.repeat(40),
+): Archive {
   const archive = tempArchive(t);
   const lines = said.map((one, at) => {
     const { text, name = null, minute = at } = typeof one === 'string' ? { text: one } : one;
     const message = messageDraft({ id: `m${at + 1}`, name, text, at: new Date(Date.UTC(2026, 0, 1, 0, minute)) });
-    return lineDraft(at + 1, { bytes: utf8(`${at} ${'x'.repeat(40)}\n`), message });
+    return lineDraft(at + 1, { bytes: utf8(`${at} ${bytesOf(text)}\n`), message });
   });
   applied(archive, compactionDraft(said.length), lines);
   return archive;
@@ -50,9 +56,10 @@ test('a message that has more of the words, and rarer ones, comes first', (t) =>
   assert.equal(find(archive, 'boat keel')[0], 6);
 });
 
-test('what follows a question that has the words is an answer to it, and comes before the question', (t) => {
+test('what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords', (t) => {
   const archive = talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
-  assert.deepEqual(find(archive, 'painted keel').slice(0, 2), [8, 7]);
+  assert.deepEqual(find(archive, 'who was it that painted the keel').slice(0, 2), [8, 7]);
+  assert.deepEqual(find(archive, 'painted keel').slice(0, 2), [7, 8]);
 });
 
 test('a message near others that have the words is found, and each word counts once', (t) => {
@@ -96,7 +103,7 @@ test('of equal messages the one comes first in whose session there is more of it
     ...other(8).map((text) => ({ text, minute: hour })),
     { text: 'mast and keel', minute: hour + 1 },
   ]);
-  const found = find(archive, 'mast keel');
+  const found = find(archive, 'how were mast and keel');
   assert.ok(found.indexOf(10) < found.indexOf(1), String(found));
 });
 
@@ -112,11 +119,81 @@ test('words of the best messages bring up others that have them', (t) => {
     ...other(8),
   ]);
   const texts = new Map([[36, 'mast varnish']]);
-  const plain = find(archive, 'mast');
-  const heard = find(archive, 'mast', { readTexts: (ids) => ids.map((id) => texts.get(id) ?? 'mast varnish') });
+  const plain = find(archive, 'what of the mast');
+  const heard = find(archive, 'what of the mast', {
+    readTexts: (ids) => ids.map((id) => texts.get(id) ?? 'mast varnish'),
+  });
   assert.equal(plain[0], 1);
   assert.equal(heard[0], 28);
 });
+
+test('a question with a general word finds a message with a particular one, and keywords do not', (t) => {
+  const archive = talk(t, [...other(20), 'a puppy came along', ...other(20)]);
+  assert.deepEqual(find(archive, 'Were there any pets on board?').slice(0, 1), [21]);
+  assert.deepEqual(find(archive, 'pets'), []);
+});
+
+test('a message from the time that is named comes before others', (t) => {
+  const day = 24 * 60;
+  const said = ['the mast broke', ...other(5), { text: 'the mast broke', minute: 45 * day }, ...other(5)];
+  const archive = talk(t, said);
+  assert.equal(find(archive, 'How did the mast break in February 2026?')[0], 7);
+  assert.equal(find(archive, 'How did the mast break in January 2026?')[0], 1);
+});
+
+test('a message that tells what kind of thing is asked for comes before others', (t) => {
+  const said = ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)];
+  const archive = talk(t, said);
+  const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
+  assert.equal(find(archive, 'Where was it that the mast broke?', { readTexts })[0], 32);
+  assert.equal(find(archive, 'It was when that the mast broke?', { readTexts })[0], 1);
+});
+
+const RECALL_AT = [5, 10, 25];
+
+/** How many of the sought messages are among the first so many, for a list of queries. */
+function countFound(sought: readonly Sought[], search: (query: string) => readonly number[]): readonly number[] {
+  const ranks = sought.map(({ query, lineId }) => search(query).indexOf(lineId));
+  return RECALL_AT.map((count) => ranks.filter((rank) => rank >= 0 && rank < count).length);
+}
+
+type Sought = { readonly query: string; readonly lineId: number };
+
+for (const wordCount of [1, 2, 3]) {
+  test(`${wordCount} keywords of a message find it no worse than BM25 over any of them`, (t) => {
+    const next = createRandom(wordCount);
+    const pick = (): number => Math.floor(next() ** 2 * 150); // few words are common, most are rare
+    const said = Array.from({ length: 300 }, () => {
+      const words = new Set(Array.from({ length: 4 + Math.floor(next() * 16) }, () => `word${pick()}`));
+      return [...words].join(' ') + (next() < 0.3 ? '?' : '');
+    });
+    const sought = said.flatMap((text, at) => {
+      const words = text.match(/\w+/g) ?? [];
+      const query = words.slice(0, wordCount).join(' ');
+      return at % 3 > 0 || words.length < wordCount ? [] : [{ query, lineId: at + 1 }];
+    });
+    const archive = talk(t, said, (text) => text);
+    const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
+    const ours = countFound(sought, (query) => find(archive, query, { limit: 25, readTexts }));
+    const plain = countFound(sought, createPlainSearch(t, said));
+    ours.forEach((count, at) =>
+      assert.ok(count >= (plain[at] ?? 0), `of the first ${RECALL_AT[at]}: ${count}, plain ${plain[at]}`),
+    );
+  });
+}
+
+/** FTS5 alone: the messages with any of the words, by BM25. */
+function createPlainSearch(t: TestContext, said: readonly string[]): (query: string) => readonly number[] {
+  const db = new Database(':memory:');
+  t.after(() => db.close());
+  db.exec("CREATE VIRTUAL TABLE said USING fts5 (text, tokenize = 'porter unicode61')");
+  const insert = db.prepare('INSERT INTO said (text) VALUES (?)');
+  for (const text of said) insert.run(text);
+  const select = db
+    .prepare<[string], number>('SELECT rowid FROM said WHERE said MATCH ? ORDER BY rank LIMIT 25')
+    .pluck();
+  return (query) => select.all(query.split(' ').join(' OR '));
+}
 
 test('a message that holds a path or a quotation as it is asked for comes before one that has its words', (t) => {
   const said = ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)];

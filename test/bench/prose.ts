@@ -1,3 +1,5 @@
+import { createRandom } from '../support/random.ts';
+
 /** Made-up text that repeats itself about as much as people, programs and models do; the same numbers give the same text. */
 export type Writer = {
   /** A whole number from 0 to below `limit`. */
@@ -59,15 +61,4 @@ export function createWriter(seed: number): Writer {
   };
   const paragraph = (sentences: number): string => Array.from({ length: sentences }, sentence).join(' ');
   return { below, word, sentence, paragraph, code, path: () => pick(paths) };
-}
-
-/** Mulberry32: numbers from 0 to below 1. */
-function createRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-    return ((bits ^ (bits >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

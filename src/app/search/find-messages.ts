@@ -1,14 +1,20 @@
-import { FEEDBACK_MESSAGES, FEEDBACK_SHARE, MAX_FEEDBACK_PART, chooseFeedback } from '../../core/search/feedback.ts';
+import { KIND_MESSAGES, KIND_SHARE, countToldKinds, readAnswerKinds } from '../../core/search/answer-kind.ts';
+import { FEEDBACK_MESSAGES } from '../../core/search/feedback.ts';
 import { weighMeaning } from '../../core/search/meaning.ts';
+import { PERIOD_SHARE, isToldOf, readPeriod } from '../../core/search/period.ts';
 import { PHRASE_MESSAGES, PHRASE_SHARE, readPhrases, sharePhrases } from '../../core/search/phrases.ts';
-import { findPlaces, weighWord } from '../../core/search/places.ts';
-import type { WordHits } from '../../core/search/places.ts';
+import { findPlaces, type WordHits } from '../../core/search/places.ts';
 import { readQuestion } from '../../core/search/question.ts';
-import type { SoughtWord } from '../../core/search/question.ts';
-import { isAbout, rankCandidates } from '../../core/search/rank.ts';
-import type { Ranked } from '../../core/search/rank.ts';
-import { formsOf } from '../../core/search/word-forms.ts';
+import {
+  isAbout,
+  KEYWORD_WEIGHTS,
+  QUESTION_WEIGHTS,
+  rankCandidates,
+  type Ranked,
+  type RankOptions,
+} from '../../core/search/rank.ts';
 import type { MessageIndex, SearchFilter, StoredCandidate } from '../../ports/message-index.ts';
+import { createVocabulary } from './vocabulary.ts';
 
 export type MessageSearch = {
   readonly query: string;
@@ -33,11 +39,8 @@ const MAX_NEAREST = 300;
 /** Places that are looked up at a time: some are no messages, or are not let through. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
-/** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
-const MAX_LISTED_HITS = 300_000;
 /** With fewer words than this somebody looks for the words, and not for what stands around them. */
 const MIN_QUESTION_WORDS = 3;
-const MAX_FEEDBACK_HITS = 1000;
 
 /** Numbers of the archived messages that fit a text best. */
 export function findMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
@@ -45,10 +48,10 @@ export function findMessages(messages: MessageIndex, search: MessageSearch): rea
 }
 
 function rankMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
-  const { query, filter, limit, readTexts, meaning } = search;
+  const { query, filter, limit, meaning } = search;
   const question = readQuestion(query, messages.listSpeakers());
-  const messageCount = messages.countMessages();
-  const { listed, common } = listWords(messages, { words: question.words, filter, messageCount });
+  const vocabulary = createVocabulary(messages, filter);
+  const { listed, common } = vocabulary.listWords(question);
   const byWords = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
   const nearest = meaning?.nearest(Math.min(MAX_NEAREST, Math.max(NEAREST, limit))) ?? [];
   const loaded = addCandidates(byWords, inOrder(nearest, messages.loadCandidates(nearest, filter)));
@@ -58,81 +61,74 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     ...listed,
     ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
   ];
-  const isFew = question.words.length < MIN_QUESTION_WORDS;
   const near = new Set(nearest);
+  const isFew = question.words.length < MIN_QUESTION_WORDS;
   const candidates = isFew ? loaded.filter((one) => near.has(one.lineId) || isAbout(one, words)) : loaded;
-  const { speaker, asksWhen } = question;
-  const similarities = meaning?.similarities(candidates.map(({ lineId }) => lineId));
-  const meaningShare = similarities === undefined ? () => 0 : weighMeaning(similarities);
-  const plain = { words, speaker, asksWhen, alsoFor: meaningShare };
-  const phraseShare = readPhraseShares(rankCandidates(candidates, plain), search);
-  const options = { ...plain, alsoFor: (lineId: number): number => meaningShare(lineId) + phraseShare(lineId) };
+  const { speaker, asksWhen, isKeywords } = question;
+  const plain: RankOptions = {
+    words,
+    weights: isKeywords ? KEYWORD_WEIGHTS : QUESTION_WEIGHTS,
+    speaker,
+    asksWhen,
+    alsoFor: sumShares(shareMeaning(candidates, search), isKeywords ? NO_SHARE : sharePeriod(candidates, query)),
+  };
+  const told = shareTold(rankCandidates(candidates, plain), { search, isKeywords });
+  const options = { ...plain, alsoFor: sumShares(plain.alsoFor, told) };
   const first = rankCandidates(candidates, options);
   // Where none of the words stands anywhere, others must not be looked for in their place.
-  if (byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
+  if (isKeywords || byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
 
-  const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
-  const heard = chooseFeedback(readTexts(first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId)), {
-    asked: question.words.flatMap(({ forms }) => forms),
-    weigh: (word) => {
-      const count = messages.countHits(toSought(word), maxHits + 1);
-      return count === 0 || count > maxHits ? null : weighWord(count, messageCount);
-    },
-  });
-  const more = heard.map((word): WordHits => {
-    const lineIds = messages.listHits(toSought(word), filter);
-    return { lineIds, weight: FEEDBACK_SHARE * weighWord(lineIds.length, messageCount) };
-  });
-  const ranked = rankCandidates(candidates, { ...options, words: [...words, ...more] });
-  return ranked.slice(0, limit).map(toRankedLine);
+  const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
+  const more = vocabulary.listFeedback(search.readTexts(best), question);
+  return rankCandidates(candidates, { ...options, words: [...words, ...more] })
+    .slice(0, limit)
+    .map(toRankedLine);
+}
+
+/** What speaks for a message besides words, by its number; on the scale of `RankOptions.alsoFor`. */
+type Share = (lineId: number) => number;
+
+const NO_SHARE: Share = () => 0;
+
+function sumShares(...shares: readonly Share[]): Share {
+  return (lineId) => shares.reduce((sum, share) => sum + share(lineId), 0);
+}
+
+function shareMeaning(candidates: readonly StoredCandidate[], { meaning }: MessageSearch): Share {
+  return meaning === undefined ? NO_SHARE : weighMeaning(meaning.similarities(candidates.map(({ lineId }) => lineId)));
+}
+
+/** Which messages were sent in the time that the query names. */
+function sharePeriod(candidates: readonly StoredCandidate[], query: string): Share {
+  const period = readPeriod(query);
+  if (period === null) return NO_SHARE;
+  const told = new Set(candidates.filter(({ at }) => isToldOf(period, at)).map(({ lineId }) => lineId));
+  return (lineId) => (told.has(lineId) ? PERIOD_SHARE : 0);
+}
+
+/** Which of the best hold word for word what stands together in the query, and which tell what kind of thing it asks for. */
+function shareTold(
+  ranked: readonly Ranked<StoredCandidate>[],
+  { search, isKeywords }: { readonly search: MessageSearch; readonly isKeywords: boolean },
+): Share {
+  const phrases = readPhrases(search.query);
+  const kinds = isKeywords ? [] : readAnswerKinds(search.query);
+  const count = Math.max(phrases.length > 0 ? PHRASE_MESSAGES : 0, kinds.length > 0 ? KIND_MESSAGES : 0);
+  if (count === 0) return NO_SHARE;
+  const lineIds = ranked.slice(0, count).map(({ candidate }) => candidate.lineId);
+  const texts = search.readTexts(lineIds);
+  const shares = new Map(
+    lineIds.map((id, at) => {
+      const text = texts[at] ?? '';
+      const together = at < PHRASE_MESSAGES ? PHRASE_SHARE * sharePhrases(text, phrases) : 0;
+      return [id, together + KIND_SHARE * countToldKinds(text, kinds)] as const;
+    }),
+  );
+  return (lineId) => shares.get(lineId) ?? 0;
 }
 
 function toRankedLine({ candidate, score }: Ranked<StoredCandidate>): RankedLine {
   return { lineId: candidate.lineId, score };
-}
-
-/** Which of the best hold word for word what stands together in the query. */
-function readPhraseShares(
-  ranked: readonly Ranked<StoredCandidate>[],
-  { query, readTexts }: MessageSearch,
-): (lineId: number) => number {
-  const phrases = readPhrases(query);
-  if (phrases.length === 0) return () => 0;
-  const lineIds = ranked.slice(0, PHRASE_MESSAGES).map(({ candidate }) => candidate.lineId);
-  const texts = readTexts(lineIds);
-  const shares = new Map(lineIds.map((id, at) => [id, PHRASE_SHARE * sharePhrases(texts[at] ?? '', phrases)]));
-  return (lineId) => shares.get(lineId) ?? 0;
-}
-
-function toSought(word: string): SoughtWord {
-  return { forms: formsOf(word), isBeginning: false };
-}
-
-type Weighed = { readonly word: SoughtWord; readonly weight: number };
-
-/** The rarest words with all the messages that have them, and those of which that would be too many. */
-function listWords(
-  messages: MessageIndex,
-  of: { readonly words: readonly SoughtWord[]; readonly filter: SearchFilter; readonly messageCount: number },
-): { readonly listed: readonly WordHits[]; readonly common: readonly Weighed[] } {
-  const counted = of.words
-    .map((word) => ({ word, count: messages.countHits(word, of.messageCount) }))
-    .filter(({ count }) => count > 0)
-    .toSorted((a, b) => a.count - b.count);
-  const listed: WordHits[] = [];
-  const common: Weighed[] = [];
-  let hits = 0;
-  for (const { word, count } of counted) {
-    const weight = weighWord(count, of.messageCount);
-    if (hits > 0 && hits + count > MAX_LISTED_HITS) {
-      common.push({ word, weight });
-      continue;
-    }
-    const lineIds = messages.listHits(word, of.filter);
-    hits += lineIds.length;
-    listed.push({ lineIds, weight });
-  }
-  return { listed, common };
 }
 
 /** The best that can be found, each text of a conversation once. */

@@ -4,7 +4,7 @@ import { spaceOutSought } from './spaceless.ts';
 import { wordsOf } from './question.ts';
 
 /** How much a word of the best messages counts, beside one that was asked for. */
-export const FEEDBACK_SHARE = 0.1;
+export const FEEDBACK_SHARE = 0.15;
 export const FEEDBACK_MESSAGES = 10;
 const FEEDBACK_WORDS = 20;
 /** Of each message: a tool's output would be all that is heard. */

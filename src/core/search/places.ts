@@ -12,12 +12,13 @@ export const NEAR_SHARES: ReadonlyMap<number, number> = new Map([
   [2, 0.2],
 ]);
 
-/** A rare word says more than a common one, but not by all that the logarithm makes of it. */
-const RARITY_POWER = 0.7;
+/** How much more a rare word tells than a common one: 1 is BM25's measure. In a question it is less. */
+export const KEYWORD_RARITY_POWER = 1;
+export const QUESTION_RARITY_POWER = 0.7;
 
-export function weighWord(hitCount: number, messageCount: number): number {
+export function weighWord(hitCount: number, messageCount: number, rarityPower: number): number {
   const others = Math.max(0, messageCount - hitCount);
-  return Math.log(1 + (others + 0.5) / (hitCount + 0.5)) ** RARITY_POWER;
+  return Math.log(1 + (others + 0.5) / (hitCount + 0.5)) ** rarityPower;
 }
 
 /**

@@ -16,6 +16,8 @@ export type Question = {
   /** The one speaker that it names. */
   readonly speaker: string | null;
   readonly asksWhen: boolean;
+  /** So few words that somebody looks for the messages that have them. */
+  readonly isKeywords: boolean;
 };
 
 /** What is looked for is said in the first of them; each more costs a look through the index. */
@@ -23,6 +25,7 @@ const MAX_WORDS = 64;
 const MAX_QUESTION_CHARS = 20_000;
 /** As the index parts words: marks but for those of Latin, Greek and Cyrillic part them too. */
 const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
+const MAX_KEYWORDS = 3;
 /** The index knows no more of a word. */
 const MAX_WORD_CHARS = 200;
 const ASKS_WHEN =
@@ -48,6 +51,7 @@ export function readQuestion(text: string, speakers: readonly string[]): Questio
     words: words.slice(0, MAX_WORDS).map(toSought),
     speaker: named.size === 1 && speaker !== undefined ? speaker : null,
     asksWhen: ASKS_WHEN.test(asked),
+    isKeywords: written.length <= MAX_KEYWORDS,
   };
 }
 

@@ -21,8 +21,46 @@ export type Candidate = {
   readonly near: readonly NearMessage[];
 };
 
+/** How much each thing counts, as a share of what it changes. */
+export type RankWeights = {
+  /** Of a question's words, for the message that answers it. */
+  readonly answer: number;
+  /** Of `NEAR_SHARES`, for the words of neighbors. */
+  readonly near: number;
+  readonly speaker: number;
+  readonly time: number;
+  /** Taken off a message that only asks. */
+  readonly question: number;
+  readonly session: number;
+  /** As b in BM25: long messages count less. */
+  readonly length: number;
+};
+
+/** Measured on questions about long talks: the answer often has none of the words, and stands beside those that do. */
+export const QUESTION_WEIGHTS: RankWeights = {
+  answer: 1,
+  near: 1,
+  speaker: 0.15,
+  time: 0.15,
+  question: 0.2,
+  session: 0.4,
+  length: 0.5,
+};
+
+/** BM25 by the messages' own words; what stands around them decides little. */
+export const KEYWORD_WEIGHTS: RankWeights = {
+  answer: 0.4,
+  near: 0.25,
+  speaker: 0.15,
+  time: 0,
+  question: 0,
+  session: 0,
+  length: 0.75,
+};
+
 export type RankOptions = {
   readonly words: readonly WordHits[];
+  readonly weights: RankWeights;
   readonly speaker: string | null;
   readonly asksWhen: boolean;
   /** What else speaks for a message, by its number, on the scale of the best score by words (1: as much as that). */
@@ -31,12 +69,6 @@ export type RankOptions = {
 
 export type Ranked<T> = { readonly candidate: T; readonly score: number };
 
-// Measured on questions about long talks; each is a share of what it changes.
-const ANSWER_SHARE = 0.8; // of a question's words, for what is said next
-const SPEAKER_SHARE = 0.2;
-const TIME_SHARE = 0.15;
-const QUESTION_SHARE = 0.2;
-const SESSION_SHARE = 0.6;
 const SESSION_MEMBERS = 3;
 /** A pause as long as this parts two sessions. */
 const SESSION_GAP_MS = 60 * 60_000;
@@ -44,18 +76,17 @@ const SESSION_GAP_MS = 60 * 60_000;
 const SESSION_GAP_LINES = 50;
 // As in BM25, with every word counted once.
 const SATURATION = 1.2;
-const LENGTH_SHARE = 0.5;
 
 /** The candidates, best first: by the words in and around them, who says them, whether they tell when, and the sessions they stand in. */
 export function rankCandidates<T extends Candidate>(
   candidates: readonly T[],
   options: RankOptions,
 ): readonly Ranked<T>[] {
-  const byWords = scoreByWords(candidates, options.words);
+  const byWords = scoreByWords(candidates, options);
   // Where nothing has any of the words, there is no scale but the other one.
   const best = byWords.values().reduce((most, score) => Math.max(most, score), 0) || 1;
   const own = ({ lineId }: T): number => (byWords.get(lineId) ?? 0) + options.alsoFor(lineId) * best;
-  const sessionScore = scoreSessions(candidates, own);
+  const sessionScore = scoreSessions(candidates, { own, share: options.weights.session });
   return candidates
     .map((candidate) => ({
       candidate,
@@ -77,15 +108,19 @@ function isAnswered({ steps, traits }: NearMessage): boolean {
 function adjust(candidate: Candidate, score: number, options: RankOptions & { readonly best: number }): number {
   const isNamed = options.speaker !== null && candidate.name === options.speaker;
   const { isQuestion, namesTime } = candidate.traits;
-  const spoken = score * (isNamed ? 1 + SPEAKER_SHARE : 1);
-  const timed = spoken + (options.asksWhen && namesTime ? TIME_SHARE * options.best : 0);
-  return timed * (isQuestion ? 1 - QUESTION_SHARE : 1);
+  const { weights } = options;
+  const spoken = score * (isNamed ? 1 + weights.speaker : 1);
+  const timed = spoken + (options.asksWhen && namesTime ? weights.time * options.best : 0);
+  return timed * (isQuestion ? 1 - weights.question : 1);
 }
 
-function scoreByWords(candidates: readonly Candidate[], words: readonly WordHits[]): ReadonlyMap<number, number> {
+function scoreByWords(
+  candidates: readonly Candidate[],
+  { words, weights }: Pick<RankOptions, 'words' | 'weights'>,
+): ReadonlyMap<number, number> {
   const meanBytes = candidates.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) / Math.max(1, candidates.length);
   const lengthFactor = (sizeBytes: number): number => {
-    const norm = 1 - LENGTH_SHARE + LENGTH_SHARE * (sizeBytes / Math.max(1, meanBytes));
+    const norm = 1 - weights.length + weights.length * (sizeBytes / Math.max(1, meanBytes));
     return (SATURATION + 1) / (1 + SATURATION * norm);
   };
   return new Map(
@@ -93,7 +128,10 @@ function scoreByWords(candidates: readonly Candidate[], words: readonly WordHits
       const { lineId, sizeBytes } = candidate;
       const places = [
         { lineId, value: lengthFactor(sizeBytes) },
-        ...candidate.near.map((one) => ({ lineId: one.lineId, value: shareOf(one) * lengthFactor(one.sizeBytes) })),
+        ...candidate.near.map((one) => ({
+          lineId: one.lineId,
+          value: shareOf(one, weights) * lengthFactor(one.sizeBytes),
+        })),
       ].toSorted((a, b) => b.value - a.value);
       let score = 0;
       for (const { lineIds, weight } of words) {
@@ -105,8 +143,8 @@ function scoreByWords(candidates: readonly Candidate[], words: readonly WordHits
   );
 }
 
-function shareOf(near: NearMessage): number {
-  return isAnswered(near) ? ANSWER_SHARE : (NEAR_SHARES.get(near.steps) ?? 0);
+function shareOf(near: NearMessage, weights: RankWeights): number {
+  return isAnswered(near) ? weights.answer : weights.near * (NEAR_SHARES.get(near.steps) ?? 0);
 }
 
 function includesSorted(sorted: readonly number[], wanted: number): boolean {
@@ -123,7 +161,7 @@ function includesSorted(sorted: readonly number[], wanted: number): boolean {
 /** What a message has from its session: a share of the mean of the session's best. */
 function scoreSessions<T extends Candidate>(
   candidates: readonly T[],
-  own: (candidate: T) => number,
+  { own, share: sessionShare }: { readonly own: (candidate: T) => number; readonly share: number },
 ): (candidate: T) => number {
   const sessions = groupSessions(candidates);
   const scores = new Map(
@@ -132,7 +170,7 @@ function scoreSessions<T extends Candidate>(
         .map(own)
         .toSorted((a, b) => b - a)
         .slice(0, SESSION_MEMBERS);
-      const share = (SESSION_SHARE * best.reduce((sum, score) => sum + score, 0)) / SESSION_MEMBERS;
+      const share = (sessionShare * best.reduce((sum, score) => sum + score, 0)) / SESSION_MEMBERS;
       return members.map(({ lineId }) => [lineId, share] as const);
     }),
   );

@@ -5,7 +5,7 @@ export function rootOf(word: string): string {
   const ending = ENDINGS.find((one) => folded.endsWith(one) && folded.length - one.length >= MIN_ROOT_CHARS) ?? '';
   const root = folded.slice(0, folded.length - ending.length);
   if (ending === 'ies' || ending === 'y') return `${root}i`;
-  return root.replace(/([b-df-hj-np-tv-z])\1$/, '$1');
+  return root.replace(/([b-df-hj-np-tv-z])\1$/, '$1').replace(/y$/, 'i'); // plays as play
 }
 
 const MIN_ROOT_CHARS = 3;

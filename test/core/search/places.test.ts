@@ -32,7 +32,7 @@ test('the best places are those of the highest scores, whatever their number', (
 });
 
 test('a rarer word weighs more, and one that all messages have still something', () => {
-  const weights = [1, 10, 100, 1000].map((count) => weighWord(count, 1000));
+  const weights = [1, 10, 100, 1000].map((count) => weighWord(count, 1000, 1));
   assert.deepEqual(
     weights,
     weights.toSorted((a, b) => b - a),

@@ -58,6 +58,17 @@ test('a question about time is told from others', () => {
   );
 });
 
+test('up to three words, however small, are keywords', () => {
+  const isKeywords = (query: string): boolean => readQuestion(query, ['Ada']).isKeywords;
+  assert.deepEqual(['', 'boat', 'Ada boat keel', 'who is it?', 'where is the boat'].map(isKeywords), [
+    true,
+    true,
+    true,
+    true,
+    false,
+  ]);
+});
+
 test('a text of any length asks for so many words at the most', () => {
   const many = Array.from({ length: 20_000 }, (_, at) => `word${at}`).join(' ');
   assert.equal(words(many).length, 64);

@@ -1,9 +1,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { rankCandidates } from '../../../src/core/search/rank.ts';
-import type { Candidate, RankOptions } from '../../../src/core/search/rank.ts';
+import {
+  KEYWORD_WEIGHTS,
+  QUESTION_WEIGHTS,
+  rankCandidates,
+  type Candidate,
+  type RankOptions,
+} from '../../../src/core/search/rank.ts';
 
-const PLAIN: RankOptions = { words: [], speaker: null, asksWhen: false, alsoFor: () => 0 };
+const PLAIN: RankOptions = {
+  words: [],
+  weights: QUESTION_WEIGHTS,
+  speaker: null,
+  asksWhen: false,
+  alsoFor: () => 0,
+};
 
 function candidate(lineId: number, changes: Partial<Candidate> = {}): Candidate {
   const traits = { isQuestion: false, namesTime: false };
@@ -21,6 +32,12 @@ test('of messages that are equally good the earlier comes first', () => {
 test('a message in a session that has much of what is sought comes before one that stands alone', () => {
   const words = [{ lineIds: [1, 2, 3, 900], weight: 1 }];
   assert.deepEqual(order([candidate(900), candidate(1), candidate(2), candidate(3)], { words }), [1, 2, 3, 900]);
+});
+
+test('where only keywords are looked for the session makes no difference', () => {
+  const words = [{ lineIds: [1, 2, 3, 900], weight: 1 }];
+  const candidates = [candidate(900, { sizeBytes: 99 }), candidate(1), candidate(2), candidate(3)];
+  assert.deepEqual(order(candidates, { words, weights: KEYWORD_WEIGHTS }), [900, 1, 2, 3]);
 });
 
 test('what speaks for a message otherwise counts as a share of the best score by words', () => {

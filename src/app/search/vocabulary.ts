@@ -1,0 +1,81 @@
+import { chooseFeedback, FEEDBACK_SHARE, MAX_FEEDBACK_PART } from '../../core/search/feedback.ts';
+import { KEYWORD_RARITY_POWER, QUESTION_RARITY_POWER, weighWord, type WordHits } from '../../core/search/places.ts';
+import type { Question, SoughtWord } from '../../core/search/question.ts';
+import { RELATED_SHARE, relatedWords } from '../../core/search/related-words.ts';
+import { formsOf } from '../../core/search/word-forms.ts';
+import type { MessageIndex, SearchFilter } from '../../ports/message-index.ts';
+
+export type ListedWords = {
+  /** With all the messages that have them. */
+  readonly listed: readonly WordHits[];
+  /** So common that only some messages are asked for them. */
+  readonly common: readonly { readonly word: SoughtWord; readonly weight: number }[];
+};
+
+export type Vocabulary = {
+  /** The words of a question, and what stands for them in messages. */
+  readonly listWords: (question: Question) => ListedWords;
+  /** Words that the best messages share. */
+  readonly listFeedback: (texts: readonly string[], question: Question) => readonly WordHits[];
+};
+
+/** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
+const MAX_LISTED_HITS = 300_000;
+/** Related words that more messages have tell nothing, and take long to list. */
+const MAX_RELATED_HITS = 20_000;
+const MAX_FEEDBACK_HITS = 1000;
+
+/** What the words of a search weigh in an archive, and which messages have them. */
+export function createVocabulary(messages: MessageIndex, filter: SearchFilter): Vocabulary {
+  const messageCount = messages.countMessages();
+
+  const listRelated = ({ forms }: SoughtWord, weight: number): readonly WordHits[] => {
+    const related = relatedWords(forms).flatMap(formsOf);
+    if (related.length === 0) return [];
+    const word = { forms: [...new Set([...forms, ...related])], isBeginning: false };
+    const count = messages.countHits(word, MAX_RELATED_HITS + 1);
+    if (count === 0 || count > MAX_RELATED_HITS) return [];
+    const share = RELATED_SHARE * Math.min(weight, weighWord(count, messageCount, QUESTION_RARITY_POWER));
+    return [{ lineIds: messages.listHits(word, filter), weight: share }];
+  };
+
+  return {
+    listWords: ({ words, isKeywords }) => {
+      const power = isKeywords ? KEYWORD_RARITY_POWER : QUESTION_RARITY_POWER;
+      const counted = words
+        .map((word) => ({ word, count: messages.countHits(word, messageCount) }))
+        .map(({ word, count }) => ({ word, count, weight: weighWord(count, messageCount, power) }))
+        .toSorted((a, b) => a.count - b.count);
+      const listed: WordHits[] = [];
+      const common: { word: SoughtWord; weight: number }[] = [];
+      let hits = 0;
+      for (const { word, weight, count } of counted.filter(({ count }) => count > 0)) {
+        if (hits > 0 && hits + count > MAX_LISTED_HITS) {
+          common.push({ word, weight });
+          continue;
+        }
+        const lineIds = messages.listHits(word, filter);
+        hits += lineIds.length;
+        listed.push({ lineIds, weight });
+      }
+      const related = isKeywords ? [] : counted.flatMap(({ word, weight }) => listRelated(word, weight));
+      return { listed: [...listed, ...related], common };
+    },
+    listFeedback: (texts, { words }) => {
+      const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
+      const weigh = (word: string): number | null => {
+        const count = messages.countHits(toSought(word), maxHits + 1);
+        return count === 0 || count > maxHits ? null : weighWord(count, messageCount, QUESTION_RARITY_POWER);
+      };
+      return chooseFeedback(texts, { asked: words.flatMap(({ forms }) => forms), weigh }).map((word) => {
+        const lineIds = messages.listHits(toSought(word), filter);
+        const weight = FEEDBACK_SHARE * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER);
+        return { lineIds, weight };
+      });
+    },
+  };
+}
+
+function toSought(word: string): SoughtWord {
+  return { forms: formsOf(word), isBeginning: false };
+}
