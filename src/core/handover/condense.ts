@@ -1,11 +1,16 @@
-import type { ConversationMessage, MessagePart } from '../message.ts';
 import { safeCut } from '../extract/character.ts';
+import { callsOf } from '../message.ts';
+import type { ConversationMessage, MessagePart } from '../message.ts';
 
+// Less of a text than this says little: other messages go whole instead.
+const MIN_TEXT_CHARS = 240;
 const HEAD_SHARE = 0.7;
+const MAX_DEPTH = 6;
 
 /**
- * The messages with no more than a hand-over uses of them, about `maxChars` in all: requests and the assistant's words before calls and results,
- * of which the head and the tail stay. Messages that are short already stay as they are.
+ * The messages with no more than a hand-over uses of them, about `maxChars` in all, in their order. Long texts are cut in their middle, those of
+ * calls inside of their arguments; where that would leave too little of each, the results and calls of the oldest messages go, then the
+ * assistant's words, and at last requests.
  */
 export function condenseMessages(
   messages: readonly ConversationMessage[],
@@ -14,7 +19,11 @@ export function condenseMessages(
   const lengths = messages.flatMap((message) => partsOf(message).map((part) => textOf(part).length));
   if (lengths.reduce((sum, length) => sum + length, 0) <= maxChars) return messages;
   const cap = capFor(lengths, maxChars);
-  return messages.map((message) => condensed(message, cap));
+  if (cap >= MIN_TEXT_CHARS) return messages.map((message) => condensed(message, cap));
+  return mostImportant(
+    messages.map((message) => condensed(message, MIN_TEXT_CHARS)),
+    maxChars,
+  );
 }
 
 /** The length at which longer texts are cut so that all together have `maxChars`. */
@@ -37,16 +46,81 @@ function textOf(part: MessagePart): string {
   return part.kind === 'call' ? part.arguments : part.text;
 }
 
+/** Of each importance the newest first. */
+function mostImportant(messages: readonly ConversationMessage[], maxChars: number): readonly ConversationMessage[] {
+  const ranked = messages.map((message, index) => ({ index, rank: rankOf(message, messages[index + 1]) }));
+  const kept = new Set<number>();
+  let left = maxChars;
+  for (const { index } of ranked.toSorted((a, b) => b.rank - a.rank || b.index - a.index)) {
+    const size = messages[index]?.content.length ?? 0;
+    if (size > left) continue;
+    left -= size;
+    kept.add(index);
+  }
+  return messages.filter((_, index) => kept.has(index));
+}
+
+/** Typed words, then the assistant's last before them, its others, calls, results. */
+function rankOf(message: ConversationMessage, next: ConversationMessage | undefined): number {
+  if (message.typed !== undefined) return 4;
+  if (message.role === 'tool' || partsOf(message).some(({ kind }) => kind === 'result')) return 0;
+  if ((message.tool_calls ?? []).length > 0 || partsOf(message).some(({ kind }) => kind === 'call')) return 1;
+  return next?.typed === undefined ? 2 : 3;
+}
+
 function condensed(message: ConversationMessage, cap: number): ConversationMessage {
   if (message.parts === undefined) {
-    return message.content.length <= cap ? message : { ...message, content: headAndTail(message.content, cap) };
+    const short = withShortCalls(message, cap);
+    return message.content.length <= cap ? short : { ...short, content: headAndTail(message.content, cap) };
   }
   if (message.parts.every((part) => textOf(part).length <= cap)) return message;
-  const parts = message.parts.map((part): MessagePart => {
-    if (part.kind === 'call') return { ...part, arguments: headAndTail(part.arguments, cap) };
-    return { ...part, text: headAndTail(part.text, cap) };
-  });
-  return { ...message, parts, content: parts.map(textOf).join('\n') };
+  const parts = message.parts.map((part): MessagePart =>
+    part.kind === 'call'
+      ? { ...part, arguments: condensedArguments(part.arguments, cap) }
+      : { ...part, text: headAndTail(part.text, cap) },
+  );
+  const typed = message.typed === undefined ? {} : { typed: headAndTail(message.typed, cap) };
+  return { ...withShortCalls(message, cap), ...typed, parts, content: parts.map(textOf).join('\n') };
+}
+
+function withShortCalls(message: ConversationMessage, cap: number): ConversationMessage {
+  const calls = callsOf(message);
+  if (calls.every(({ arguments: written }) => written.length <= cap)) return message;
+  const short = calls.map((call) => ({ ...call, arguments: condensedArguments(call.arguments, cap) }));
+  return { ...message, tool_calls: short };
+}
+
+/** Arguments stay JSON: their texts are cut, the names of files beside them stay. */
+function condensedArguments(written: string, cap: number): string {
+  if (written.length <= cap) return written;
+  const value = parseJson(written);
+  if (typeof value !== 'object' || value === null) return headAndTail(written, cap);
+  const texts = textLengths(value, 0);
+  const shorter = JSON.stringify(withShortTexts(value, { cap: capFor(texts, Math.floor(cap / 2)), depth: 0 }));
+  return shorter.length <= 2 * cap ? shorter : headAndTail(written, cap);
+}
+
+function parseJson(written: string): unknown {
+  try {
+    return JSON.parse(written);
+  } catch {
+    // Not every program writes JSON.
+    return undefined;
+  }
+}
+
+function textLengths(value: unknown, depth: number): readonly number[] {
+  if (typeof value === 'string') return [value.length];
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return [];
+  return Object.values(value).flatMap((inner) => textLengths(inner, depth + 1));
+}
+
+function withShortTexts(value: unknown, { cap, depth }: { readonly cap: number; readonly depth: number }): unknown {
+  if (typeof value === 'string') return headAndTail(value, cap);
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return value;
+  const shorten = (inner: unknown): unknown => withShortTexts(inner, { cap, depth: depth + 1 });
+  if (Array.isArray(value)) return value.map(shorten);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, shorten(inner)]));
 }
 
 function headAndTail(text: string, cap: number): string {

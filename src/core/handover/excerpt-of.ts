@@ -24,6 +24,7 @@ const GAP = ' … ';
  */
 export function excerptOf(text: string, options: ExcerptOptions): string {
   const { maxChars, openingShare = 0.6, closingShare = 0.2, worthOf, skipsCode = false } = options;
+  if (text.length <= maxChars) return lineTexts(text).join('\n');
   const read = text.length <= MAX_READ_CHARS ? text : endsOf(text);
   const all = sentencesOf(read);
   const units = skipsCode && spell(read, all).length > maxChars ? withoutCode(all) : all;
@@ -68,6 +69,10 @@ export function excerptOf(text: string, options: ExcerptOptions): string {
     maxChars,
   );
   return spell(read, units, chosen);
+}
+
+function lineTexts(text: string): readonly string[] {
+  return linesOf(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
 }
 
 /** The first sentence, or as much of it as fits. */

@@ -30,19 +30,45 @@ export function writeRequestLines(turns: readonly Turn[], maxChars: number): rea
   const asked = turns.filter((turn): turn is AskedTurn => turn.request !== null);
   const texts = fitRequests(asked, maxChars);
   const rows = turns.flatMap((turn): readonly Row[] => {
-    if (turn.request === null) return turn.ending === null ? [] : [{ turn, text: '(before the first request)' }];
-    const text = texts.get(turn.number);
+    const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);
     return text === undefined ? [] : [{ turn, text }];
   });
-  const endings = fitEndings(rows, maxChars - rows.reduce((sum, { text }) => sum + text.length + 1, 0));
+  const used = rows.reduce((sum, { text }) => sum + text.length + 1, 0);
+  const { refusals, chars } = fitRefusals(rows, maxChars - used);
+  const endings = fitEndings(rows, maxChars - used - chars);
   return rows.flatMap(({ turn, text }): readonly HandoverLine[] => {
-    const ending = endings.get(turn.number) ?? [];
-    if (turn.request === null) return ending.length === 0 ? [] : [{ text, messageIds: [] }, ...ending];
-    return [{ text, messageIds: [turn.request.messageId] }, ...ending];
+    const below = [...(refusals.get(turn.number) ?? []), ...(endings.get(turn.number) ?? [])];
+    if (turn.request === null) return below.length === 0 ? [] : [{ text, messageIds: [] }, ...below];
+    return [{ text, messageIds: [turn.request.messageId] }, ...below];
   });
 }
 
 type Row = { readonly turn: Turn; readonly text: string };
+
+const REFUSAL_MARK = '   (refusing a call, says its result) ';
+const MAX_REFUSAL_CHARS = 500;
+/** Of the room beside the requests: words that any tool may have written must not take that of the endings. */
+const REFUSALS_SHARE = 0.3;
+
+/** The newest first. */
+function fitRefusals(
+  rows: readonly Row[],
+  roomChars: number,
+): { readonly refusals: ReadonlyMap<number, readonly HandoverLine[]>; readonly chars: number } {
+  const refusals = new Map<number, HandoverLine[]>();
+  const maxChars = Math.floor(roomChars * REFUSALS_SHARE);
+  let chars = 0;
+  for (const { turn } of rows.toReversed()) {
+    for (const { text, messageId } of turn.refusals.toReversed()) {
+      const words = excerptOf(text, { maxChars: MAX_REFUSAL_CHARS });
+      const line = { text: REFUSAL_MARK + quoted(words, '     '), messageIds: [messageId] };
+      if (chars + line.text.length + 1 > maxChars) continue;
+      chars += line.text.length + 1;
+      refusals.set(turn.number, [line, ...(refusals.get(turn.number) ?? [])]);
+    }
+  }
+  return { refusals, chars };
+}
 
 /** A first sentence or two for each, the newest first; what is left goes to the newest, and to words that say more than the last. */
 function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number, readonly HandoverLine[]> {

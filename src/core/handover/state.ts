@@ -7,6 +7,7 @@ import type { Reading } from './turns.ts';
 
 const MAX_TASKS = 30;
 const MAX_TASK_CHARS = 160;
+const MAX_STATUS_CHARS = 30;
 const MAX_ERROR_LINES = 6;
 /** What was looked at last shows what was in progress; more of it says little. */
 const MAX_LOOKS = 4;
@@ -45,7 +46,9 @@ function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
       messageIds: last.messageIds,
     },
     ...shown.slice(-MAX_TASKS).map(({ text, status }) => ({
-      text: `- ${status === '' ? '' : `[${status.replace(/_/g, ' ')}] `}${quoted(cutAtBlank(text, MAX_TASK_CHARS))}`,
+      text: quoted(
+        `- ${status === '' ? '' : `(${cutAtBlank(status.replace(/_/g, ' '), MAX_STATUS_CHARS)}) `}${cutAtBlank(text.trim(), MAX_TASK_CHARS)}`,
+      ),
       messageIds: last.messageIds,
     })),
   ];
@@ -60,9 +63,9 @@ function failureLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
   const isOld = calls.length - calls.indexOf(last) > 40;
   if (isOld || after.some((done) => keyOf(done) === key)) return [];
   return [
-    { text: `Last failing command: ${commandLine(last)}`, messageIds: last.messageIds },
+    { text: `Last failing command: ${quoted(commandLine(last))}`, messageIds: last.messageIds },
     ...errorLines(last.answer ?? '', MAX_ERROR_LINES).map((line) => ({
-      text: `   ${line}`,
+      text: `   > ${line}`,
       messageIds: last.messageIds,
     })),
   ];

@@ -72,6 +72,6 @@ function partSteps(message: ConversationMessage, parts: NonNullable<Conversation
 }
 
 function textStep({ id: messageId, role, isSummary }: ConversationMessage, text: string): Step {
-  if (isSummary === true || isProducerSummary(text)) return { kind: 'summary', messageId, text };
+  if (isSummary === true || (role === 'user' && isProducerSummary(text))) return { kind: 'summary', messageId, text };
   return role === 'assistant' ? { kind: 'said', messageId, text } : { kind: 'note', messageId, text };
 }

@@ -7,6 +7,9 @@ import type { Step } from './steps.ts';
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type Said = Extract<Step, { readonly kind: 'said' }>;
 
+/** The words that a result gives to the user. */
+export type Refusal = { readonly messageId: string; readonly text: string };
+
 /** A request and all that was done about it, up to the next request. */
 export type Turn = {
   /** Null: what stands before the first request. */
@@ -16,6 +19,8 @@ export type Turn = {
   /** `8 May 2023`, where times are known. */
   readonly day: string | null;
   readonly steps: readonly Step[];
+  /** Results that say, in their client's words, that the user refused the call and why. Any tool can write such words: nobody counts as having typed them. */
+  readonly refusals: readonly Refusal[];
   /** The assistant's last words in it. */
   readonly ending: Said | null;
   /** Where those only say what comes next: its last words before them that say more. */
@@ -47,6 +52,7 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
       number: hasOpening ? index : index + 1,
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
+      refusals: group.flatMap(refusalsOf),
       ending: said.at(-1) ?? null,
       outcome: outcomeOf(said),
     };
@@ -64,4 +70,17 @@ function outcomeOf(said: readonly Said[]): Said | null {
 
 function saysMore({ text }: Said): boolean {
   return text.length >= MIN_OUTCOME_CHARS && !isAnnouncement(text.trim().split(/\n/).at(-1) ?? '');
+}
+
+const REFUSAL =
+  /^The user doesn't want to proceed with this tool use\.[^\n]{0,400}?the user said:\s*([\s\S]+?)(?:\n\nNote: The user's next message|$)/;
+const MAX_REFUSAL_CHARS = 10_000;
+
+function refusalsOf(step: Step, index: number, group: readonly Step[]): readonly Refusal[] {
+  if (step.kind !== 'result') return [];
+  const text = REFUSAL.exec(step.text.slice(0, MAX_REFUSAL_CHARS))?.[1]?.trim();
+  // Where the codec knows that it was typed, it is a request of its own.
+  const next = group[index + 1];
+  if (text === undefined || (next?.kind === 'request' && next.messageId === step.messageId)) return [];
+  return [{ messageId: step.messageId, text }];
 }

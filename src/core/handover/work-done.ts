@@ -1,6 +1,6 @@
 import { commandLine, isDeed } from './command-line.ts';
 import type { DoneCall } from './command-line.ts';
-import { charsOf } from './line.ts';
+import { charsOf, quoted } from './line.ts';
 import type { HandoverLine } from './line.ts';
 
 /** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
@@ -17,9 +17,9 @@ export function writeFileLines(calls: readonly DoneCall[], maxChars: number): re
     }
   }
   const folder = sharedFolder([...files.keys()]);
-  const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${folder}:`, messageIds: [] }];
+  const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
   const lines = [...files].map(([path, { count, messageIds }]) => ({
-    text: `- ${path.slice(folder.length)}${count > 1 ? ` (${count} times)` : ''}`,
+    text: `- ${quoted(path.slice(folder.length))}${count > 1 ? ` (${count} times)` : ''}`,
     messageIds,
   }));
   return newestThatFit(head, lines, maxChars);
@@ -44,7 +44,7 @@ export function writeCommandLines(calls: readonly DoneCall[], maxChars: number):
     if (command === null || !isDeed(command)) continue;
     const key = command.split('\n')[0]?.slice(0, 60) ?? '';
     latest.delete(key);
-    latest.set(key, { text: `- ${commandLine(done)}`, messageIds: done.messageIds });
+    latest.set(key, { text: `- ${quoted(commandLine(done))}`, messageIds: done.messageIds });
   }
   return newestThatFit([], [...latest.values()], maxChars);
 }
