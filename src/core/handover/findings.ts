@@ -5,19 +5,21 @@ const CAUSE =
   /\b(?:because|since the|the (?:problem|issue|bug|cause|reason|fix|culprit) (?:is|was)|root cause|caused by|due to|turns out|instead of|rather than|decided|chose|so that|means that|that['’]s why|which is why|in order to|confirmed|found (?:it|the|that)|doesn['’]t|does not|cannot|can['’]t|won['’]t|never|fails?|failed|broken|missing|wrong|actually|however)\b|原因|所以|因为|因為|ため|ので|\b(?:weil|deshalb|porque|por eso|parce que|donc|perché|quindi|omdat|eftersom)\b|потому|поэтому/iu;
 /** It says what comes next, not what came of it. */
 export function isAnnouncement(text: string): boolean {
-  return ANNOUNCEMENT.test(text) || /[:：]\s*$/.test(text);
+  return (ANNOUNCEMENT.test(text) && !REPORT.test(text)) || /[:：]\s*$/.test(text);
 }
 
+/** It begins like an announcement, and says what was seen. */
+const REPORT =
+  /^(?:\w+[,!.]?\s+){0,2}now i (?:see|understand|know|found|have)\b|^now i (?:see|understand|know|found|have)\b|^(?:checking|looking|reading|running)\b.*\b(?:shows?|showed|revealed|confirmed)\b/i;
 const ANNOUNCEMENT =
-  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m going to|i need to|i should|now i|checking|looking|reading|running)\b/i;
+  /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m going to|i need to|i should|now i|i can now|checking|looking|reading|running|ich werde|ich schaue|lass mich|je vais|laisse-moi|voy a|déjame|vou)\b|^(?:让我|讓我|我来|我來|我将|我將|现在我|まず)/i;
 
 /** How much a sentence of the assistant tells of a cause, a decision or a way that did not work; 0: it is none of its sentences. */
 export function worthOfFinding(text: string, { kind }: Unit, { voice, day }: Passage): number {
   if (kind !== 'prose' || voice !== 'assistant') return 0;
   if (wordsIn(text) < 5 || (day ?? '') === '') return 0;
-  if (ANNOUNCEMENT.test(text)) return 0.2;
-  const worth = CAUSE.test(text) ? 1.8 : 1;
-  return text.endsWith(':') ? worth * 0.3 : worth;
+  if (isAnnouncement(text)) return 0;
+  return CAUSE.test(text) ? 1.8 : 1;
 }
 
 /** Words, where a script writes spaces; else about so many. */

@@ -5,6 +5,8 @@ import type { Span } from '../extract/sentence.ts';
 import { linesOf } from '../extract/unit.ts';
 import type { Unit } from '../extract/unit.ts';
 import type { DoneCall } from './command-line.ts';
+import { isHarnessLine } from './harness.ts';
+import { isNoise } from './noise.ts';
 import type { Step } from './steps.ts';
 import { readableLine, readableText } from './tool-result.ts';
 import type { Reading, Turn } from './turns.ts';
@@ -81,7 +83,7 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
       continue;
     }
     if (isFenced) {
-      if (readableLine(written) !== null) pushPieces(units, text, line, 'result');
+      if (tellingLine(written) !== '') pushPieces(units, text, line, 'result');
       continue;
     }
     const sentences = LIST_LINE.test(written) ? [line] : splitSentences(text, line);
@@ -97,24 +99,36 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
 /** The lines that can be read, without their numbers; an empty line stands where others were left out. */
 function linesIn(text: string, kind: SegmentKind): Piece {
   const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
-  const readable = lines.map((line) => readableLine(line) ?? '');
+  const readable = lines.map(tellingLine);
   const clean = readable.join('\n');
   const units: Unit[] = [];
   for (const line of linesOf(clean, { start: 0, end: clean.length })) pushPieces(units, clean, line, kind);
   const maxChars = kind === 'call' ? MAX_JOINED_CALL_CHARS : MAX_JOINED_RESULT_CHARS;
-  return { text: clean, units: joined(units, maxChars), voice: 'assistant' };
+  return { text: clean, units: joined(clean, units, maxChars), voice: 'assistant' };
 }
 
-/** Lines that stand next to each other, as far as they are short: a name says more beside other words. */
-function joined(units: readonly Unit[], maxChars: number): readonly Unit[] {
+function tellingLine(line: string): string {
+  const readable = readableLine(line) ?? '';
+  return isHarnessLine(readable) || isNoise(readable) ? '' : readable;
+}
+
+/** A line that ends a sentence, opens a list or is a heading. */
+const CLOSED_LINE = /^#|[.:!?。：！？][)*_`"']*$/;
+
+/** Lines that stand next to each other, as far as they are short: a name says more beside other words. Items of lists and headings stay alone. */
+function joined(text: string, units: readonly Unit[], maxChars: number): readonly Unit[] {
   const together: Unit[] = [];
   for (const unit of units) {
     const last = together.at(-1);
     const isNext = last !== undefined && unit.start === last.end + 1 && unit.end - last.start <= maxChars;
-    if (isNext) together[together.length - 1] = { ...last, end: unit.end };
+    if (isNext && !standsAlone(text, last, unit)) together[together.length - 1] = { ...last, end: unit.end };
     else together.push(unit);
   }
   return together;
+}
+
+function standsAlone(text: string, last: Unit, next: Unit): boolean {
+  return LIST_LINE.test(text.slice(next.start, next.end)) || CLOSED_LINE.test(text.slice(last.start, last.end));
 }
 
 function pushPieces(units: Unit[], text: string, line: Span, kind: SegmentKind): void {

@@ -20,8 +20,10 @@ const FRAME =
 const ANALYSIS = /(?:^|\n)(?:Analysis:|<analysis>)[\s\S]*?\n(?=(?:Summary:|<summary>)\s*\n)/;
 const FENCE = /^\s*(?:```|~~~)/;
 const MAX_LINE_CHARS = 240;
+/** Rules and open work stay whole as far as anybody writes them. */
+const MAX_WEIGHTY_LINE_CHARS = 800;
 
-/** The newest of the summaries that the producer wrote: whole where it fits, else the first lines of each of its sections. */
+/** The newest of the summaries that the producer wrote: whole where it fits, else most of its rules and open work, and less of the rest. */
 export function summaryLines(
   summaries: readonly { readonly messageId: string; readonly text: string }[],
   maxChars: number,
@@ -30,45 +32,117 @@ export function summaryLines(
   if (newest === undefined) return [];
   const lines = readLines(newest.text);
   const size = lines.reduce((sum, { text }) => sum + text.length + 1, 0);
-  const chosen = size <= maxChars ? lines : outlineOf(lines, maxChars);
-  return chosen.map(({ text }) => ({ text, messageIds: [newest.messageId] }));
+  const chosen = size <= maxChars ? lines.map(({ text }) => text) : outlineOf(lines, maxChars);
+  return chosen.map((text) => ({ text, messageIds: [newest.messageId] }));
 }
 
-type SummaryLine = { readonly text: string; readonly section: number; readonly isCode: boolean };
+type SummaryLine = {
+  readonly text: string;
+  readonly section: number;
+  readonly isHeading: boolean;
+  readonly isCode: boolean;
+  /** How many lines of a section of weight 1 one line of this stands for. */
+  readonly weight: number;
+};
+
+const HEADING = /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/;
+const STALE_HEADING = /\b(?:next steps?|pending|todo|to do|remaining|current (?:work|state|task)|in progress)\b/i;
+const AS_OF_THEN = ' (as of that time)';
+const RULES =
+  /\b(?:constraints?|rules?|instructions?|preferences?|requirements?|must|never|always|verbatim|do not|don['’]t)\b/i;
+const MATERIAL = /\b(?:files?|code|concepts?|analysis|artifacts?)\b/i;
+const WEIGHT = { rules: 6, open: 3, plain: 1, material: 0.4 } as const;
+
+function weightOf(heading: string): number {
+  if (RULES.test(heading)) return WEIGHT.rules;
+  if (STALE_HEADING.test(heading)) return WEIGHT.open;
+  return MATERIAL.test(heading) ? WEIGHT.material : WEIGHT.plain;
+}
 
 /** Its lines without the frame that its producer put around it. Each is indented, so that none can be taken for a line of ours. */
 function readLines(summary: string): readonly SummaryLine[] {
   const lines: SummaryLine[] = [];
   let section = 0;
+  let sectionWeight: number = WEIGHT.plain;
+  // The lead-in of a list gives its weight to the items below it.
+  let lead: { readonly indent: number; readonly weight: number } | null = null;
   let isFenced = false;
   for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
     const written = line.trimEnd();
     if (written === '' || FRAME.test(written.trim())) continue;
     const isFence = FENCE.test(written);
     if (isFence) isFenced = !isFenced;
-    if (!isFenced && !isFence && /^(?:#|\d{1,2}\.\s|[^\s-].*:$|\*\*)/.test(written)) section += 1;
-    lines.push({ text: `  ${quoteText(written)}`, section, isCode: isFenced || isFence });
+    const isCode = isFenced || isFence;
+    const isHeading = !isCode && HEADING.test(written);
+    const indent = written.length - written.trimStart().length;
+    if (isHeading) {
+      section += 1;
+      sectionWeight = weightOf(written);
+      lead = null;
+    } else if (lead !== null && (indent < lead.indent || (indent === lead.indent && !ITEM.test(written)))) lead = null;
+    if (!isCode && !isHeading && written.endsWith(':'))
+      lead = { indent, weight: RULES.test(written) ? WEIGHT.rules : 0 };
+    const mark = isHeading && STALE_HEADING.test(written) ? AS_OF_THEN : '';
+    const text = `  ${quoteText(written.replace(HEADING_MARKS, '$1'))}${mark}`;
+    lines.push({ text, section, isHeading, isCode, weight: Math.max(sectionWeight, lead?.weight ?? 0) });
   }
   return lines;
 }
 
-/** The first lines of all sections, then their second ones, until nothing more fits; in order. */
-function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly SummaryLine[] {
-  const placeInSection = new Map<number, number>();
+const ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
+const HEADING_MARKS = /^(\s*)#{1,6}\s+/;
+
+/** The headings, then lines of all sections in turn, of weightier ones more at a time, until nothing more fits; in order, with counts of what is missing. */
+function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly string[] {
+  const turnOf = new Map<string, number>();
   const ranked = lines.flatMap((line, index) => {
     if (line.isCode) return [];
-    const place = placeInSection.get(line.section) ?? 0;
-    placeInSection.set(line.section, place + 1);
-    return [{ index, place, line: { ...line, text: cutAtBlank(line.text, MAX_LINE_CHARS) } }];
+    const key = `${line.section} ${line.weight}`;
+    const turn = line.isHeading ? 0 : (turnOf.get(key) ?? 0) + 1 / line.weight;
+    turnOf.set(key, turn);
+    const maxLineChars = line.weight >= WEIGHT.open ? MAX_WEIGHTY_LINE_CHARS : MAX_LINE_CHARS;
+    return [{ index, turn, text: cutAtBlank(line.text, maxLineChars) }];
   });
-  let left = maxChars;
-  return ranked
-    .toSorted((a, b) => a.place - b.place || a.index - b.index)
-    .filter(({ line }) => {
-      if (line.text.length + 1 > left) return false;
-      left -= line.text.length + 1;
-      return true;
-    })
-    .toSorted((a, b) => a.index - b.index)
-    .map(({ line }) => line);
+  const chosen = new Map<number, string>();
+  // Each section may end in a count.
+  const sections = new Set(lines.map(({ section }) => section)).size;
+  let left = maxChars - Math.min(sections * COUNT_CHARS, Math.floor(maxChars / 3));
+  for (const { index, text } of ranked.toSorted((a, b) => a.turn - b.turn || a.index - b.index)) {
+    if (text.length + 1 > left) continue;
+    left -= text.length + 1;
+    chosen.set(index, text);
+  }
+  return withCounts(lines, chosen, maxChars);
+}
+
+const COUNT_CHARS = '  … 100 more lines\n'.length;
+
+/** The chosen lines; where others were left out between them or at the end, how many, as far as there is room. */
+function withCounts(
+  lines: readonly SummaryLine[],
+  chosen: ReadonlyMap<number, string>,
+  maxChars: number,
+): readonly string[] {
+  let left = maxChars - [...chosen.values()].reduce((sum, text) => sum + text.length + 1, 0);
+  let missing = 0;
+  const written: string[] = [];
+  const count = (): void => {
+    const text = `  … ${missing} more ${missing === 1 ? 'line' : 'lines'}`;
+    if (missing > 0 && written.length > 0 && text.length < left) {
+      left -= text.length + 1;
+      written.push(text);
+    }
+    missing = 0;
+  };
+  lines.forEach((_, index) => {
+    const text = chosen.get(index);
+    if (text === undefined) {
+      missing += 1;
+      return;
+    }
+    count();
+    written.push(text);
+  });
+  count();
+  return written;
 }

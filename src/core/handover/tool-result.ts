@@ -1,4 +1,5 @@
 import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
+import { isHarnessLine, withoutReminders } from './harness.ts';
 
 // Tools answer with megabytes; what a person reads of them stands at the head and the tail.
 const MAX_READ_CHARS = 24_000;
@@ -22,11 +23,13 @@ const TEXT_KEYS = [
   'html_url',
 ];
 
-const TERMINAL_COLOR = /\p{Cc}\[[\d;?]*[A-Za-z]/gu;
+/** Control sequences of ECMA-48: ESC [ or its one-character form, parameters, a final letter. */
+// oxlint-disable-next-line no-control-regex
+const TERMINAL_COLOR = /(?:\x1b\[|\x9b)[\d;?]*[A-Za-z]/g;
 
-/** A tool's answer as a person would read it: the text inside of JSON, real line ends for escaped ones, no terminal colors. */
+/** A tool's answer as a person would read it: the text inside of JSON, real line ends for escaped ones, no terminal colors, no reminders to the model. */
 export function readableText(answer: string, maxChars = MAX_READ_CHARS): string {
-  const text = innerText(answer);
+  const text = withoutReminders(innerText(answer));
   const short = text.length <= maxChars ? text : headAndTail(text, maxChars);
   return withoutEscapes(short).replaceAll(TERMINAL_COLOR, '');
 }
@@ -111,7 +114,7 @@ const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:co
 const STATUS_LINE = /^<.*>$|\bexit(?:ed)?\b.{0,30}\b(?:code|status)\b/i;
 
 export function isStatusLine(line: string): boolean {
-  return STATUS_LINE.test(line);
+  return STATUS_LINE.test(line) || isHarnessLine(line);
 }
 
 const EXIT_CODE_REACH = 600;
