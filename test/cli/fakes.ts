@@ -91,7 +91,7 @@ function createFakeChannel(
   };
 }
 
-export type Call = { readonly name: string; readonly request: unknown };
+type Call = { readonly name: string; readonly request: unknown };
 
 export type FakeUseCases = {
   readonly calls: readonly Call[];

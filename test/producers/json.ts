@@ -1,7 +1,7 @@
 /** A record of a transcript or of a request, as far as its shape is known. */
 export type Fields = { readonly [key: string]: unknown };
 
-export function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

@@ -30,7 +30,7 @@ export type EmbeddingServer = {
   readonly asked: readonly EmbeddingsAsked[];
 };
 
-export const TOY_DIMENSIONS = 64;
+const TOY_DIMENSIONS = 64;
 
 /**
  * A vector that is the same for the same text, and points nearly the same way for texts that share words: each word adds a direction that its

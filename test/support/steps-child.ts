@@ -4,7 +4,7 @@ import type { CreateUseCases } from '../../src/cli/use-cases.ts';
 import type { Step } from '../../src/ports/steps.ts';
 
 /** What happens in the program right after the n-th time (from 1) that it took a step. */
-export type Happening = {
+type Happening = {
   readonly step: Step;
   readonly nth?: number;
   readonly what:

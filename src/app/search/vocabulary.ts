@@ -5,7 +5,7 @@ import { RELATED_SHARE, relatedWords } from '../../core/search/related-words.ts'
 import { formsOf } from '../../core/search/word-forms.ts';
 import type { MessageIndex, SearchFilter } from '../../ports/message-index.ts';
 
-export type ListedWords = {
+type ListedWords = {
   /** With all the messages that have them. */
   readonly listed: readonly WordHits[];
   /** So common that only some messages are asked for them. */

@@ -8,7 +8,7 @@ export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type Said = Extract<Step, { readonly kind: 'said' }>;
 
 /** The words that a result gives to the user. */
-export type Refusal = { readonly messageId: string; readonly text: string };
+type Refusal = { readonly messageId: string; readonly text: string };
 
 /** A request and all that was done about it, up to the next request. */
 export type Turn = {

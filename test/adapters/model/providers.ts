@@ -12,7 +12,7 @@ import { startModelServer } from '../../support/model-server/start.ts';
 export const KEY = 'test-key-0123456789abcdef';
 
 /** The moment at which all tests happen. */
-export const NOW = new Date('2026-11-21T12:00:00.000Z');
+const NOW = new Date('2026-11-21T12:00:00.000Z');
 
 export type Options = Partial<Omit<OpenAiCompatibleOptions, 'baseUrl'>>;
 

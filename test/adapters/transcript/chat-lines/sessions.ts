@@ -19,7 +19,7 @@ export type ReadFile = {
 export const CLIP = '[Context Summary — 3 messages compressed across 1 compaction cycle]\nThey met.';
 
 /** A value as a line of a file would give it. */
-export function asJson(value: unknown): Json {
+function asJson(value: unknown): Json {
   const read: Json = JSON.parse(JSON.stringify(value));
   return read;
 }
