@@ -118,4 +118,8 @@ export const HARMLESS: readonly string[] = [
   'Basic authentication is used, the bearer token comes later',
   '-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOC\n-----END PUBLIC KEY-----',
   '-----BEGIN CERTIFICATE-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END CERTIFICATE-----',
+  '    --- PASS: TestHarbor/keeps_2_boats (0.00s)',
+  'an always-pass assertion#2 in bypass mode-3x',
+  'the authToken argument, and a secret-key name for tokens',
+  'unzip -p backup-2026.zip notes/page-2.txt | head',
 ];

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
 import { HARMLESS } from './harmless.ts';
+import { HELD_OUT_SECRETS } from './held-out-secrets.ts';
 import { ORDINARY_SECRETS } from './ordinary-secrets.ts';
 import { countMasked, placeSecrets, type SecretCase } from './secret-case.ts';
 import { VENDOR_SECRETS } from './vendor-secrets.ts';
@@ -17,7 +18,11 @@ if (!loaded.ok) throw new Error('the built-in rules cannot be read');
 const { create } = loaded.value;
 const redact = (text: string): string => create().redact(text);
 
-const TABLES: Readonly<Record<string, readonly SecretCase[]>> = { vendor: VENDOR_SECRETS, ordinary: ORDINARY_SECRETS };
+const TABLES: Readonly<Record<string, readonly SecretCase[]>> = {
+  vendor: VENDOR_SECRETS,
+  ordinary: ORDINARY_SECRETS,
+  'held out': HELD_OUT_SECRETS,
+};
 
 for (const [name, cases] of Object.entries(TABLES)) {
   const { masked, total, missed } = countMasked(placeSecrets(cases, 1), redact);

@@ -3,6 +3,7 @@ import { AUTHORIZATION_RULE } from './authorization-rule.ts';
 import { COMMAND_LINE_RULE } from './command-line-rule.ts';
 import { COOKIE_RULE, URL_PARAMETER_RULE } from './http-rule.ts';
 import { PAIR_RULE } from './pair-rule.ts';
+import { POSITION_RULE } from './position-rule.ts';
 import { PRIVATE_KEY_RULE } from './private-key-rule.ts';
 import { PROSE_RULE } from './prose-rule.ts';
 import { PROVIDER_RULES } from './provider-rules.ts';
@@ -23,4 +24,5 @@ export const BUILTIN_RULES: readonly SecretRule[] = [
   PAIR_RULE,
   ASSIGNMENT_RULE,
   PROSE_RULE,
+  POSITION_RULE,
 ];
