@@ -12,7 +12,7 @@ type Passed = Extract<Failure, { readonly kind: PassedReport['reason'] }>;
  */
 export function passedOver(failure: Failure, { name, isNamed }: PassedFile): PassedReport | null {
   if (isNamed || !isPassed(failure)) return null;
-  const notes = [describePassed(failure)];
+  const notes = [describePassed(failure), ...(failure.kind === 'bad-line' && failure.canCarry ? [CARRY_ADVICE] : [])];
   const isEmpty = failure.kind === 'not-a-transcript' && failure.isEmpty === true;
   const reason = isEmpty ? 'no-messages' : failure.kind;
   return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
@@ -27,9 +27,16 @@ function isPassed(failure: Failure): failure is Passed {
   return REASONS.some((reason) => reason === failure.kind);
 }
 
-/** A line for people. */
-export function renderPassed({ file, notes }: PassedReport): string {
-  return `${safeText(file)}: skipped, ${notes.map(safeText).join('; ')}`;
+const CARRY_ADVICE = '--keep-invalid carries such lines along';
+
+/** The lines of a run for people: a folder of damaged files repeats the reason for each, but the advice behind it only once. */
+export function createPassedRenderer(): (report: PassedReport) => string {
+  const given = new Set<string>();
+  return ({ file, notes: [reason = '', ...advice] }) => {
+    const fresh = advice.filter((note) => !given.has(note));
+    for (const note of fresh) given.add(note);
+    return `${safeText(file)}: skipped, ${[reason, ...fresh].map(safeText).join('; ')}`;
+  };
 }
 
 function describePassed(failure: Passed): string {
@@ -45,10 +52,8 @@ function describePassed(failure: Passed): string {
       return describeUnknown(failure);
     case 'mixed-formats':
       return `line ${failure.line}: a message of ${failure.other} in a file of ${failure.format}`;
-    case 'bad-line': {
-      const cure = failure.canCarry ? '; --keep-invalid carries such lines along' : '';
-      return `line ${failure.line}, column ${failure.column}: ${failure.problem}${cure}`;
-    }
+    case 'bad-line':
+      return `line ${failure.line}, column ${failure.column}: ${failure.problem}`;
     default:
       return assertNever(failure);
   }

@@ -1,6 +1,6 @@
 import type { CompactReport, FailedReport, PassedReport } from '../app/contract/reports.ts';
 import type { Manner } from './invocation.ts';
-import { renderPassed } from './passed-over.ts';
+import { createPassedRenderer } from './passed-over.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
 import { renderCompactReport, renderTotals } from './render/compact.ts';
 import type { CompactRendering, RunTotals } from './render/compact.ts';
@@ -44,6 +44,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   const isList = isSeveral && manner.verbosity !== 'verbose';
   const layout = layList(isList ? names : [], options.terminalColumns);
   const remarks = createRemarks();
+  const renderPassed = createPassedRenderer();
   const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
     totals: NO_TOTALS,
     hasHead: false,

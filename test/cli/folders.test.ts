@@ -91,8 +91,9 @@ test('what is no transcript in a folder is skipped, and a script is told why', a
   assert.deepEqual(notes.slice(0, 3), [
     'it is an empty file',
     'not a transcript: it looks like plain text',
-    'line 25, column 12: not valid JSON (unexpected end of line); --keep-invalid carries such lines along',
+    'line 25, column 12: not valid JSON (unexpected end of line)',
   ]);
+  assert.equal(notes[3], '--keep-invalid carries such lines along');
   assert.equal(text('logs/d-torn.jsonl'), `${TALK}{"role":"us`);
 });
 
@@ -279,7 +280,7 @@ test('two records that are glued together are told once and in short, and can be
       ],
     ],
   );
-  assert.match(inFolder.stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 damaged line\); /m);
+  assert.match(inFolder.stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 damaged\); /m);
   const named = await compact(path('logs/glued.jsonl'));
   assert.deepEqual(
     [named.code, named.stderr],
@@ -290,6 +291,25 @@ test('two records that are glued together are told once and in short, and can be
   assert.equal(carried.code, 0, carried.stderr);
   const restored = await runHere(['restore', '--archive', path('archive.db'), path('logs/glued.jsonl')]);
   assert.equal(restored.stdout, glued);
+});
+
+test('a folder of damaged files repeats the reason of each, and how to carry such lines along once', async (t) => {
+  const { path } = placeWith(t, {
+    'logs/a.jsonl': TALK,
+    'logs/b.jsonl': `${TALK}{"role":"us`,
+    'logs/c.jsonl': `${TALK}{"role":"us`,
+  });
+  const problem = 'line 25, column 12: not valid JSON (unexpected end of line)';
+  const told = [
+    `${path('logs/b.jsonl')}: skipped, ${problem}; --keep-invalid carries such lines along`,
+    `${path('logs/c.jsonl')}: skipped, ${problem}`,
+  ];
+  for (const args of [['-n'], ['score'], ['scan']]) {
+    const { code, stderr } = await runHere([...args, '--archive', path('archive.db'), path('logs')]);
+    assert.deepEqual([code, stderr.split('\n').filter((line) => line.includes(problem))], [0, told], args[0]);
+  }
+  const { stderr } = await runHere(['-n', '--archive', path('archive.db'), path('logs')]);
+  assert.match(stderr, /^3 transcripts: 1 planned, 2 skipped \(2 damaged\); /m);
 });
 
 test('score and verify skip in a folder what is no transcript, and fail where it is named', async (t) => {

@@ -10,7 +10,7 @@ import { findScanned } from '../find-scanned.ts';
 import type { Scanned, ScannedFile } from '../find-scanned.ts';
 import type { ScanInvocation } from '../invocation.ts';
 import type { Place } from '../progress.ts';
-import { passedOver, renderPassed } from '../passed-over.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderBug } from '../render/bug.ts';
 import { renderFailed, failedReport } from '../render/failed.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -27,7 +27,13 @@ export async function runScan(stage: Stage, invocation: ScanInvocation): Promise
     const scanned = await findScanned(session, invocation);
     if (typeof scanned === 'number') return scanned;
     const { signal } = session.terminal;
-    const run: Run = { session, invocation, nowMs: Date.now(), saidOfArchive: new Set() };
+    const run: Run = {
+      session,
+      invocation,
+      nowMs: Date.now(),
+      saidOfArchive: new Set(),
+      renderPassed: createPassedRenderer(),
+    };
     const found = await surveyAll(run, scanned);
     if (signal.aborted) return interruptionCode(signal);
     const failedCount = found.failedCount + scanned.failedCount;
@@ -50,6 +56,7 @@ type Run = {
   readonly nowMs: number;
   /** What was said of the archive, which all transcripts share. */
   readonly saidOfArchive: Set<string>;
+  readonly renderPassed: ReturnType<typeof createPassedRenderer>;
 };
 type Found = { readonly rows: readonly ScanReport[]; readonly passedCount: number; readonly failedCount: number };
 
@@ -115,7 +122,8 @@ function maskingOf(
 }
 
 /** What holds no conversation is what a scan passes over, unless it was named itself; a damaged line is told. */
-function tellFailure({ session, invocation, saidOfArchive }: Run, file: ScannedFile, failure: Failure): Unread {
+function tellFailure(run: Run, file: ScannedFile, failure: Failure): Unread {
+  const { session, invocation, saidOfArchive } = run;
   if (failure.kind === 'interrupted') return 'interrupted';
   const passed = passedOver(failure, file);
   if (passed === null) {
@@ -123,7 +131,7 @@ function tellFailure({ session, invocation, saidOfArchive }: Run, file: ScannedF
     if (!saidOfArchive.has(message)) session.voice.error(message);
     if (failure.kind === 'archive') saidOfArchive.add(message);
   } else if (failure.kind === 'bad-line' || invocation.manner.verbosity === 'verbose') {
-    session.voice.report([renderPassed(passed)]);
+    session.voice.report([run.renderPassed(passed)]);
   }
   session.explain(failure);
   return passed === null ? 'failed' : 'passed';

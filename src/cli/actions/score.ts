@@ -4,7 +4,7 @@ import { EXIT_CODES } from '../exit-codes.ts';
 import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ScoreInvocation } from '../invocation.ts';
-import { passedOver, renderPassed } from '../passed-over.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { selectRows } from '../render/select-rows.ts';
@@ -23,6 +23,7 @@ export async function runScore(stage: Stage, invocation: ScoreInvocation): Promi
     const gathered = await gatherInputs(session, operands, { skipsCompacted: true, isStdinImplied });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
+    const renderPassed = createPassedRenderer();
     for (const { path, name, isNamed } of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
       session.voice.progress.name(name);

@@ -5,7 +5,7 @@ import type { ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ReadyInput } from '../gather.ts';
 import type { VerifyInvocation } from '../invocation.ts';
-import { passedOver, renderPassed } from '../passed-over.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeText } from '../render/safe-text.ts';
@@ -64,7 +64,7 @@ function tellFailure(
   // Where no line can be read, nobody knows what it was.
   const passed = failure.kind === 'bad-line' ? null : passedOver(failure, input);
   if (passed === null) voice.error(renderFailure(failure));
-  else voice.report([renderPassed(passed)]);
+  else voice.report([createPassedRenderer()(passed)]);
   explain(failure);
   return passed !== null;
 }

@@ -134,12 +134,16 @@ function renderSkip(report: CompactReport, theme: Theme): string {
   return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${copied}`;
 }
 
+/** A plan only estimates what comes of a transcript. */
+function formatterOf({ plan }: CompactReport): typeof formatChange {
+  return plan === undefined ? formatChange : formatEstimate;
+}
+
 function tokensText(report: CompactReport): string {
   const tokens = sumTokens(report);
   const by = report.conversations[0]?.tokens.by;
   const measure = by === undefined ? '' : `; estimate: ${safeText(by)}`;
-  const change = report.plan === undefined ? formatChange(tokens) : formatEstimate(tokens);
-  return `${change} (${formatSaving(tokens)}${measure})`;
+  return `${formatterOf(report)(tokens)} (${formatSaving(tokens)}${measure})`;
 }
 
 function batchesText(report: CompactReport): string {
@@ -182,12 +186,16 @@ function restoreCommand({ archiveFlag, program }: CompactRendering): string {
 
 function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {
   if (!isVerbose) return [];
-  return report.conversations.flatMap((conversation) => conversationLines(conversation, theme));
+  const formatTokens = formatterOf(report);
+  return report.conversations.flatMap((conversation) => conversationLines(conversation, { theme, formatTokens }));
 }
 
-function conversationLines(conversation: ConversationReport, theme: Theme): readonly string[] {
+function conversationLines(
+  conversation: ConversationReport,
+  { theme, formatTokens }: { readonly theme: Theme; readonly formatTokens: typeof formatChange },
+): readonly string[] {
   const { id, messages, tokens, batches } = conversation;
-  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatChange(tokens)}`;
+  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatTokens(tokens)}`;
   return [head, ...batches.map((batch) => `    ${batchText(batch)}`)];
 }
 

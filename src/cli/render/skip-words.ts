@@ -12,7 +12,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason | PassedReport['reason']]: st
   'not-a-transcript': 'no transcript',
   'unknown-format': 'unknown format',
   'mixed-formats': 'mixed formats',
-  'bad-line': 'damaged line',
+  'bad-line': 'damaged',
 };
 
 /** Why nothing was done to a transcript, in a word or two. */

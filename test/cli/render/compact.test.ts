@@ -93,6 +93,9 @@ test('a plan tells what would be asked, and that nothing was written', () => {
     '  requests  4, about 9,000 tokens in, 4,096 out',
     '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
   ]);
+  const tokens = (lines: readonly string[]): readonly string[] => lines.filter((line) => line.includes('tokens'));
+  const estimates = tokens(renderCompactReport(planned, rendering({ isVerbose: true })));
+  assert.match(estimates.at(-1) ?? '', /tokens 12,000 → about 750$/);
 });
 
 test('names from outside are shown with their control characters escaped', () => {
