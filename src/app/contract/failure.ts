@@ -52,7 +52,8 @@ export type Failure =
   /** A program has it open for writing. */
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
-  | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string }
+  /** `canUndoLast`: it is an earlier compaction of the file that the archive does not have. */
+  | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string; readonly canUndoLast?: true }
   /** Its producer wrote it anew after a compaction; `key` leads to what left it. `canUndoLast`: what it was before the last compaction can be had. */
   | {
       readonly kind: 'written-anew';

@@ -96,7 +96,7 @@ async function undo(
     const key = findRewrittenKey(deps, archive, stage);
     if (key !== null) return err({ kind: 'written-anew', file: name, archive: archive.path, key, canUndoLast: true });
     const isLost = lineage.orphans().length > 0 || summariesOf(stage).some(({ clip }) => (clip?.key ?? null) !== null);
-    if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path });
+    if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
   }
   // A summary without a key is another program's: for this one it is how the conversation began.
   const isStillCompacted = request.all && summariesOf(stage).length > 0;

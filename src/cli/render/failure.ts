@@ -61,6 +61,12 @@ export function renderFailure(failure: LookupFailure): string {
     case 'not-compacted':
       return at(failure.file, 'not compacted: no clip-archive is in it.', 'Name the compacted file.');
     case 'not-in-archive':
+      if (failure.canUndoLast === true)
+        return at(
+          failure.file,
+          `the archive ${safeText(failure.archive)} does not have the first of its compactions.`,
+          "'compact restore' without --all undoes the last one; for those before it, name their archive with --archive.",
+        );
       return at(
         failure.file,
         `its compaction is not in the archive ${safeText(failure.archive)}.`,

@@ -129,6 +129,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted: no clip-archive is in it. Name the compacted file.'],
   [
+    { kind: 'not-in-archive', file, archive: path, canUndoLast: true },
+    "talk.jsonl: the archive /data/archive.db does not have the first of its compactions. 'compact restore' without --all undoes the last one; for those before it, name their archive with --archive.",
+  ],
+  [
     { kind: 'not-in-archive', file, archive: path },
     'talk.jsonl: its compaction is not in the archive /data/archive.db. Name the archive that was used with --archive.',
   ],
