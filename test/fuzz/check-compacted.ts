@@ -44,28 +44,36 @@ export async function checkCompacted(
   assert.ok(problems.length === 0, `verify says ${problems.map(({ message }) => message).join('; ')}`);
   assert.deepEqual(verified.value.lines.kept, ledger.kept);
   assert.equal(verified.value.lines.appended, 0);
-  const restored = async (all: boolean): Promise<Buffer> => {
+  const restored = async (all: boolean): Promise<Buffer | null> => {
     const output = { kind: 'file', path: bench.path('restored.jsonl') } as const;
     const done = await restoreFile(bench.deps, { input, output, all });
+    if (all && history.isOrphaned() && !done.ok && done.error.kind === 'not-in-archive') return null;
     assert.ok(done.ok, `restore${all ? ' --all' : ''}: ${describe(done)}`);
     const bytes = bench.read('restored.jsonl');
     rmSync(output.path);
     return bytes;
   };
-  assertSameBytes(await restored(false), before, 'restore');
-  assertSameBytes(await restored(true), history.original(), 'restore --all');
+  assertSameBytes((await restored(false)) ?? Buffer.alloc(0), before, 'restore');
+  const first = await restored(true);
+  if (first !== null) assertSameBytes(first, history.original(), 'restore --all');
   checkFolder(bench);
   rmSync(input.path);
 }
 
 /** The output is lines of the input, in order and byte for byte, and lines of our own at the places that the archive names. */
 function checkKeptLines({ before, after, report }: Compacted, stored: StoredCompaction): void {
-  const own = stored.inserted.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
-  const source = recordsOf(before, report.format);
+  const inserted = stored.inserted.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
+  const records = recordsOf(before, report.format);
+  const eol = records.map(endOf).find((end) => end !== '') ?? '\n';
+  const closing = /^\r?\n$/.exec(inserted.at(-1) ?? '')?.[0] ?? '';
+  const own = closing === '' ? inserted : inserted.slice(0, -1);
+  assert.ok(closing === '' || endOf(records.at(-1) ?? '') === '', 'a line end was put behind a line that has one');
+  // A kept last line that has no ending gets one.
+  const source = closing === '' ? records : [...records.slice(0, -1), `${records.at(-1) ?? ''}${closing}`];
   const isLines = findCodec(report.format)?.records === undefined;
-  const eol = /\r?\n$/.exec(source[0] ?? '')?.[0] ?? '\n';
   for (const line of isLines ? own : [])
-    assert.equal(/\r?\n$/.exec(line)?.[0], eol, 'a line of our own has another ending than the file');
+    assert.equal(endOf(line), eol, 'a line of our own has another ending than the file');
+  assert.ok(closing === '' || closing === eol, 'the last line got another ending than the file has');
   let ownSeen = 0;
   let at = 0;
   let kept = 0;
@@ -80,6 +88,10 @@ function checkKeptLines({ before, after, report }: Compacted, stored: StoredComp
     kept += 1;
   }
   assert.deepEqual({ ownSeen, kept }, { ownSeen: own.length, kept: report.ledger.kept });
+}
+
+function endOf(line: string): string {
+  return /\r?\n$/.exec(line)?.[0] ?? '';
 }
 
 /** Nothing stands beside the files of a case. */

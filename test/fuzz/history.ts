@@ -9,15 +9,18 @@ export type History = {
   readonly replace: (file: Buffer, isCompacted: boolean) => void;
   /** The archive stays behind: the file as it is now is as good as an original. */
   readonly forget: () => void;
-  /** What `restore --all` must give. */
+  /** What `restore --all` must give, where it gives anything. */
   readonly original: () => Buffer;
+  /** The archive that stayed behind has a compaction of the file, so `restore --all` may refuse. */
+  readonly isOrphaned: () => boolean;
 };
 
 export function createHistory(): History {
-  const state: { file: Buffer; original: Buffer; isCompacted: boolean } = {
+  const state: { file: Buffer; original: Buffer; isCompacted: boolean; isOrphaned: boolean } = {
     file: Buffer.alloc(0),
     original: Buffer.alloc(0),
     isCompacted: false,
+    isOrphaned: false,
   };
   return {
     append: ({ appended, echo }) => {
@@ -35,9 +38,11 @@ export function createHistory(): History {
     },
     forget: () => {
       state.original = state.file;
+      state.isOrphaned ||= state.isCompacted;
       state.isCompacted = false;
     },
     original: () => state.original,
+    isOrphaned: () => state.isOrphaned,
   };
 }
 
