@@ -1,5 +1,6 @@
 import { cutAtBlank } from './excerpt-of.ts';
 import { LINE_ENDS } from './line.ts';
+import { isNoise } from './noise.ts';
 import type { ToolCall } from './tool-call.ts';
 import { exitCodeOf, isStatusLine, readableLine, readableText } from './tool-result.ts';
 import type { Turn } from './turns.ts';
@@ -44,17 +45,54 @@ export function readCalls(turns: readonly Turn[]): readonly DoneCall[] {
           call,
           answer,
           exitCode,
-          hasFailed: result !== undefined && (result.isError || (exitCode !== null && exitCode !== 0)),
+          hasFailed:
+            result !== undefined && hasFailed({ command: call.command, answer, exitCode, isError: result.isError }),
         },
       ];
     }),
   );
 }
 
+type Outcome = {
+  readonly command: string | null;
+  readonly answer: string | null;
+  readonly exitCode: number | null;
+  readonly isError: boolean;
+};
+
+/** Commands whose exit code 1 is an answer: nothing was found, or the two differ. */
+const ASKING = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
+const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
+const DIFFING = /^(?:diff|cmp|git diff)\s/;
+/** A person or the client stopped it, so that nothing is known of how it would have ended. */
+const STOPPED =
+  /^(?:command |request |tool call |operation )?(?:aborted|interrupted|cancell?ed)(?: by (?:the )?user)?\.?$/i;
+
+function hasFailed({ command, answer, exitCode, isError }: Outcome): boolean {
+  if (!isError && (exitCode === null || exitCode === 0)) return false;
+  const lines = readableLines(answer ?? '');
+  if (lines.length === 1 && STOPPED.test(lines[0] ?? '')) return false;
+  if (command === null || exitCode !== 1) return true;
+  const parts = firstLine(command)
+    .replace(QUOTED_WORD, 'x')
+    .split(/\|\||&&|[|;]/);
+  const last = parts.at(-1)?.trim() ?? '';
+  const isAnswer = DIFFING.test(last) ? parts.length === 1 : ASKING.test(last) && lines.length === 0;
+  return !isAnswer || lines.some((line) => FAILURE_TO_RUN.test(line));
+}
+
+/** What these commands say where they could not do their work. */
+const FAILURE_TO_RUN =
+  /^(?:\S+: .*(?:no such file|not found|permission denied|is a directory|invalid|unrecognized)|error:|usage:|fatal:)/i;
+
 const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
 const TELLING =
   /\b(?:\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|files? changed|problems?|vulnerabilities)|error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|timed? ?out|passed|success(?:ful(?:ly)?)?|succeeded|created|pushed|merged|deployed|published|installed|built|done)\b|^(?:ok|PASS|FAIL)\b/i;
+/** A total says more than the last of the lines that it counts. */
+const TOTAL =
+  /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?/i;
+const FAILED_TOTAL = /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]/i;
 const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
@@ -76,24 +114,29 @@ function firstLine(command: string): string {
 
 function tellingLine(answer: string, hasFailed: boolean): string | null {
   const lines = readableLines(answer);
-  const pattern = hasFailed ? FAILING : TELLING;
+  const patterns = hasFailed ? [FAILED_TOTAL, FAILING] : [TOTAL, TELLING];
   const line =
-    lines.findLast((each) => pattern.test(each)) ?? (hasFailed || lines.length <= 2 ? lines.at(-1) : undefined);
+    patterns.map((pattern) => lines.findLast((each) => pattern.test(each))).find((each) => each !== undefined) ??
+    (hasFailed || lines.length <= 2 ? lines.at(-1) : undefined);
   return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
 }
 
-/** The lines of an answer that tell of a failure, in order. */
+/** A line of a usage message, which may explain what an option does with errors. */
+const OPTION = /^-{1,2}[A-Za-z][\w-]*[,= ]/;
+
+/** The lines of an answer that tell of a failure, each once and in order. */
 export function errorLines(answer: string, max: number): readonly string[] {
   const lines = readableLines(answer);
-  const failing = lines.filter((line) => FAILING.test(line));
-  const chosen = failing.length > 0 ? failing : lines;
+  const distinct = [...new Set(lines)];
+  const failing = distinct.filter((line) => FAILING.test(line) && !OPTION.test(line));
+  const chosen = failing.length > 0 ? failing : distinct;
   return chosen.slice(-max).map((line) => cutAtBlank(line, MAX_OUTCOME_CHARS));
 }
 
 function readableLines(answer: string): readonly string[] {
   return answer.split(LINE_ENDS).flatMap((line) => {
     const readable = readableLine(line);
-    return readable === null || isStatusLine(readable) ? [] : [readable];
+    return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable];
   });
 }
 

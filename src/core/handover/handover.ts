@@ -8,8 +8,9 @@ import { quoteText, type HAND_OVER_HEADINGS } from '../quoted-text.ts';
 import { readCalls } from './command-line.ts';
 import { kindOfConversation } from './kind-of-conversation.ts';
 import type { ConversationKind } from './kind-of-conversation.ts';
-import { headingChars, renderSections, sectionChars } from './line.ts';
+import { headingChars, renderSections, sectionChars, withoutHeadingMarks } from './line.ts';
 import type { HandoverLine, HandoverSection } from './line.ts';
+import { createWorthOfDetail } from './details.ts';
 import { worthOfFinding } from './findings.ts';
 import { readPassages } from './passages.ts';
 import { summaryLines } from './producer-summary.ts';
@@ -77,7 +78,7 @@ export function writeHandover(
   const selection = createSelection(readPassages(reading, { calls, maxToolChars }), {
     stem,
     lineOf: (text, { day }) => ({
-      text: `- ${text.replace(LIST_MARK, '').replace(/\s+/g, ' ')}`,
+      text: `- ${withoutHeadingMarks(text.replace(LIST_MARK, '')).replace(/\s+/g, ' ')}`,
       day,
       speaker: '',
       isNamed: false,
@@ -108,7 +109,8 @@ export function writeHandover(
   add(HEADINGS.findings, shares.findings, choose(worthOfFinding));
   const findings = sections.findIndex(({ heading }) => heading === HEADINGS.findings);
   if (findings > findingsAt) sections.splice(findingsAt, 0, ...sections.splice(findings, 1));
-  add(HEADINGS.details, 1, choose());
+  const above = sections.flatMap(({ lines }) => lines.map(({ text }) => text));
+  add(HEADINGS.details, 1, choose(createWorthOfDetail(above)));
   return { kind, text: renderSections(sections), sections };
 }
 

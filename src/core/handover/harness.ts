@@ -22,7 +22,7 @@ const HARNESS_LINES: readonly RegExp[] = [
   /^The file .{1,400} has been (?:updated|created)(?: successfully)?\./,
   // Codex
   /^(?:Chunk ID|Wall time|Original token count|Exit code): /,
-  /^(?:Output|Process exited with code -?\d+):?$/,
+  /^(?:Output|Process exited with code -?\d+|Success\. Updated the following files):?$/,
   // Copilot, Kimi and others
   /^<\/?(?:shellId|command with shellId|system|usage|tool_use_error)\b.*>$/,
   /^shellId: \d+/,

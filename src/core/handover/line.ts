@@ -33,13 +33,20 @@ export function joinLines(text: string): string {
 const LINE_END = /[^\S\n\r\u2028\u2029]*[\n\r\u0085\u2028\u2029]+\s*/g;
 /** Characters that begin a heading or a label of ours. */
 const STRUCTURAL = '#＃﹟[［';
+const HEADING_MARKS =
+  /(^|[\n\r\u0085\u2028\u2029])([^\S\n\r\u2028\u2029]*(?:[-*+•][^\S\n\r\u2028\u2029]+)?)#{1,6}[^\S\n\r\u2028\u2029]+/g;
+
+/** Without the marks of Markdown headings: below a heading or in a list of ours they are lines like others. */
+export function withoutHeadingMarks(text: string): string {
+  return text.replace(HEADING_MARKS, '$1$2');
+}
 
 /**
- * A quotation as it may stand in a line: its further lines are indented, and none begins like a heading or a label of ours, which stays on the line
- * before it instead.
+ * A quotation as it may stand in a line: headings lose their marks, its further lines are indented, and none begins like a heading or a label of
+ * ours, which stays on the line before it instead.
  */
 export function quoted(text: string, indent = '   '): string {
-  return text.replace(LINE_END, (end, at: number) =>
-    STRUCTURAL.includes(text.charAt(at + end.length)) ? ' ' : `\n${indent}`,
+  return withoutHeadingMarks(text).replace(LINE_END, (end, at: number, whole: string) =>
+    STRUCTURAL.includes(whole.charAt(at + end.length)) ? ' ' : `\n${indent}`,
   );
 }

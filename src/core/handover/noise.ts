@@ -13,6 +13,8 @@ const NOISE: readonly RegExp[] = [
   /^(?:const|let|var)\s+[^=]{1,200}=\s*require\(/,
   /^\}\s*from\s+["']/,
   /^(?:[\w.]+\s+)?["'][@\w.-]+(?:\/[\w.@-]+)+["'],?$/,
+  // The heads of a patch, whose files are listed by themselves
+  /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b/,
   // Progress
   /^\[?\s*\d{1,3}%[\]|\s]|\b\d{1,3}%\s*\||[█▏▎▍▌▋▊▉━]{4,}/u,
   /^(?:Downloading|Downloaded|Fetching|Compiling|Unpacking|Preparing to unpack|Selecting previously|Setting up|Get:\d+|Hit:\d+|remote: (?:Counting|Compressing|Enumerating))\b/,

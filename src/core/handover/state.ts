@@ -86,6 +86,7 @@ function stepLines(
   let left = maxChars - charsOf(head);
   const lines: HandoverLine[] = [];
   const seen = new Set<string>();
+  const writtenLater = new Set<string>();
   let looks = 0;
   for (const step of turn.steps.toReversed()) {
     const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
@@ -96,6 +97,9 @@ function stepLines(
           ? null
           : deedLine(done);
     if (text === null || text === '' || seen.has(text)) continue;
+    // A later try succeeded.
+    if (done?.hasFailed === true && done.call.written.some((path) => writtenLater.has(path))) continue;
+    if (done?.hasFailed === false) for (const path of done.call.written) writtenLater.add(path);
     if (done !== undefined && !isOfNote(done)) {
       looks += 1;
       if (looks > MAX_LOOKS) continue;

@@ -78,6 +78,8 @@ function withoutEscapes(text: string): string {
 }
 
 const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/;
+/** What draws a line before or behind words, as test runners do around their totals. */
+const RULER = /^\s*[=─━_*~-]{3,}(?=\s)|(?<=\s)[=─━_*~-]{3,}\s*$/gu;
 const MIN_LETTER_SHARE = 0.45;
 const MIN_LINE_CHARS = 6;
 const MAX_WORD_CHARS = 100;
@@ -86,7 +88,7 @@ const NOT_A_LINE = /^["'][^"']{1,80}["']: |^(?:```|~~~|@@ |diff --git |index [0-
 
 /** The line without its number, where a person can read it as it stands; null: a piece of JSON, a frame, encoded bytes. */
 export function readableLine(line: string): string | null {
-  const text = line.replace(LINE_NUMBER, '').trim();
+  const text = line.replace(LINE_NUMBER, '').replace(RULER, '').trim();
   if (text.length < MIN_LINE_CHARS || BRACKETS.includes(text.charAt(0))) return null;
   if (text.includes('\\') && /\\[nt"]/.test(text)) return null;
   return NOT_A_LINE.test(text) || !isWritten(text) ? null : text;

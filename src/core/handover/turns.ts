@@ -35,7 +35,7 @@ export type Reading = {
 
 export function readConversation(messages: readonly ConversationMessage[]): Reading {
   const dayByMessage = new Map(messages.map(({ id, created_at: at }) => [id, dayOf(at)]));
-  const steps = readSteps(messages);
+  const steps = readSteps(messages).filter((step) => step.kind !== 'said' || !isEmptyWord(step.text));
   const groups: Step[][] = [];
   for (const step of steps) {
     const group = groups.at(-1);
@@ -58,6 +58,11 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
     };
   });
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
+}
+
+/** What a client writes in the model's name where nothing is to be said. */
+function isEmptyWord(text: string): boolean {
+  return /^\s*(?:No response requested\.?|\(no content\)|\[Request interrupted by user[^\]]*\])\s*$/i.test(text);
 }
 
 const MIN_OUTCOME_CHARS = 80;

@@ -3,9 +3,13 @@ import { describe, test } from 'node:test';
 import { stemmer } from 'stemmer';
 import { worthOfFinding } from '../../../src/core/handover/findings.ts';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
+import { commandLine, errorLines, readCalls } from '../../../src/core/handover/command-line.ts';
+import { createWorthOfDetail } from '../../../src/core/handover/details.ts';
+import { quoted } from '../../../src/core/handover/line.ts';
 import { isNoise } from '../../../src/core/handover/noise.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
 import { readableText } from '../../../src/core/handover/tool-result.ts';
+import { readConversation } from '../../../src/core/handover/turns.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { messages } from '../../support/messages.ts';
 
@@ -124,4 +128,91 @@ describe('a summary of the producer that does not fit', () => {
     assert.ok(lines.some((line) => /^ {2}… \d+ more lines$/.test(line)));
     assert.ok(lines.join('\n').length <= 1_200);
   });
+});
+
+function run(command: string, answer: string): { readonly hasFailed: boolean; readonly line: string } {
+  const [done] = readCalls(
+    readConversation(messages(typed('Go on.'), call('1', 'Bash', { command }), result('1', answer))).turns,
+  );
+  assert.ok(done !== undefined);
+  return { hasFailed: done.hasFailed, line: commandLine(done) };
+}
+
+describe('a command', () => {
+  const answers: readonly (readonly [string, string])[] = [
+    ['rg -n "sourdough" .', 'Exit code 1'],
+    ['rg "rye|spelt" src', 'Process exited with code 1\nOutput:'],
+    ['cat list.txt | grep rye', 'Exit code: 1\nWall time: 0.1 seconds\nOutput:\n'],
+    ['diff old.txt new.txt', 'Exit code 1\n1c1\n< rye bread\n> wheat bread'],
+    ['test -f oven.json', 'Exit code 1'],
+  ];
+  for (const [command, answer] of answers)
+    test(`has not failed where exit code 1 is its answer: ${command}`, () => {
+      assert.equal(run(command, answer).hasFailed, false);
+    });
+
+  const failures: readonly (readonly [string, string])[] = [
+    ['rg -n "sour(" .', 'Exit code 2\nregex parse error'],
+    ['grep rye missing.txt', 'Exit code 1\ngrep: missing.txt: No such file or directory'],
+    ['diff old.txt missing.txt', 'Exit code 1\ndiff: missing.txt: No such file or directory'],
+    ['make && grep rye out.txt', 'Exit code 1\nmake: no rule for target'],
+    ['npm test', 'Exit code 1'],
+  ];
+  for (const [command, answer] of failures)
+    test(`has failed: ${command}`, () => assert.equal(run(command, answer).hasFailed, true));
+
+  test('shows the total of its answer, and not the last line that it counts', () => {
+    const passed =
+      'tests/test_rye.py::test_a PASSED [ 50%]\n======= 2 passed in 0.10s ========\nwarning: tests/test_rye.py passed a list';
+    assert.equal(run('pytest -v', passed).line, '$ pytest -v → 2 passed in 0.10s');
+    const failed = 'Exit code 1\nFAILED tests/test_rye.py\n1 failed, 2 passed in 0.10s\nsee errors.log for the failure';
+    assert.equal(run('pytest -v', failed).line, '$ pytest -v → exit 1: 1 failed, 2 passed in 0.10s');
+  });
+
+  test('shows each error once, and no help on options', () => {
+    const answer = 'Error: unknown flag: --rye\nError: unknown flag: --rye\n-q, --quiet   Print errors only';
+    assert.deepEqual(errorLines(answer, 6), ['Error: unknown flag: --rye']);
+  });
+});
+
+test('headings in a quotation lose their marks and keep their lines', () => {
+  assert.equal(
+    quoted('## Summary\nAll loaves rose.\n### Next\n- # Rye'),
+    'Summary\n   All loaves rose.\n   Next\n   - Rye',
+  );
+});
+
+test('a detail is worth nothing where it is quoted above, seen before, an announcement or a bare name', () => {
+  const worth = createWorthOfDetail(['- The oven needs ten\n   minutes to heat.']);
+  const passage = { id: 'm1', text: '', units: [], day: null, speaker: '', voice: 'assistant' as const };
+  const of = (text: string, kind: 'prose' | 'call' | 'result'): number =>
+    worth(text, { kind, start: 0, end: text.length }, passage);
+  assert.equal(of('The oven needs ten minutes to heat.', 'result'), 0);
+  assert.ok(of('The scale is off by two grams.', 'result') > 0);
+  assert.equal(of('The scale is off by two grams.', 'prose'), 0);
+  assert.equal(of('Let me look at the scale.', 'prose'), 0);
+  assert.equal(of('ReadScale', 'call'), 0);
+  assert.equal(of('M src/oven.ts src/scale.ts', 'result'), 0);
+  for (const code of [
+    'const heat = readHeat(door);',
+    'if (door.isOpen) {',
+    'def bake(loaf):',
+    'loaf.weight = 500',
+    'heat(door, 5)',
+  ])
+    assert.equal(of(code, 'result'), 0, code);
+  for (const told of ['the scale reads 12 g (tared)', 'error: the door is open', 'oven.ts: 3 warnings, 1 error'])
+    assert.ok(of(told, 'result') > 0, told);
+});
+
+test("what a client writes in the model's name is no ending", () => {
+  const text = handover([
+    typed('Weigh the flour.'),
+    call('1', 'Bash', { command: 'weigh flour' }),
+    result('1', '500'),
+    said('It weighs 500 g on both scales.'),
+    said('No response requested.'),
+  ]);
+  assert.match(text, /→ It weighs 500 g/);
+  assert.doesNotMatch(text, /No response requested/);
 });
