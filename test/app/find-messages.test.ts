@@ -149,6 +149,28 @@ test('a message that tells what kind of thing is asked for comes before others',
   assert.equal(find(archive, 'It was when that the mast broke?', { readTexts })[0], 1);
 });
 
+test('behind the ten best it counts more who said a message, and no score is above one before it', (t) => {
+  const said = Array.from({ length: 24 }, (_, at): readonly (Said | string)[] => [
+    at % 2 === 0 ? { text: 'the old mast broke', name: 'Ada' } : { text: 'the old mast broke loose', name: 'Ben' },
+    ...other(5),
+  ]);
+  const archive = talk(t, said.flat());
+  const search = {
+    query: 'What of Ada and how the old mast broke loose?',
+    filter: ANY,
+    limit: 24,
+    readTexts: () => [],
+  };
+  const found = findMessages(archive.messages, search);
+  const names = found.map(({ lineId }) => (lineId % 12 === 1 ? 'Ada' : 'Ben'));
+  assert.deepEqual(names, [...repeat('Ben', 10), ...repeat('Ada', 12), ...repeat('Ben', 2)]);
+  found.slice(1).forEach(({ score }, at) => assert.ok(score <= (found[at]?.score ?? 0)));
+});
+
+function repeat(name: string, count: number): readonly string[] {
+  return Array.from({ length: count }, () => name);
+}
+
 const RECALL_AT = [5, 10, 25];
 
 /** How many of the sought messages are among the first so many, for a list of queries. */

@@ -7,6 +7,7 @@ import { findPlaces, type WordHits } from '../../core/search/places.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import {
   isAbout,
+  DEEP_WEIGHTS,
   KEYWORD_WEIGHTS,
   QUESTION_WEIGHTS,
   rankCandidates,
@@ -39,6 +40,8 @@ const MAX_NEAREST = 300;
 /** Places that are looked up at a time: some are no messages, or are not let through. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
+/** So many of the best are for whoever wants one answer. */
+const HEAD_MESSAGES = 10;
 /** With fewer words than this somebody looks for the words, and not for what stands around them. */
 const MIN_QUESTION_WORDS = 3;
 
@@ -80,9 +83,19 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
 
   const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
   const more = vocabulary.listFeedback(search.readTexts(best), question);
-  return rankCandidates(candidates, { ...options, words: [...words, ...more] })
-    .slice(0, limit)
-    .map(toRankedLine);
+  return rankTwice(candidates, { ...options, words: [...words, ...more] }).slice(0, limit);
+}
+
+/** The best by one measure, the others by another; no score is above one before it. */
+function rankTwice(candidates: readonly StoredCandidate[], options: RankOptions): readonly RankedLine[] {
+  const head = rankCandidates(candidates, options).slice(0, HEAD_MESSAGES).map(toRankedLine);
+  const known = new Set(head.map(({ lineId }) => lineId));
+  const most = head.at(-1)?.score ?? 0;
+  const rest = rankCandidates(candidates, { ...options, weights: DEEP_WEIGHTS })
+    .map(toRankedLine)
+    .filter(({ lineId }) => !known.has(lineId))
+    .map(({ lineId, score }) => ({ lineId, score: Math.min(score, most) }));
+  return [...head, ...rest];
 }
 
 /** What speaks for a message besides words, by its number; on the scale of `RankOptions.alsoFor`. */

@@ -4,7 +4,7 @@ export type AnswerKind = 'person' | 'place' | 'number' | 'title' | 'reason';
 /** What a message of the wanted kind gains, as a share of the best score by words. */
 export const KIND_SHARE = 0.2;
 /** So many of the best by words are read for it. */
-export const KIND_MESSAGES = 60;
+export const KIND_MESSAGES = 30;
 const MAX_QUERY_CHARS = 500;
 const MAX_TEXT_CHARS = 4000;
 

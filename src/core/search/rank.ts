@@ -47,6 +47,9 @@ export const QUESTION_WEIGHTS: RankWeights = {
   length: 0.5,
 };
 
+/** For what comes behind the best: whoever reads that far looks for more of what one speaker said, in other sessions too. */
+export const DEEP_WEIGHTS: RankWeights = { ...QUESTION_WEIGHTS, speaker: 0.5, question: 0.1, session: 0.2 };
+
 /** BM25 by the messages' own words; what stands around them decides little. */
 export const KEYWORD_WEIGHTS: RankWeights = {
   answer: 0.4,
