@@ -34,10 +34,10 @@ export function writeRequestLines(turns: readonly Turn[], maxChars: number): rea
     return text === undefined ? [] : [{ turn, text }];
   });
   const used = rows.reduce((sum, { text }) => sum + text.length + 1, 0);
-  const { refusals, chars } = fitRefusals(rows, maxChars - used);
+  const { replies, chars } = fitReplies(rows, maxChars - used);
   const endings = fitEndings(rows, maxChars - used - chars);
   return rows.flatMap(({ turn, text }): readonly HandoverLine[] => {
-    const below = [...(refusals.get(turn.number) ?? []), ...(endings.get(turn.number) ?? [])];
+    const below = [...(replies.get(turn.number) ?? []), ...(endings.get(turn.number) ?? [])];
     if (turn.request === null) return below.length === 0 ? [] : [{ text, messageIds: [] }, ...below];
     return [{ text, messageIds: [turn.request.messageId] }, ...below];
   });
@@ -45,29 +45,32 @@ export function writeRequestLines(turns: readonly Turn[], maxChars: number): rea
 
 type Row = { readonly turn: Turn; readonly text: string };
 
-const REFUSAL_MARK = '   (refusing a call, says its result) ';
-const MAX_REFUSAL_CHARS = 500;
+const REPLY_MARKS = {
+  refusal: '   (refusing a call, says its result) ',
+  answers: '   (answering questions, says their result) ',
+} as const;
+const MAX_REPLY_CHARS = { refusal: 500, answers: 1_000 } as const;
 /** Of the room beside the requests: words that any tool may have written must not take that of the endings. */
-const REFUSALS_SHARE = 0.3;
+const REPLIES_SHARE = 0.3;
 
 /** The newest first. */
-function fitRefusals(
+function fitReplies(
   rows: readonly Row[],
   roomChars: number,
-): { readonly refusals: ReadonlyMap<number, readonly HandoverLine[]>; readonly chars: number } {
-  const refusals = new Map<number, HandoverLine[]>();
-  const maxChars = Math.floor(roomChars * REFUSALS_SHARE);
+): { readonly replies: ReadonlyMap<number, readonly HandoverLine[]>; readonly chars: number } {
+  const replies = new Map<number, HandoverLine[]>();
+  const maxChars = Math.floor(roomChars * REPLIES_SHARE);
   let chars = 0;
   for (const { turn } of rows.toReversed()) {
-    for (const { text, messageId } of turn.refusals.toReversed()) {
-      const words = excerptOf(text, { maxChars: MAX_REFUSAL_CHARS });
-      const line = { text: REFUSAL_MARK + quoted(words, '     '), messageIds: [messageId] };
+    for (const { kind, text, messageId } of turn.replies.toReversed()) {
+      const words = excerptOf(text, { maxChars: MAX_REPLY_CHARS[kind] });
+      const line = { text: REPLY_MARKS[kind] + quoted(words, '     '), messageIds: [messageId] };
       if (chars + line.text.length + 1 > maxChars) continue;
       chars += line.text.length + 1;
-      refusals.set(turn.number, [line, ...(refusals.get(turn.number) ?? [])]);
+      replies.set(turn.number, [line, ...(replies.get(turn.number) ?? [])]);
     }
   }
-  return { refusals, chars };
+  return { replies, chars };
 }
 
 /** A first sentence or two for each, the newest first; what is left goes to the newest, and to words that say more than the last. */

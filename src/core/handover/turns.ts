@@ -7,8 +7,8 @@ import type { Step } from './steps.ts';
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type Said = Extract<Step, { readonly kind: 'said' }>;
 
-/** The words that a result gives to the user. */
-type Refusal = { readonly messageId: string; readonly text: string };
+/** The words that a result gives to the user: on refusing a call, or as answers to what the model asked. */
+type Reply = { readonly kind: 'refusal' | 'answers'; readonly messageId: string; readonly text: string };
 
 /** A request and all that was done about it, up to the next request. */
 export type Turn = {
@@ -19,8 +19,11 @@ export type Turn = {
   /** `8 May 2023`, where times are known. */
   readonly day: string | null;
   readonly steps: readonly Step[];
-  /** Results that say, in their client's words, that the user refused the call and why. Any tool can write such words: nobody counts as having typed them. */
-  readonly refusals: readonly Refusal[];
+  /**
+   * Results that say, in their client's words, why the user refused a call, or what the user answered. Any tool can write such words: nobody counts
+   * as having typed them.
+   */
+  readonly replies: readonly Reply[];
   /** The assistant's last words in it. */
   readonly ending: Said | null;
   /** Where those only say what comes next: its last words before them that say more. */
@@ -43,6 +46,9 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
     else group.push(step);
   }
   const hasOpening = groups[0] !== undefined && groups[0][0]?.kind !== 'request';
+  const questions = new Set(
+    steps.flatMap((step) => (step.kind === 'call' && ASKS.test(step.name) ? [step.callId] : [])),
+  );
   const turns = groups.map((group, index): Turn => {
     const [first] = group;
     const request = first?.kind === 'request' ? first : null;
@@ -52,8 +58,10 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
       number: hasOpening ? index : index + 1,
       day: first === undefined ? null : (dayByMessage.get(first.messageId) ?? null),
       steps: request === null ? group : group.slice(1),
-      refusals: group.flatMap(refusalsOf),
-      ending: said.at(-1) ?? null,
+      replies: group.flatMap((step, index) =>
+        step.kind === 'result' && questions.has(step.callId) ? answersOf(step) : refusalsOf(step, group[index + 1]),
+      ),
+      ending: endingOf(said),
       outcome: outcomeOf(said),
     };
   });
@@ -63,6 +71,12 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
 /** What a client writes in the model's name where nothing is to be said. */
 function isEmptyWord(text: string): boolean {
   return /^\s*(?:No response requested\.?|\(no content\)|\[Request interrupted by user[^\]]*\])\s*$/i.test(text);
+}
+
+/** Its last words, or where those only announce what never came, its last words before them that say more. */
+function endingOf(said: readonly Said[]): Said | null {
+  const last = said.at(-1) ?? null;
+  return last !== null && isAnnouncement(last.text.trim()) ? (said.findLast(saysMore) ?? last) : last;
 }
 
 const MIN_OUTCOME_CHARS = 80;
@@ -77,15 +91,22 @@ function saysMore({ text }: Said): boolean {
   return text.length >= MIN_OUTCOME_CHARS && !isAnnouncement(text.trim().split(/\n/).at(-1) ?? '');
 }
 
+/** Tools by which a model asks the user. */
+const ASKS = /^(?:ask_?(?:the_?)?(?:user|human)(?:_?questions?)?|ask_followup_question|request_user_input|question)$/i;
+const CLIENT_FRAME = /^[^"\n]{0,80}: (?=")|(?<=")\. (?:Read the answers carefully|You can now continue)[^"]*$/g;
 const REFUSAL =
   /^The user doesn't want to proceed with this tool use\.[^\n]{0,400}?the user said:\s*([\s\S]+?)(?:\n\nNote: The user's next message|$)/;
 const MAX_REFUSAL_CHARS = 10_000;
 
-function refusalsOf(step: Step, index: number, group: readonly Step[]): readonly Refusal[] {
+function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
   if (step.kind !== 'result') return [];
   const text = REFUSAL.exec(step.text.slice(0, MAX_REFUSAL_CHARS))?.[1]?.trim();
   // Where the codec knows that it was typed, it is a request of its own.
-  const next = group[index + 1];
   if (text === undefined || (next?.kind === 'request' && next.messageId === step.messageId)) return [];
-  return [{ messageId: step.messageId, text }];
+  return [{ kind: 'refusal', messageId: step.messageId, text }];
+}
+
+function answersOf({ messageId, text, isError }: Extract<Step, { readonly kind: 'result' }>): readonly Reply[] {
+  const answers = text.slice(0, MAX_REFUSAL_CHARS).replace(CLIENT_FRAME, '').trim();
+  return isError || answers === '' ? [] : [{ kind: 'answers', messageId, text: answers }];
 }
