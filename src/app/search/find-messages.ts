@@ -83,7 +83,10 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
 
   const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
   const more = vocabulary.listFeedback(search.readTexts(best), question);
-  return rankTwice(candidates, { ...options, words: [...words, ...more] }).slice(0, limit);
+  const last = { ...options, words: [...words, ...more] };
+  return limit > HEAD_MESSAGES
+    ? rankTwice(candidates, last).slice(0, limit)
+    : rankCandidates(candidates, last).slice(0, limit).map(toRankedLine);
 }
 
 /** The best by one measure, the others by another; no score is above one before it. */

@@ -22,7 +22,7 @@ export type Vocabulary = {
 /** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
 const MAX_LISTED_HITS = 300_000;
 /** Related words that more messages have tell nothing, and take long to list. */
-const MAX_RELATED_HITS = 20_000;
+const MAX_RELATED_HITS = 5000;
 const MAX_FEEDBACK_HITS = 1000;
 
 /** What the words of a search weigh in an archive, and which messages have them. */
