@@ -42,11 +42,16 @@ export function withoutHeadingMarks(text: string): string {
 }
 
 /**
- * A quotation as it may stand in a line: headings lose their marks, its further lines are indented, and none begins like a heading or a label of
- * ours, which stays on the line before it instead.
+ * A quotation as it may stand in a line: its further lines are indented, and none begins like a heading or a label of ours, which stays on the
+ * line before it instead.
  */
-export function quoted(text: string, indent = '   '): string {
-  return withoutHeadingMarks(text).replace(LINE_END, (end, at: number, whole: string) =>
-    STRUCTURAL.includes(whole.charAt(at + end.length)) ? ' ' : `\n${indent}`,
+export function quotedExactly(text: string, indent = '   '): string {
+  return text.replace(LINE_END, (end, at: number) =>
+    STRUCTURAL.includes(text.charAt(at + end.length)) ? ' ' : `\n${indent}`,
   );
+}
+
+/** The same where headings may lose their marks, so that they keep lines of their own. */
+export function quoted(text: string, indent = '   '): string {
+  return quotedExactly(withoutHeadingMarks(text), indent);
 }

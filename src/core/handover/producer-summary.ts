@@ -68,7 +68,7 @@ function readLines(summary: string): readonly SummaryLine[] {
   let lead: { readonly indent: number; readonly weight: number } | null = null;
   let isFenced = false;
   for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
-    const written = line.trimEnd();
+    const written = line.trimEnd().replace(ESCAPED_HEADING, '$1');
     if (written === '' || FRAME.test(written.trim())) continue;
     const isFence = FENCE.test(written);
     if (isFence) isFenced = !isFenced;
@@ -89,6 +89,8 @@ function readLines(summary: string): readonly SummaryLine[] {
   return lines;
 }
 
+/** Quoted before, as a summary of ours was when its producer took it up. */
+const ESCAPED_HEADING = /^(\s*)\\(?=#)/;
 const ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
 const HEADING_MARKS = /^(\s*)#{1,6}\s+/;
 

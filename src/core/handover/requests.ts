@@ -1,5 +1,5 @@
 import { excerptOf, openingOf } from './excerpt-of.ts';
-import { quoted } from './line.ts';
+import { quoted, quotedExactly } from './line.ts';
 import type { HandoverLine } from './line.ts';
 import type { Request, Said, Turn } from './turns.ts';
 
@@ -160,5 +160,5 @@ function requestText({ number, request }: AskedTurn, maxChars: number): string {
           closingShare: 0.15,
           worthOf: (sentence) => (sentence.match(ASKING) ?? []).length,
         });
-  return label + quoted(text);
+  return label + quotedExactly(text);
 }

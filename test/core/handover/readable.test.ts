@@ -244,3 +244,20 @@ test('a request does not end with an announcement where more was said before', (
   ]);
   assert.ok(text.includes(`1. Why does the loaf sink?\n   → ${outcome}`));
 });
+
+test("headings of a producer's summary lose their marks, also where these were quoted before", () => {
+  const text = 'This session is being continued from a previous conversation.\n\\# Bakery\n## Next Steps\n1. Buy rye.';
+  assert.deepEqual(
+    summaryLines([{ messageId: 'm1', text }], 1_000).map((line) => line.text),
+    ['  Bakery', '  Next Steps (as of that time)', '  1. Buy rye.'],
+  );
+});
+
+test('a request keeps its words with their marks', () => {
+  const text = handover([
+    typed('Bake this:\n## Rye\nIt is dark.'),
+    call('1', 'Bash', { command: 'bake' }),
+    said('Baked.'),
+  ]);
+  assert.match(text, /^1\. Bake this: ## Rye\n {3}It is dark\.$/m);
+});
