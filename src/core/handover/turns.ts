@@ -53,6 +53,7 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
     const [first] = group;
     const request = first?.kind === 'request' ? first : null;
     const said = group.filter((step) => step.kind === 'said');
+    const ending = endingOf(said);
     return {
       request,
       number: hasOpening ? index : index + 1,
@@ -61,8 +62,8 @@ export function readConversation(messages: readonly ConversationMessage[]): Read
       replies: group.flatMap((step, index) =>
         step.kind === 'result' && questions.has(step.callId) ? answersOf(step) : refusalsOf(step, group[index + 1]),
       ),
-      ending: endingOf(said),
-      outcome: outcomeOf(said),
+      ending,
+      outcome: outcomeOf(said, ending),
     };
   });
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
@@ -81,9 +82,8 @@ function endingOf(said: readonly Said[]): Said | null {
 
 const MIN_OUTCOME_CHARS = 80;
 
-function outcomeOf(said: readonly Said[]): Said | null {
-  const last = said.at(-1);
-  if (last === undefined || saysMore(last)) return null;
+function outcomeOf(said: readonly Said[], ending: Said | null): Said | null {
+  if (ending === null || saysMore(ending)) return null;
   return said.findLast(saysMore) ?? null;
 }
 

@@ -5,21 +5,20 @@ import type { HandoverLine } from './line.ts';
 
 /** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
 export function writeFileLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
-  const files = new Map<string, { readonly count: number; readonly messageIds: readonly string[] }>();
+  const files = new Map<string, string[]>();
   for (const { call, messageIds } of calls) {
     for (const path of call.written) {
-      const before = files.get(path);
+      const writers = files.get(path) ?? [];
+      writers.push(...messageIds.slice(0, 1));
+      // Deleted first, so that the path moves to the end.
       files.delete(path);
-      files.set(path, {
-        count: (before?.count ?? 0) + 1,
-        messageIds: [...(before?.messageIds ?? []), ...messageIds.slice(0, 1)],
-      });
+      files.set(path, writers);
     }
   }
   const folder = sharedFolder([...files.keys()]);
   const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
-  const lines = [...files].map(([path, { count, messageIds }]) => ({
-    text: `- ${quoted(path.slice(folder.length))}${count > 1 ? ` (${count} times)` : ''}`,
+  const lines = [...files].map(([path, messageIds]) => ({
+    text: `- ${quoted(path.slice(folder.length))}${messageIds.length > 1 ? ` (${messageIds.length} times)` : ''}`,
     messageIds,
   }));
   return newestThatFit(head, lines, maxChars);

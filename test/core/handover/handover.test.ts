@@ -140,3 +140,18 @@ test('nothing that a transcript holds begins a line like a heading or a label, w
     { numRuns: 1000 },
   );
 });
+
+test('an ending that only announces something is not quoted twice', () => {
+  const text = handover(
+    messages(
+      typed('Why is the report empty?'),
+      said('The cause is a filter that drops every row whose date is missing, and no row of May has a date.'),
+      call('1', 'Bash', { command: 'npm test' }),
+      result('1', '3 passed'),
+      said('Let me fix that now.'),
+      typed('Go on.'),
+      said('Done.'),
+    ),
+  );
+  assert.equal(text.match(/→ The cause is a filter/g)?.length, 1, text);
+});
