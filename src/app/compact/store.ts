@@ -61,7 +61,9 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
   const prepared = store();
   deps.reached('prepared');
   const prove = (id: number): ArchiveFailure | null => findLoss(deps, { archive, id, transcript, output });
-  const unproven = prove(prepared);
+  // Nothing locks standard output, so another run may have discarded what was prepared for it: then `confirm` stores and proves it again.
+  const isDiscarded = draft.outputPath === null && archive.loadCompaction(prepared) === null;
+  const unproven = isDiscarded ? null : prove(prepared);
   if (unproven !== null) return err({ kind: 'archive', failure: unproven });
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
   const early = draft.outputPath === null ? confirm(archive, prepared, { store, prove }) : null;
