@@ -1,10 +1,11 @@
+import { spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+
 /**
  * Runs tests straight from the sources: all of them, or those of the folders and files that are named.
  * npm run unit -- test/core test/app/verify.test.ts        npm run unit -- --watch test/core/plan
  */
-import { spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
-import { join } from 'node:path';
 
 const argv = process.argv.slice(2);
 const flags = argv.filter((argument) => argument.startsWith('-'));

@@ -1,6 +1,5 @@
 import { resolveEmbeddingAccess } from '../config/embedding-access.ts';
-import { ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { ok, type Result } from '../core/result.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
 import type { EmbedderChoice } from './use-cases.ts';

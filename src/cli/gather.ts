@@ -1,9 +1,7 @@
 import type { FailedReport } from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { EXIT_CODES } from './exit-codes.ts';
-import { findInputs } from './inputs.ts';
-import type { InputFile, InputProblem, InputRules } from './inputs.ts';
+import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+import { findInputs, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
 import { readNameList } from './name-list.ts';
 import { failedReport, toFailedReport } from './render/failed.ts';
 import { renderFailure, renderStdinFailure } from './render/failure.ts';

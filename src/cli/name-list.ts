@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { toFileFailure } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';

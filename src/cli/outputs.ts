@@ -1,8 +1,7 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
 import type { OutputChoice } from './invocation.ts';

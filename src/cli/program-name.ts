@@ -5,7 +5,7 @@ import type { Environment } from '../config/find.ts';
 import { shellWord } from './render/shell-word.ts';
 import { systemCode } from './system-failure.ts';
 
-const PACKAGE_FOLDER = fileURLToPath(new URL('../../', import.meta.url));
+const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
 const NAMES = ['compact', 'compact-transcript'] as const;
 

@@ -1,9 +1,7 @@
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { likelyName, nearestName } from '../config/nearest.ts';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { COMMAND_NAMES, splitCommandLine } from './command-word.ts';
-import type { CommandName } from './command-word.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { COMMAND_NAMES, type CommandName, splitCommandLine } from './command-word.ts';
 import type { CommandDefinition, Flag, Operands, Options, ParseValue } from './commands/definition.ts';
 import { loadDefinition } from './commands/load.ts';
 import { findConflict } from './conflicts.ts';

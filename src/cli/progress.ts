@@ -1,6 +1,6 @@
 import type { Progress } from '../ports/runtime.ts';
-import { safeText } from './render/safe-text.ts';
 import { formatCount } from './render/quantities.ts';
+import { safeText } from './render/safe-text.ts';
 import { clipStart, clipText, textWidth } from './render/width.ts';
 import type { Channel } from './terminal.ts';
 

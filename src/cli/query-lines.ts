@@ -1,5 +1,4 @@
-import { addAbortSignal } from 'node:stream';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 
 const LF = 0x0a;
 /** What a line says beyond this is not kept: nobody asks in a megabyte. */

@@ -1,15 +1,14 @@
 import type { CompactReport, FailedReport, PassedReport } from '../app/contract/reports.ts';
 import type { Manner } from './invocation.ts';
 import { createPassedRenderer } from './passed-over.ts';
+import { createRemarks } from './remarks.ts';
 import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
-import { renderCompactReport, renderTotals } from './render/compact.ts';
-import type { CompactRendering, RunTotals } from './render/compact.ts';
+import { type CompactRendering, renderCompactReport, renderTotals, type RunTotals } from './render/compact.ts';
 import { renderFailed } from './render/failed.ts';
 import { reportJson } from './render/json-lines.ts';
 import { renderPreview } from './render/preview.ts';
 import { countOf } from './render/quantities.ts';
 import { safeText } from './render/safe-text.ts';
-import { createRemarks } from './remarks.ts';
 import { addSpending, addToTotals, NO_TOTALS } from './run-totals.ts';
 import type { Voice } from './voice.ts';
 

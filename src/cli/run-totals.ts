@@ -1,7 +1,6 @@
 import type { CompactReport, PassedReport, UsageReport } from '../app/contract/reports.ts';
 import { addUsage } from '../app/summarize/usage.ts';
-import { sumTokens } from './render/compact.ts';
-import type { RunTotals } from './render/compact.ts';
+import { type RunTotals, sumTokens } from './render/compact.ts';
 import { countLevels } from './render/model-rows.ts';
 import { skipWords } from './render/skip-words.ts';
 

@@ -1,10 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
-import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
 import type { Invocation } from './invocation.ts';
-import { parseArguments } from './program.ts';
 import { readPackageVersion } from './package-version.ts';
+import { parseArguments } from './program.ts';
 import type { Stage } from './session.ts';
 
 /** The command line from argv to exit code. */

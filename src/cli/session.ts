@@ -1,24 +1,18 @@
 import type { LookupFailure } from '../app/contract/failure.ts';
-import { findMissed } from '../config/depend.ts';
-import type { SettingsUse } from '../config/depend.ts';
-import { loadConfig } from '../config/load.ts';
-import type { LoadedConfig } from '../config/load.ts';
+import { findMissed, type SettingsUse } from '../config/depend.ts';
+import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
-import { resolveSettings } from '../config/resolve.ts';
-import type { ResolvedSettings } from '../config/resolve.ts';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { EXIT_CODES } from './exit-codes.ts';
-import type { ExitCode } from './exit-codes.ts';
-import { describeMistakenWord } from './mistaken-word.ts';
+import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
+import { describeMistakenWord } from './mistaken-word.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
-import { createVoice } from './voice.ts';
-import type { Voice } from './voice.ts';
+import { createVoice, type Voice } from './voice.ts';
 
 /** What a command is handed beside its invocation. */
 export type Stage = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };

@@ -3,8 +3,7 @@ import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
 import type { Surroundings } from '../config/find.ts';
-import { EXIT_CODES } from './exit-codes.ts';
-import type { ExitCode } from './exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { programName } from './program-name.ts';
 import { systemCode } from './system-failure.ts';
 

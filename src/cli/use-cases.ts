@@ -4,10 +4,7 @@ import type {
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
-import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
-import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
-import type { Outage } from '../app/search/embeddings/outage.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
 import type {
   CompactFileRequest,
@@ -17,9 +14,12 @@ import type {
   ShowRequest,
   VerifyFileRequest,
 } from '../app/contract/requests.ts';
+import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
+import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
+import type { Outage } from '../app/search/embeddings/outage.ts';
+import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { RateLimits } from '../app/summarize/rate-limit.ts';
 import type { ScanReport, SurveyFileRequest } from '../app/survey/survey-file.ts';
-import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { EmbeddingAccess } from '../config/embedding-access.ts';
 import type { ModelAccess } from '../config/model-access.ts';
 import type { Result } from '../core/result.ts';

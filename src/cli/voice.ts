@@ -1,9 +1,7 @@
 import type { Manner } from './invocation.ts';
-import { createProgress } from './progress.ts';
-import type { RunProgress } from './progress.ts';
+import { createProgress, type RunProgress } from './progress.ts';
 import { createTerminalFilter, safeLines } from './render/safe-text.ts';
-import { decideColor, isCi, loadTheme } from './render/theme.ts';
-import type { Theme } from './render/theme.ts';
+import { decideColor, isCi, loadTheme, type Theme } from './render/theme.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How a command speaks to its user: answers on stdout, all else on stderr. Lines come without a line's end. */

@@ -1,7 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { toFileFailure } from './system-failure.ts';
 

@@ -1,7 +1,6 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
-import { resolveSettings } from './resolve.ts';
-import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+import { type ResolvedSettings, resolveSettings, type SettingFlags } from './resolve.ts';
 import { joinConfig } from './untrusted.ts';
 
 /**

@@ -1,8 +1,6 @@
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { AccessInput } from './model-access.ts';
-import { resolveServiceAccess } from './service-access.ts';
-import type { ServiceAccess } from './service-access.ts';
+import { resolveServiceAccess, type ServiceAccess } from './service-access.ts';
 
 /** Where texts are turned into vectors, and with what. The key is a secret: it is never shown. */
 export type EmbeddingAccess = ServiceAccess & {

@@ -1,5 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
 /** The process's environment, handed in. */

@@ -1,7 +1,5 @@
-import { assertNever, err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { findConfig } from './find.ts';
-import type { ConfigPlace, ConfigRequest, ConfigSearch, Surroundings } from './find.ts';
+import { assertNever, err, ok, type Result } from '../core/result.ts';
+import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type Surroundings } from './find.ts';
 import type { KeyLines } from './locate.ts';
 import type { ConfigProblem } from './problem.ts';
 import type { ConfigText } from './read-config.ts';

@@ -1,10 +1,8 @@
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { Environment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
-import { resolveServiceAccess, SERVICES } from './service-access.ts';
-import type { ServiceAccess, ServiceName } from './service-access.ts';
+import { resolveServiceAccess, type ServiceAccess, type ServiceName, SERVICES } from './service-access.ts';
 
 /** Where a model is asked, and with what. The key is a secret: it is never shown. */
 export type ModelAccess = ServiceAccess & { readonly provider: ServiceName; readonly model: string };

@@ -1,5 +1,4 @@
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import { parseAge } from './quantity.ts';
 
 /** What a text about time means, in Unix milliseconds: a day from its beginning to its end, anything else an instant. */

@@ -1,14 +1,11 @@
 import { parse, TomlError } from 'smol-toml';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { locateKeys } from './locate.ts';
-import type { KeyLines } from './locate.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { type KeyLines, locateKeys } from './locate.ts';
 import { nearestName } from './nearest.ts';
 import type { ConfigProblem } from './problem.ts';
-import { configFileSchema } from './schema.ts';
-import type { ConfigFile } from './schema.ts';
-import { hideCredentials } from './shown-url.ts';
+import { type ConfigFile, configFileSchema } from './schema.ts';
 import { DEFAULT_SETTINGS } from './settings.ts';
+import { hideCredentials } from './shown-url.ts';
 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
 

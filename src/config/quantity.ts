@@ -1,5 +1,4 @@
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 
 /** How people write quantities, on the command line and in the configuration. Each error is a sentence about what is accepted. */
 

@@ -1,12 +1,8 @@
-import { constants } from 'node:fs';
-import type { Stats } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { describeOwner, lookAtFolder } from './find.ts';
-import type { ConfigPlace, Surroundings } from './find.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { type ConfigPlace, describeOwner, lookAtFolder, type Surroundings } from './find.ts';
 import type { ConfigProblem } from './problem.ts';
 
 /** A config file, read once, so that the text that is parsed is the text that was hashed. */

@@ -1,10 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
-import { defaultArchivePath } from './find.ts';
-import type { Surroundings } from './find.ts';
+import { defaultArchivePath, type Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
-import { DEFAULT_SETTINGS } from './settings.ts';
-import type { Settings, SummarizationSettings } from './settings.ts';
+import { DEFAULT_SETTINGS, type Settings, type SummarizationSettings } from './settings.ts';
 
 /** Settings that the command line gives; undefined: it does not. */
 export type SettingFlags = {

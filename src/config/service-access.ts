@@ -1,5 +1,4 @@
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
+import { err, ok, type Result } from '../core/result.ts';
 import type { AccessInput } from './model-access.ts';
 import { hideCredentials } from './shown-url.ts';
 

@@ -16,10 +16,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { err, ok } from '../core/result.ts';
-import type { Result } from '../core/result.ts';
-import { describeOwner, xdgFolder } from './find.ts';
-import type { Surroundings } from './find.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import { describeOwner, type Surroundings, xdgFolder } from './find.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 

@@ -1,5 +1,5 @@
-import { DEFAULT_SETTINGS } from './settings.ts';
 import type { ConfigFile } from './schema.ts';
+import { DEFAULT_SETTINGS } from './settings.ts';
 
 /** The settings of a file that apply, and those that would need trust. */
 export type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };

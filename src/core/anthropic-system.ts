@@ -1,5 +1,4 @@
-import { textOfContent } from './model-request.ts';
-import type { Message } from './model-request.ts';
+import { type Message, textOfContent } from './model-request.ts';
 
 /**
  * The system parameter of an Anthropic request: the request's own system prompt, then its system messages in their order,

@@ -1,5 +1,4 @@
-import { formatTime } from './batch.ts';
-import type { SummaryBatch } from './batch.ts';
+import { formatTime, type SummaryBatch } from './batch.ts';
 import type { Role } from './message.ts';
 import type { CompactionConfig } from './policy.ts';
 import { quoteBatch, quoteLabel, quoteText } from './quoted-text.ts';

@@ -1,7 +1,6 @@
 import type { SummaryBatch } from './batch.ts';
 import { cutMiddle } from './chunk.ts';
-import { callsOf } from './message.ts';
-import type { ConversationMessage, MessagePart } from './message.ts';
+import { callsOf, type ConversationMessage, type MessagePart } from './message.ts';
 import type { Message, ModelRequest } from './model-request.ts';
 import { assertNever } from './result.ts';
 

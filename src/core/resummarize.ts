@@ -1,5 +1,4 @@
-import { timeSpanOf } from './batch.ts';
-import type { SummaryBatch } from './batch.ts';
+import { type SummaryBatch, timeSpanOf } from './batch.ts';
 import type { CompactionConfig } from './policy.ts';
 
 type ClipSizes = Pick<CompactionConfig, 'clipFirst' | 'clipLast'>;

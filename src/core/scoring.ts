@@ -1,8 +1,6 @@
-import { createKeywordMatcher } from './keywords.ts';
-import type { KeywordMatcher } from './keywords.ts';
+import { createKeywordMatcher, type KeywordMatcher } from './keywords.ts';
 import type { ConversationMessage } from './message.ts';
-import { DEFAULT_SCORING_CONFIG } from './policy.ts';
-import type { ImportanceScoringConfig } from './policy.ts';
+import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.ts';
 
 /** What a message's score is computed from, wherever it stands: a transcript is scored from these, without its text. */
 export type ScoreFeatures = {

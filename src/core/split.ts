@@ -1,6 +1,5 @@
 import type { ConversationMessage } from './message.ts';
-import { DEFAULT_SCORING_CONFIG } from './policy.ts';
-import type { ImportanceScoringConfig } from './policy.ts';
+import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.ts';
 import { scoreMessage } from './scoring.ts';
 import { findGroups, groupInputOf, moveBackToWholeGroups } from './tool-groups.ts';
 

@@ -1,5 +1,4 @@
-import { callsOf, resultIdsOf } from './message.ts';
-import type { ConversationMessage } from './message.ts';
+import { callsOf, type ConversationMessage, resultIdsOf } from './message.ts';
 
 /** The ids of the calls that an item makes and of those it answers. Items with the same `key` are one answer of the model. */
 export type GroupInput = {

@@ -1,7 +1,6 @@
 import type { Decoded, Entry } from '../core/transcript.ts';
 import type { Json } from './json.ts';
 import type { Records } from './records.ts';
-
 export type { Json } from './json.ts';
 
 /** How sure a codec is that a file is of its format, and the sentence that says why (or why not). */

@@ -1,6 +1,5 @@
 import type { Codec, Format } from './codec.ts';
 import type { Json, LineParse } from './json.ts';
-
 export type { LineParse } from './json.ts';
 
 /** `looksLike`: a format that is known and not read, as a noun phrase ("a Qwen Code session"). `near`: why it is of none of the others. */

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { z } from 'zod';
+import { TOOL_DIALECTS, type ToolDialect } from '../support/tool-dialects.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
-import { TOOL_DIALECTS } from '../support/tool-dialects.ts';
-import type { ToolDialect } from '../support/tool-dialects.ts';
 
 const LONG = 'The sheet came in by forty centimetres and the sail filled. '.repeat(10);
 const history = z.array(z.looseObject({ role: z.string(), content: z.unknown() }));

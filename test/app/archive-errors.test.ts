@@ -2,22 +2,26 @@ import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
-import { err, ok } from '../../src/core/result.ts';
-import type { Result } from '../../src/core/result.ts';
+import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { faultyArchive, faultyFiles, faultyRuntime } from '../support/failing-ports.ts';
-import type { ArchiveMethod, Fault, FileMethod, RuntimeMethod } from '../support/failing-ports.ts';
+import {
+  type ArchiveMethod,
+  type Fault,
+  faultyArchive,
+  faultyFiles,
+  faultyRuntime,
+  type FileMethod,
+  type RuntimeMethod,
+} from '../support/failing-ports.ts';
 import { storeWith } from '../support/files.ts';
-import { createWorkbench, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { createWorkbench, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const first = chatTranscript(12);
 const original = first + chatTranscript(12, 100);

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { askWithFallback } from '../../src/app/summarize/ask-with-fallback.ts';
-import type { SummaryAnswer, FallbackDeps } from '../../src/app/summarize/ask-with-fallback.ts';
+import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
+import { askWithFallback, type FallbackDeps, type SummaryAnswer } from '../../src/app/summarize/ask-with-fallback.ts';
 import { createPaidSummaries } from '../../src/app/summarize/paid-summaries.ts';
 import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import { ModelError } from '../../src/core/model-error.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
 import type { CachedSummary, SummaryCache } from '../../src/ports/summary-cache.ts';
-import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 
 type ScriptedModel = ReturnType<typeof scriptedModel>;

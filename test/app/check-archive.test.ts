@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
-import { checkArchive } from '../../src/app/search/check-archive.ts';
-import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
+import { type ArchiveCheckReport, checkArchive } from '../../src/app/search/check-archive.ts';
 import { sha256 } from '../adapters/archive/drafts.ts';
 import { change, checked, copyOf, makeFullArchive } from '../support/full-archive.ts';
 

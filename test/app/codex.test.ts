@@ -3,6 +3,7 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
+import type { Json } from '../../src/ports/codec.ts';
 import { replay } from '../adapters/transcript/codex/replay.ts';
 import {
   call,
@@ -10,6 +11,7 @@ import {
   event,
   FIXTURES,
   header,
+  type JsonObject,
   message,
   output,
   parseLines,
@@ -24,11 +26,8 @@ import {
   turn,
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
-import type { JsonObject } from '../adapters/transcript/codex/rollouts.ts';
-import type { Json } from '../../src/ports/codec.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 
 const RULES = said('developer', '<permissions instructions>\nread only\n</permissions instructions>');
 const GUIDE = said('user', '# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>');

@@ -1,18 +1,20 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { QUOTATION_NOTICE } from '../../src/core/clip-archive.ts';
 import type { ConversationMessage } from '../../src/core/message.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
-import type { CompactionConfig } from '../../src/core/policy.ts';
-import { createCompactor, createExtractiveProvider, ModelError } from '../../src/index.ts';
-import type { Compactor, ModelProvider } from '../../src/index.ts';
+import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
+import {
+  type Compactor,
+  createCompactor,
+  createExtractiveProvider,
+  ModelError,
+  type ModelProvider,
+} from '../../src/index.ts';
 import { prose } from '../support/chat.ts';
 import { conversations, messages } from '../support/messages.ts';
 import { answer, scriptedModel, textOf } from '../support/models.ts';
-import { benchFor, createWorkbench } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, createWorkbench, type Workbench } from '../support/workbench.ts';
 
 const history = (count: number): readonly ConversationMessage[] =>
   messages(

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { appendFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { FROZEN_TRANSCRIPTS, frozenVersions, restoredOf, thawArchive } from '../adapters/archive/frozen.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { checked } from '../support/full-archive.ts';
-import { createWorkbench, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
-import type { TestContext } from 'node:test';
+import { createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 
 /** A folder with an archive that the program of that version wrote, and the transcripts that it compacted. */
 function benchOf(t: TestContext, version: number): Workbench {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, readdirSync, statSync, symlinkSync, lstatSync, chmodSync } from 'node:fs';
+import { appendFileSync, chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { ModelError } from '../../src/core/model-error.ts';
 import { err } from '../../src/core/result.ts';

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { BenchSettings } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, reportOf } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const SETTINGS: BenchSettings = { keepInvalid: true, compaction: { keepRecent: 4, maxSummaryTokens: 120 } };

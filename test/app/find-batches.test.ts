@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
 import { findBatches } from '../../src/app/search/find-batches.ts';
 import type { BatchQuery } from '../../src/ports/archive-lookup.ts';
 import {
@@ -11,6 +10,7 @@ import {
   lineDraft,
   tempArchive,
 } from '../adapters/archive/drafts.ts';
+import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
 
 const ANY = { conversationId: null, role: null, since: null, until: null, source: null };
 const ROPE: BatchQuery = { terms: ['rope'], filter: ANY, order: 'best', limit: 10 };

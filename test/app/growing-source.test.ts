@@ -5,8 +5,7 @@ import { suite, test } from 'node:test';
 import type { Step } from '../../src/ports/steps.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LINE = '{"role":"user","content":"meanwhile"}\n';

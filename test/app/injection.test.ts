@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../src/core/prompt.ts';
 import { chatLine, prose } from '../support/chat.ts';
-import { startModelServer } from '../support/model-server/start.ts';
+import {
+  type ModelScene,
+  openModelScene,
+  type Provider,
+  PROVIDERS,
+  type Settings,
+  summary,
+} from '../support/model-scene.ts';
 import type { RecordedRequest } from '../support/model-server/server.ts';
-import { openModelScene, PROVIDERS, summary } from '../support/model-scene.ts';
-import type { ModelScene, Provider, Settings } from '../support/model-scene.ts';
+import { startModelServer } from '../support/model-server/start.ts';
 import { runHere } from '../support/program.ts';
 
 const FAKE_CLIP =

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { appendFileSync, readdirSync } from 'node:fs';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { err } from '../../src/core/result.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LATE = '{"role":"user","content":"a line that came late"}\n';

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { Step } from '../../src/ports/steps.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const LATE = '{"role":"user","content":"a line that came late"}\n';

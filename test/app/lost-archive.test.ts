@@ -3,8 +3,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 /** Whether all of it was restored, or why not. */
 async function restoreAll(bench: Workbench): Promise<string> {

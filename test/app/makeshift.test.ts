@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
+import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
+import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import { ModelError } from '../../src/core/model-error.ts';
-import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
-import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const runtime = { ...createNodeRuntime(), sleep: async () => undefined };

@@ -3,9 +3,9 @@ import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
+import type { StoredBatch } from '../../src/ports/archive.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
-import type { StoredBatch } from '../../src/ports/archive.ts';
 
 test('offline everything that goes becomes one batch of the size that was asked for', async (t) => {
   const bench = benchFor(t);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import type { CompactionConfig } from '../../src/core/policy.ts';
+import type { Json } from '../../src/ports/codec.ts';
 import { assistantRecord, record, userRecord } from '../adapters/transcript/claude-code/records.ts';
 import {
   call,
@@ -14,10 +16,7 @@ import {
   turnContext,
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
-import type { CompactionConfig } from '../../src/core/policy.ts';
-import type { Json } from '../../src/ports/codec.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 /** The recent part holds no more than it must. */
 const SHORTEST: Partial<CompactionConfig> = { keepRecentTokens: 0 };

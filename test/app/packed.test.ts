@@ -4,8 +4,7 @@ import { suite, test } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(24);
 const MORE = chatTranscript(12, 500);

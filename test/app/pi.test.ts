@@ -2,14 +2,20 @@ import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { compaction, entry, FIXTURES, header, parseLines, user } from '../adapters/transcript/pi/entries.ts';
-import type { Fields } from '../adapters/transcript/pi/entries.ts';
+import type { Json } from '../../src/ports/codec.ts';
+import {
+  compaction,
+  entry,
+  type Fields,
+  FIXTURES,
+  header,
+  parseLines,
+  user,
+} from '../adapters/transcript/pi/entries.ts';
 import { replay } from '../adapters/transcript/pi/replay.ts';
 import { sessions } from '../adapters/transcript/pi/sessions.ts';
-import type { Json } from '../../src/ports/codec.ts';
 import { prose } from '../support/chat.ts';
-import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 
 const keep = (keepRecent: number): BenchSettings => ({ compaction: { keepRecent, maxSummaryTokens: 200 } });
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { restoreFile } from '../../src/app/restore/restore-file.ts';
+import { test, type TestContext } from 'node:test';
 import type { RestoreReport } from '../../src/app/contract/reports.ts';
+import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import type { ReplacedTranscript } from '../../src/ports/producer-indexes.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const NOTE = 'the index was left as it is';

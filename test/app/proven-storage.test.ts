@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
-import { createCompactor } from '../../src/index.ts';
-import type { Compactor } from '../../src/index.ts';
+import { type Compactor, createCompactor } from '../../src/index.ts';
 import type { Archive, StoredLine } from '../../src/ports/archive.ts';
 import type { Step } from '../../src/ports/steps.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
 import { change } from '../support/full-archive.ts';
 import { messages } from '../support/messages.ts';
-import { createWorkbench, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
 
 const BLANK_BLOCKS = 'UPDATE blocks SET data = zeroblob(length(data))';
 /** Nothing about the rows contradicts itself: only the source tells that they are wrong. */

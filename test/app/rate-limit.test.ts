@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
-import type { RateLimits, Spending } from '../../src/app/summarize/rate-limit.ts';
+import { createRateLimiter, type RateLimits, type Spending } from '../../src/app/summarize/rate-limit.ts';
 
 /** A clock that a sleep sets forward. */
 function fakeClock(): {

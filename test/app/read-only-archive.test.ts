@@ -3,21 +3,19 @@ import { chmodSync, chownSync, copyFileSync, cpSync, mkdtempSync, readdirSync, r
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { after, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { archiveExists } from '../../src/adapters/archive/file.ts';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
 import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';
 import { APPLICATION_ID } from '../../src/adapters/archive/schema.ts';
-import { openSettled } from '../../src/app/write/settle.ts';
+import { openArchive } from '../../src/adapters/archive/sqlite.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
+import { openSettled } from '../../src/app/write/settle.ts';
 import type { Archive, ArchiveFailure } from '../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256, thrownFailure } from '../adapters/archive/drafts.ts';
 import { change, checked, makeFullArchive } from '../support/full-archive.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
-import { createWorkbench } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { createWorkbench, type Workbench } from '../support/workbench.ts';
 
 const NOBODY = 65534;
 

@@ -3,8 +3,7 @@ import { appendFileSync, rmSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const CONTINUED = '{"role":"user","content":"said to the compacted file"}\n';

@@ -3,12 +3,11 @@ import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { BatchHit, MessageHit, SearchReport } from '../../src/app/contract/archive-reports.ts';
-import { searchArchive } from '../../src/app/search/search-archive.ts';
 import type { SearchRequest } from '../../src/app/contract/requests.ts';
+import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { oddTexts } from '../support/messages.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;
 

@@ -7,8 +7,7 @@ import { compactFile } from '../../src/app/compact/compact-file.ts';
 import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';
-import { benchFor, createWorkbench, policyOf, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, createWorkbench, policyOf, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 

@@ -8,8 +8,7 @@ import { showArchived, showOriginals } from '../../src/app/search/show-archived.
 import type { Archive } from '../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 
 async function show(bench: Workbench, name: string): Promise<ShowReport> {
   const shown = await showArchived(bench.deps, { name });

@@ -3,14 +3,12 @@ import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
-import { surveyFile } from '../../src/app/survey/survey-file.ts';
-import type { ScanReport, SurveyFilter } from '../../src/app/survey/survey-file.ts';
+import { type ScanReport, surveyFile, type SurveyFilter } from '../../src/app/survey/survey-file.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
-import { benchFor, policyOf, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
 const ANY: SurveyFilter = { format: null, largerThanBytes: null, before: null };
 

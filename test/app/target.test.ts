@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { scoreFile } from '../../src/app/survey/score-file.ts';
 import { assistantRecord, userRecord } from '../adapters/transcript/claude-code/records.ts';
 import { chatLine, prose } from '../support/chat.ts';
-import { type BenchSettings, benchFor, policyOf, reportOf } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, policyOf, reportOf } from '../support/workbench.ts';
 
 const TARGET = 4000;
 /** One summary of everything, as the program makes it offline. */

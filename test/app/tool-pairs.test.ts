@@ -4,9 +4,8 @@ import * as fc from 'fast-check';
 import { chatLines } from '../../src/adapters/transcript/chat-lines/codec.ts';
 import { conversationDocument } from '../../src/adapters/transcript/conversations/codec.ts';
 import type { Codec, Json } from '../../src/ports/codec.ts';
+import { TOOL_DIALECTS, type ToolDialect } from '../support/tool-dialects.ts';
 import { benchFor } from '../support/workbench.ts';
-import { TOOL_DIALECTS } from '../support/tool-dialects.ts';
-import type { ToolDialect } from '../support/tool-dialects.ts';
 
 type Turn = { readonly says: string; readonly calls: number; readonly isAnsweredTogether: boolean };
 

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, copyFileSync } from 'node:fs';
-import { readFileSync } from 'node:fs';
+import { appendFileSync, copyFileSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { chatTranscript } from '../support/chat.ts';
-import { benchFor, reportOf, rerun } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 

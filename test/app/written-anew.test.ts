@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const CHOSEN = { compaction: { keepRecent: 3, summaryTokens: 150 } };

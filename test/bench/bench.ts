@@ -2,12 +2,10 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRunner, fastestMs } from './child.ts';
-import type { Run, Runner } from './child.ts';
+import { createRunner, fastestMs, type Run, type Runner } from './child.ts';
 import { writeChat, writeClaudeCode, writeShortChat } from './input.ts';
 import { measureSearches } from './search.ts';
-import { renderTable } from './table.ts';
-import type { Figure } from './table.ts';
+import { type Figure, renderTable } from './table.ts';
 
 /** `npm run bench -- [--mb 100,1000] [--chat-mb 30] [--messages 20000,1000000]`: speed and memory beside their goals, each measured against the same run's bare loop. */
 const MB = 1_000_000;

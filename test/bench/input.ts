@@ -1,6 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { createWriter } from './prose.ts';
-import type { Writer } from './prose.ts';
+import { createWriter, type Writer } from './prose.ts';
 
 const FLUSH_CHARS = 1024 * 1024;
 const FLUSH_LINES = 2000;

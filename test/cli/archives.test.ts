@@ -15,8 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';

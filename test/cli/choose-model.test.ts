@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
 import type { ModelChoice } from '../../src/cli/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
-import { err, ok } from '../../src/core/result.ts';
-import type { Result } from '../../src/core/result.ts';
+import { err, ok, type Result } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
 

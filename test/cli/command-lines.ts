@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Invocation } from '../../src/cli/invocation.ts';
-import { parseArguments } from '../../src/cli/program.ts';
-import type { ProgramFacts } from '../../src/cli/program.ts';
+import { parseArguments, type ProgramFacts } from '../../src/cli/program.ts';
 
 export const FACTS: ProgramFacts = {
   version: '1.2.3',

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { startEmbeddingServer } from '../support/embedding-server.ts';
-import type { EmbeddingsAsked, EmbeddingsReply, EmbeddingServer } from '../support/embedding-server.ts';
+import {
+  type EmbeddingsAsked,
+  type EmbeddingServer,
+  type EmbeddingsReply,
+  startEmbeddingServer,
+} from '../support/embedding-server.ts';
 import { folderWith } from '../support/folders.ts';
 import { callTool, callTools } from '../support/mcp.ts';
-import { runHere, startProcess, endOf } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
+import { type Ended, endOf, runHere, startProcess } from '../support/program.ts';
 import { waitsMs } from '../support/quick-waits.ts';
 
 const SECRET = `ghp_${'a1B2c3D4e5F6g7H8i9'.repeat(2)}`;

@@ -4,14 +4,13 @@ import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
 import type { RestoreFileRequest } from '../../src/app/contract/requests.ts';
 import type { ScanReport } from '../../src/app/survey/survey-file.ts';
-import type { Environment } from '../../src/config/find.ts';
-import { ok } from '../../src/core/result.ts';
-import type { Result } from '../../src/core/result.ts';
-import type { Format } from '../../src/ports/codec.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
+import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
+import type { Environment } from '../../src/config/find.ts';
+import { ok, type Result } from '../../src/core/result.ts';
+import type { Format } from '../../src/ports/codec.ts';
 import { USER_ID } from '../config/fakes.ts';
 import { checkReport, embedReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
-import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
 
 export const CHAT_FORMAT: Format = {
   name: 'chat-lines',

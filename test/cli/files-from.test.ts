@@ -6,8 +6,7 @@ import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
-import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
-import type { TerminalOptions } from './fakes.ts';
+import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
 
 const namesIn = (list: string): readonly string[] => parseNames(Buffer.from(list));
 

@@ -5,8 +5,8 @@ import {
   chownSync,
   linkSync,
   lstatSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -15,10 +15,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { getuid } from 'node:process';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { run } from '../../src/cli/run.ts';
+import { test, type TestContext } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
+import { run } from '../../src/cli/run.ts';
 import { compactReportSchema } from '../../src/cli/schemas/compact.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -10,15 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runProcess } from '../support/program.ts';
-import type { Ended, ProcessOptions } from '../support/program.ts';
-import { mountSmallDisk } from '../support/small-disk.ts';
-import type { SmallDisk, SmallDiskOptions } from '../support/small-disk.ts';
+import { type Ended, type ProcessOptions, runProcess } from '../support/program.ts';
+import { mountSmallDisk, type SmallDisk, type SmallDiskOptions } from '../support/small-disk.ts';
 
 const KIB = 1024;
 /** 90 kB; compacted, 60. */

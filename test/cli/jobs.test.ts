@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/cli/use-cases.ts';
@@ -9,8 +8,13 @@ import { err, ok } from '../../src/core/result.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { compactReport, createFakeTerminal, createFakeUseCases } from './fakes.ts';
-import type { FakeTerminal, TerminalOptions } from './fakes.ts';
+import {
+  compactReport,
+  createFakeTerminal,
+  createFakeUseCases,
+  type FakeTerminal,
+  type TerminalOptions,
+} from './fakes.ts';
 
 type CompactFile = UseCases['compactFile'];
 type Begun = { readonly name: string; readonly end: (result: Awaited<ReturnType<CompactFile>>) => void };

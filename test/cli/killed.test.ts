@@ -1,8 +1,15 @@
 import { writeSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
 import type { Step } from '../../src/ports/steps.ts';
-import { playKilled, removeScenes } from '../support/killed-runs.ts';
-import type { Account, Between, Case, Mode, Moment } from '../support/killed-runs.ts';
+import {
+  type Account,
+  type Between,
+  type Case,
+  type Mode,
+  type Moment,
+  playKilled,
+  removeScenes,
+} from '../support/killed-runs.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 
 /** So many keep two cores at work. */

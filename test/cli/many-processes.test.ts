@@ -7,8 +7,7 @@ import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
+import { type Ended, runHere, runProcess } from '../support/program.ts';
 
 const PROCESSES = 8;
 /** FILES_EACH=25 is the whole of it: 200 files. */

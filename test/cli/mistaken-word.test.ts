@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runProcess } from '../support/program.ts';

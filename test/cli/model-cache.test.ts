@@ -1,16 +1,21 @@
-import { waitsMs } from '../support/quick-waits.ts';
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
+import {
+  type ModelScene,
+  openModelScene,
+  paidTexts,
+  type Provider,
+  type Settings,
+  summary,
+  talkOf,
+} from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
 import type { Script } from '../support/model-server/server.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { openModelScene, paidTexts, summary, talkOf } from '../support/model-scene.ts';
-import type { ModelScene, Provider, Settings } from '../support/model-scene.ts';
-import { runHere, runProcess } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
+import { type Ended, runHere, runProcess } from '../support/program.ts';
+import { waitsMs } from '../support/quick-waits.ts';
 
 type Stage = {
   readonly scene: ModelScene;

@@ -4,9 +4,8 @@ import { QUOTATION_NOTICE } from '../../src/core/clip-archive.ts';
 import { DEFAULT_DIRECTIVE, DEFAULT_SYSTEM_PROMPT } from '../../src/core/prompt.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatLine, prose } from '../support/chat.ts';
+import { KEY, MODEL, openModelScene, paidTexts, type Provider, PROVIDERS, summary } from '../support/model-scene.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { KEY, MODEL, openModelScene, paidTexts, PROVIDERS, summary } from '../support/model-scene.ts';
-import type { Provider } from '../support/model-scene.ts';
 import { runHere } from '../support/program.ts';
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'read_file', arguments: '{"path":"config.json"}' } };

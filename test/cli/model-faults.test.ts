@@ -1,17 +1,13 @@
-import { waitsMs } from '../support/quick-waits.ts';
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
+import { type FaultRow, printFaultTable } from '../support/fault-table.ts';
+import { eachFault, MODEL_FAULTS, type ModelFault } from '../support/model-faults.ts';
+import { KEY, type ModelScene, openModelScene, paidTexts, PROVIDERS, summary, talkOf } from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { eachFault, MODEL_FAULTS } from '../support/model-faults.ts';
-import type { ModelFault } from '../support/model-faults.ts';
-import { KEY, openModelScene, paidTexts, PROVIDERS, summary, talkOf } from '../support/model-scene.ts';
-import type { ModelScene } from '../support/model-scene.ts';
-import { runHere } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
-import { printFaultTable } from '../support/fault-table.ts';
-import type { FaultRow } from '../support/fault-table.ts';
+import { type Ended, runHere } from '../support/program.ts';
+import { waitsMs } from '../support/quick-waits.ts';
 
 const rows: FaultRow[] = [];
 after(() => {

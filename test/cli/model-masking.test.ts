@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { drawn } from '../adapters/redact/secrets.ts';
 import { chatLine, prose } from '../support/chat.ts';
+import {
+  type ModelScene,
+  openModelScene,
+  paidTexts,
+  type Provider,
+  PROVIDERS,
+  summary,
+} from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { openModelScene, paidTexts, PROVIDERS, summary } from '../support/model-scene.ts';
-import type { ModelScene, Provider } from '../support/model-scene.ts';
 import { runHere } from '../support/program.ts';
 
 // Made up, each of a kind of its own.

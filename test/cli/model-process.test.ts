@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { failing } from '../support/model-server/reply.ts';
-import type { Reply } from '../support/model-server/reply.ts';
+import { suite, test, type TestContext } from 'node:test';
+import {
+  KEY,
+  type ModelScene,
+  openModelScene,
+  paidTexts,
+  type Provider,
+  PROVIDERS,
+  type Settings,
+  summary,
+  talkOf,
+} from '../support/model-scene.ts';
+import { failing, type Reply } from '../support/model-server/reply.ts';
 import type { ModelServer } from '../support/model-server/server.ts';
 import { startModelServer } from '../support/model-server/start.ts';
-import { KEY, openModelScene, paidTexts, PROVIDERS, summary, talkOf } from '../support/model-scene.ts';
-import type { ModelScene, Provider, Settings } from '../support/model-scene.ts';
-import { endOf, startProcess } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
+import { type Ended, endOf, startProcess } from '../support/program.ts';
 
 type Stage = {
   readonly scene: ModelScene;

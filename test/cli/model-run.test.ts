@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { folderWith } from '../support/folders.ts';
+import { KEY, MODEL, openModelScene, paidTexts, type Settings, summary, talkOf } from '../support/model-scene.ts';
 import { failing } from '../support/model-server/reply.ts';
-import { startModelServer, startModelServerProcess } from '../support/model-server/start.ts';
 import type { Script } from '../support/model-server/server.ts';
-import { KEY, MODEL, openModelScene, paidTexts, summary, talkOf } from '../support/model-scene.ts';
-import type { Settings } from '../support/model-scene.ts';
+import { startModelServer, startModelServerProcess } from '../support/model-server/start.ts';
 import { runHere } from '../support/program.ts';
 
 // Needs `dist`: `npm test` builds first.

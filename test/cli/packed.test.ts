@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { gunzipSync, gzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { Step } from '../../src/ports/steps.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { before, test, type TestContext } from 'node:test';
 import { findInputs } from '../../src/cli/inputs.ts';
-import { folderWith } from '../support/folders.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
 import { runHere } from '../support/program.ts';
 

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createVoice } from '../../src/cli/voice.ts';
-import { createFakeTerminal } from './fakes.ts';
-import type { TerminalOptions } from './fakes.ts';
+import { createFakeTerminal, type TerminalOptions } from './fakes.ts';
 
 const manner = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { CompactReport, FailedReport } from '../../src/app/contract/reports.ts';
 import { NO_USAGE } from '../../src/app/summarize/usage.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
-import { createRunReport } from '../../src/cli/run-report.ts';
-import type { RunReport } from '../../src/cli/run-report.ts';
+import { createRunReport, type RunReport } from '../../src/cli/run-report.ts';
 import { createVoice } from '../../src/cli/voice.ts';
 import { compactReport, createFakeTerminal } from './fakes.ts';
 

@@ -11,8 +11,7 @@ import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere, runProcess } from '../support/program.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
-import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
-import type { TerminalOptions } from './fakes.ts';
+import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
 
 const [CHAT, CLAUDE, CODEX] = ['chat-lines', 'claude-code', 'codex'].map(
   (name) => STORED_SESSIONS.find(({ format }) => format === name)?.first ?? '',

@@ -7,8 +7,6 @@ import type {
   SearchReport,
   ShowReport,
 } from '../../src/app/contract/archive-reports.ts';
-import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
-import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
 import type {
   CompactReport,
   FailedReport,
@@ -17,6 +15,8 @@ import type {
   ScoreReport,
   VerifyReport,
 } from '../../src/app/contract/reports.ts';
+import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
+import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
 import type { ScanReport } from '../../src/app/survey/survey-file.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { run } from '../../src/cli/run.ts';

@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { chmodSync, closeSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import type { Step } from '../../src/ports/steps.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { endOf, runHere, runProcess, startProcess, startWaiting } from '../support/program.ts';
-import type { ProcessOptions } from '../support/program.ts';
+import { endOf, type ProcessOptions, runHere, runProcess, startProcess, startWaiting } from '../support/program.ts';
 
 const original = chatTranscript(24);
 const AT_A_TIME = { concurrency: 3 };

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatLine, prose } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { createFakeTerminal } from './fakes.ts';
-import type { FakeTerminal } from './fakes.ts';
+import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 
 /** Clears the screen, sets the title, writes to the clipboard, moves up, hides text, ends a line early; C1 and DEL. */
 const ATTACK =

@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { runHere, runProcess, startWaiting } from '../support/program.ts';
-import type { Ended } from '../support/program.ts';
+import { type Ended, runHere, runProcess, startWaiting } from '../support/program.ts';
 
 const original = chatTranscript(24);
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMissed } from '../../src/config/depend.ts';
-import type { SettingsUse } from '../../src/config/depend.ts';
+import { findMissed, type SettingsUse } from '../../src/config/depend.ts';
 import type { SettingFlags } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
 import { configOf, surroundingsOf } from './fakes.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
-import { defaultArchivePath, findConfig } from '../../src/config/find.ts';
-import type { Environment } from '../../src/config/find.ts';
+import { defaultArchivePath, type Environment, findConfig } from '../../src/config/find.ts';
 import { folderWith } from '../support/folders.ts';
 import { surroundingsOf } from './fakes.ts';
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { resolveModelAccess } from '../../src/config/model-access.ts';
-import type { ModelAccess } from '../../src/config/model-access.ts';
 import type { ConfigPlace, Environment } from '../../src/config/find.ts';
-import { resolveSettings } from '../../src/config/resolve.ts';
-import type { SettingFlags } from '../../src/config/resolve.ts';
+import { type ModelAccess, resolveModelAccess } from '../../src/config/model-access.ts';
+import { resolveSettings, type SettingFlags } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
 import type { Result } from '../../src/core/result.ts';
 import { configOf, surroundingsOf } from './fakes.ts';

@@ -12,8 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createTrustStore, trustedPath } from '../../src/config/trust-store.ts';
 import { err, ok } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';

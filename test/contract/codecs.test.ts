@@ -8,8 +8,7 @@ import { locateCompaction, readStage } from '../../src/app/read/locate.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import type { Codec } from '../../src/ports/codec.ts';
-import { benchFor } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { benchFor, type BenchSettings, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const LF = 0x0a;

@@ -3,10 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
-import { readRecords } from '../../src/app/read/records.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
-import { benchFor, reportOf } from '../support/workbench.ts';
-import type { Workbench } from '../support/workbench.ts';
+import { readRecords } from '../../src/app/read/records.ts';
+import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const DAMAGED = new Set(['cut-off.json', 'trailing-garbage.json']);

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildAnthropicSystemParam } from '../../src/index.ts';
-import type { Message } from '../../src/index.ts';
+import { buildAnthropicSystemParam, type Message } from '../../src/index.ts';
 
 const messages: readonly Message[] = [
   { role: 'system', content: 'first' },

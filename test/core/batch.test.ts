@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { formatBatch, parseBatchMetadata, timeSpanOf } from '../../src/core/batch.ts';
-import type { SummaryBatch } from '../../src/core/batch.ts';
+import { formatBatch, parseBatchMetadata, type SummaryBatch, timeSpanOf } from '../../src/core/batch.ts';
 import { oddTexts } from '../support/messages.ts';
 
 const nine = new Date('2026-03-01T09:00:00.000Z');

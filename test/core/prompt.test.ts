@@ -4,12 +4,12 @@ import * as fc from 'fast-check';
 import type { ConversationMessage } from '../../src/core/message.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
 import {
-  DEFAULT_DIRECTIVE,
-  DEFAULT_SYSTEM_PROMPT,
   buildResummarizationRequest,
   buildSummarizationRequest,
+  DEFAULT_DIRECTIVE,
+  DEFAULT_SYSTEM_PROMPT,
+  type SummarizationOptions,
 } from '../../src/core/prompt.ts';
-import type { SummarizationOptions } from '../../src/core/prompt.ts';
 import { answering, calling, conversations, message, messages } from '../support/messages.ts';
 
 const directive = { role: 'user', content: [{ type: 'text', text: DEFAULT_DIRECTIVE }] };

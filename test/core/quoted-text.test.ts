@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { SummaryBatch } from '../../src/core/batch.ts';
-import { buildClipArchive } from '../../src/core/clip-archive.ts';
-import type { KeptMessage } from '../../src/core/clip-archive.ts';
+import { buildClipArchive, type KeptMessage } from '../../src/core/clip-archive.ts';
 import { HAND_OVER_HEADINGS, quoteBatch, quoteLabel, quoteText } from '../../src/core/quoted-text.ts';
 
 const ESC = '\u001b';

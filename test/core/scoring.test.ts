@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
-import type { ImportanceScoringConfig } from '../../src/core/policy.ts';
+import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../src/core/policy.ts';
 import {
   createFeatureReader,
   explainScore,

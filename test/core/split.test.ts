@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 import { scoreMessage } from '../../src/core/scoring.ts';
-import { isClipArchiveText, splitHistory } from '../../src/core/split.ts';
-import type { HistorySplit } from '../../src/core/split.ts';
+import { type HistorySplit, isClipArchiveText, splitHistory } from '../../src/core/split.ts';
 import { findGroups, groupInputOf } from '../../src/core/tool-groups.ts';
 import { answering, calling, conversations, message, messages, talk } from '../support/messages.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { TOKEN_MEASURE, estimateTokens, estimateTokensByBytes, utf8Length } from '../../src/core/tokens.ts';
+import { estimateTokens, estimateTokensByBytes, TOKEN_MEASURE, utf8Length } from '../../src/core/tokens.ts';
 
 test('tokens by characters are a quarter of them, rounded up', () => {
   assert.deepEqual(['', 'a', 'abcd', 'abcde', '日本語日本'].map(estimateTokens), [0, 1, 1, 2, 2]);

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { findGroups, groupInputOf, moveBackToWholeGroups, wholeGroupBoundaries } from '../../src/core/tool-groups.ts';
-import type { GroupInput } from '../../src/core/tool-groups.ts';
+import {
+  findGroups,
+  type GroupInput,
+  groupInputOf,
+  moveBackToWholeGroups,
+  wholeGroupBoundaries,
+} from '../../src/core/tool-groups.ts';
 import { answering, calling, conversations, message, toolCall } from '../support/messages.ts';
 
 const none: GroupInput = { calls: [], results: [] };

@@ -1,12 +1,8 @@
 import * as fc from 'fast-check';
-import { applyEdits } from './edits/apply.ts';
-import type { Lines } from './edits/apply.ts';
-import { edits } from './edits/edit.ts';
-import type { EditLimits } from './edits/edit.ts';
-import { settings } from './settings.ts';
-import type { CaseSettings } from './settings.ts';
-import { conversations } from './transcripts/events.ts';
-import type { Writer } from './transcripts/events.ts';
+import { applyEdits, type Lines } from './edits/apply.ts';
+import { type EditLimits, edits } from './edits/edit.ts';
+import { type CaseSettings, settings } from './settings.ts';
+import { conversations, type Writer } from './transcripts/events.ts';
 
 /** One compaction: what was appended to the file since the last one, and with what settings it is done. */
 export type Step = {

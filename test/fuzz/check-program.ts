@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Note } from './check.ts';
 import type { FuzzCase } from './case.ts';
+import type { Note } from './check.ts';
 import { createHistory } from './history.ts';
 import type { CaseSettings } from './settings.ts';
 

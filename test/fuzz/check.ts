@@ -5,11 +5,17 @@ import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { scoreFile } from '../../src/app/survey/score-file.ts';
 import type { Result } from '../../src/core/result.ts';
-import { createWorkbench, policyOf } from '../support/workbench.ts';
-import type { BenchSettings, Workbench } from '../support/workbench.ts';
+import { type BenchSettings, createWorkbench, policyOf, type Workbench } from '../support/workbench.ts';
 import type { FuzzCase, Step } from './case.ts';
-import { assertSameBytes, checkCompacted, checkFolder, countCompactions, describe } from './check-compacted.ts';
-import type { Compacted, CompactedStage } from './check-compacted.ts';
+import {
+  assertSameBytes,
+  checkCompacted,
+  checkFolder,
+  type Compacted,
+  type CompactedStage,
+  countCompactions,
+  describe,
+} from './check-compacted.ts';
 import { createHistory } from './history.ts';
 import { linesOf, recordsOf } from './lines.ts';
 import type { CaseSettings } from './settings.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { folderWith } from '../support/folders.ts';
 import type { FuzzCase } from './case.ts';
-import { runRound } from './round.ts';
-import type { RoundInput } from './round.ts';
+import { type RoundInput, runRound } from './round.ts';
 import { loadCase, saveCase } from './store.ts';
 
 /** The recorded seed of a short run; `npm run fuzz` looks further. */

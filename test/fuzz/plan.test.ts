@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { totalTokens } from '../../src/app/compact/report.ts';
+import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { createWorkbench, reportOf } from '../support/workbench.ts';
 import { settings } from './settings.ts';
 import { conversations } from './transcripts/events.ts';

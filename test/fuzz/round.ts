@@ -1,10 +1,8 @@
 import * as fc from 'fast-check';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
-import { cases } from './case.ts';
-import type { FuzzCase } from './case.ts';
-import { checkCase } from './check.ts';
-import type { Note } from './check.ts';
+import { cases, type FuzzCase } from './case.ts';
 import { checkProgram } from './check-program.ts';
+import { checkCase, type Note } from './check.ts';
 import { WRITERS } from './transcripts/writers.ts';
 
 export type RoundInput = {

@@ -2,10 +2,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { checkCase } from './check.ts';
 import { checkProgram } from './check-program.ts';
-import { runRound } from './round.ts';
-import type { Finding } from './round.ts';
+import { checkCase } from './check.ts';
+import { type Finding, runRound } from './round.ts';
 import { loadCase, saveCase } from './store.ts';
 
 /** `npm run fuzz [-- --seconds N] [--seed S] [--case FILE] [--large]`: random and damaged transcripts under random settings, for a while. */

@@ -1,13 +1,14 @@
-/**
- * Installs the program as a user does, into folders of its own, and uses it there. Needs the network, so it is not a part of `npm test`:
- * npm run test:install
- */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+
+/**
+ * Installs the program as a user does, into folders of its own, and uses it there. Needs the network, so it is not a part of `npm test`:
+ * npm run test:install
+ */
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const workshop = mkdtempSync(join(tmpdir(), 'compact-install-'));

@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fieldsOf, parseFields, readRecords, textOf } from './json.ts';
-import type { Fields } from './json.ts';
+import { type Fields, fieldsOf, parseFields, readRecords, textOf } from './json.ts';
 import { judgeRun } from './judge-run.ts';
 import { readMessagesRequest } from './messages-request.ts';
 import { runOffline } from './offline.ts';

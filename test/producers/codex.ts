@@ -1,8 +1,7 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fieldsOf, listOf, parseFields, readRecords, textOf } from './json.ts';
-import type { Fields } from './json.ts';
+import { type Fields, fieldsOf, listOf, parseFields, readRecords, textOf } from './json.ts';
 import { judgeRun } from './judge-run.ts';
 import type { Asked } from './mock-model.ts';
 import { runOffline } from './offline.ts';

@@ -1,7 +1,6 @@
 import { ANSWER } from './mock-model.ts';
 import type { OfflineRun } from './offline.ts';
-import { countOrphans, lastWords } from './resumed.ts';
-import type { Resumed } from './resumed.ts';
+import { countOrphans, lastWords, type Resumed } from './resumed.ts';
 
 export type RunEvidence = {
   readonly run: OfflineRun;

@@ -1,5 +1,4 @@
-import { listOf, parseFields, textOf } from './json.ts';
-import type { Fields } from './json.ts';
+import { type Fields, listOf, parseFields, textOf } from './json.ts';
 import type { Asked } from './mock-model.ts';
 
 /** What was sent to the Messages API, as far as it is looked at. */

@@ -1,9 +1,10 @@
-/** Runs one command beside a mock of its model: the command comes as JSON on stdin, how it went goes to stdout. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text as readText } from 'node:stream/consumers';
 import { serveMockModel } from './mock-model.ts';
 import type { OfflineCommand } from './offline.ts';
+
+/** Runs one command beside a mock of its model: the command comes as JSON on stdin, how it went goes to stdout. */
 
 const { command, args, cwd, env, timeoutMs }: OfflineCommand = JSON.parse(await readText(process.stdin));
 const model = await serveMockModel();

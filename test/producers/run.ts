@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { install, producersFolder } from './install.ts';
-import { listOf, parseFields, textOf } from './json.ts';
-import type { Fields } from './json.ts';
-import { PRODUCERS } from './producers.ts';
-import type { Producer } from './producers.ts';
+import { type Fields, listOf, parseFields, textOf } from './json.ts';
+import { type Producer, PRODUCERS } from './producers.ts';
 import type { Resumed } from './resumed.ts';
 
 // Compacts transcripts and has the programs that wrote them read the results back, offline:

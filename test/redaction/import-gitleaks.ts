@@ -1,10 +1,11 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+
 /**
  * Makes src/adapters/redact/gitleaks/default-rules.json from gitleaks' own file of rules (MIT):
  * node test/redaction/import-gitleaks.ts config/gitleaks.toml LICENSE v8.30.1
  */
-import { readFileSync, writeFileSync } from 'node:fs';
-import { parse } from 'smol-toml';
-import { z } from 'zod';
 
 /** Rules that are left out, and why. */
 const LEFT_OUT: Readonly<Record<string, string>> = {

@@ -1,7 +1,3 @@
-/**
- * Prints which share of made-up secrets the redactor masks, and what it masks that is no secret:
- * npm run redaction -- [FILE…]   counts the masks in each file too, per million characters. They are read as false ones: check with -v.
- */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { loadRedactors } from '../../src/adapters/redact/load-redactor.ts';
@@ -10,6 +6,11 @@ import { HELD_OUT_SECRETS } from './held-out-secrets.ts';
 import { ORDINARY_SECRETS } from './ordinary-secrets.ts';
 import { countMasked, placeSecrets, type SecretCase } from './secret-case.ts';
 import { VENDOR_SECRETS } from './vendor-secrets.ts';
+
+/**
+ * Prints which share of made-up secrets the redactor masks, and what it masks that is no secret:
+ * npm run redaction -- [FILE…]   counts the masks in each file too, per million characters. They are read as false ones: check with -v.
+ */
 
 const isVerbose = process.argv.includes('-v');
 const files = process.argv.slice(2).filter((argument) => argument !== '-v');

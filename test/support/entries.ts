@@ -1,9 +1,7 @@
 import type { ConversationMessage } from '../../src/core/message.ts';
+import { type ConversationPlan, planConversation, type PlanSettings } from '../../src/core/plan/plan.ts';
+import { type ConversationView, viewConversation } from '../../src/core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
-import { planConversation } from '../../src/core/plan/plan.ts';
-import type { ConversationPlan, PlanSettings } from '../../src/core/plan/plan.ts';
-import { viewConversation } from '../../src/core/plan/view.ts';
-import type { ConversationView } from '../../src/core/plan/view.ts';
 import { readFeatures } from '../../src/core/scoring.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { groupInputOf } from '../../src/core/tool-groups.ts';

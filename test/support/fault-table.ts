@@ -1,5 +1,4 @@
-import type { Provider } from './model-scene.ts';
-import { PROVIDERS } from './model-scene.ts';
+import { type Provider, PROVIDERS } from './model-scene.ts';
 
 export type FaultRow = {
   readonly fault: string;

@@ -7,8 +7,8 @@ import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';
 import { chatLine, chatTranscript } from './chat.ts';
 import { startEmbeddingServer } from './embedding-server.ts';
 import { folderWith } from './folders.ts';
-import { startModelServer } from './model-server/start.ts';
 import { summary } from './model-scene.ts';
+import { startModelServer } from './model-server/start.ts';
 import { runHere } from './program.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/archives');

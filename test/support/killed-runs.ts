@@ -15,11 +15,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../src/core/result.ts';
 import type { Step } from '../../src/ports/steps.ts';
-import { readArchiveRows } from './archive-rows.ts';
-import type { ArchiveRows } from './archive-rows.ts';
+import { type ArchiveRows, readArchiveRows } from './archive-rows.ts';
 import { chatTranscript } from './chat.ts';
-import { runHere, runProcess } from './program.ts';
-import type { Ended } from './program.ts';
+import { type Ended, runHere, runProcess } from './program.ts';
 import type { StoredSession } from './stored-sessions.ts';
 
 export type Mode = 'in place' | 'to a file' | 'beside it' | 'to stdout' | 'restored in place';

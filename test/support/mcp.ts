@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { endOf, runHere, startProcess } from './program.ts';
-import type { Ended, ProcessOptions } from './program.ts';
+import { type Ended, endOf, type ProcessOptions, runHere, startProcess } from './program.ts';
 
 export type ToolResult = {
   readonly content: readonly { readonly type: string; readonly text: string }[];

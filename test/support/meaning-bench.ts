@@ -5,8 +5,7 @@ import type { EmbeddingService } from '../../src/app/search/embeddings/embedding
 import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import type { Embedder } from '../../src/ports/embedder.ts';
 import { toyVector } from './embedding-server.ts';
-import { createWorkbench } from './workbench.ts';
-import type { Workbench } from './workbench.ts';
+import { createWorkbench, type Workbench } from './workbench.ts';
 
 const found = await findVectorExtension();
 assert.ok(found.ok, JSON.stringify(found));

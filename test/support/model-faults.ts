@@ -1,7 +1,5 @@
-import { answer, failing } from './model-server/reply.ts';
-import type { Reply } from './model-server/reply.ts';
-import { KEY, PROVIDERS, summary } from './model-scene.ts';
-import type { Provider, Settings } from './model-scene.ts';
+import { KEY, type Provider, PROVIDERS, type Settings, summary } from './model-scene.ts';
+import { answer, failing, type Reply } from './model-server/reply.ts';
 
 /** What a service does to every request, and what then becomes of a chunk of four messages, which can be halved once. */
 export type ModelFault = {

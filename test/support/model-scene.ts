@@ -3,10 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import Database from 'better-sqlite3';
+import { chatLine, prose } from './chat.ts';
 import { folderWith } from './folders.ts';
-import { prose, chatLine } from './chat.ts';
-import { answer } from './model-server/reply.ts';
-import type { AnswerReply, Reply } from './model-server/reply.ts';
+import { answer, type AnswerReply, type Reply } from './model-server/reply.ts';
 
 export type Provider = 'anthropic' | 'openai-compat' | 'ollama';
 export const PROVIDERS: readonly Provider[] = ['anthropic', 'openai-compat', 'ollama'];

@@ -2,14 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openArchive } from '../../src/adapters/archive/sqlite.ts';
-import type { OpenArchiveOptions } from '../../src/adapters/archive/sqlite.ts';
+import { openArchive, type OpenArchiveOptions } from '../../src/adapters/archive/sqlite.ts';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
-import { createBreaker } from '../../src/app/summarize/breaker.ts';
 import { compactFile } from '../../src/app/compact/compact-file.ts';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
@@ -17,8 +15,8 @@ import type { CompactReport, RestoreReport, VerifyReport } from '../../src/app/c
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
-import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
-import type { CompactionConfig, TranscriptPolicy } from '../../src/core/policy.ts';
+import { createBreaker } from '../../src/app/summarize/breaker.ts';
+import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../../src/core/policy.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 

@@ -2,8 +2,7 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
-import { readInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readInteger, type Row } from './rows.ts';
 
 /** Lines of a transcript repeat each other, so blocks are as large as one can be unpacked in a millisecond or two. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;

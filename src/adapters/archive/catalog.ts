@@ -12,8 +12,7 @@ import {
   toArchivedLine,
   toOrigin,
 } from './lookup-rows.ts';
-import { readHash, readInteger, readOptionalText, readText } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readHash, readInteger, readOptionalText, readText, type Row } from './rows.ts';
 import { createStatements } from './statements.ts';
 
 const SELECT_BATCHES = `SELECT ${BATCH_COLUMNS}, ${IS_LIVE} AS is_live FROM batches AS b ${BATCH_JOINS} WHERE c.status = 'applied'`;

@@ -1,6 +1,6 @@
 import type { SummaryLevel } from '../../core/batch.ts';
-import type { MessageTraits } from '../../core/search/traits.ts';
 import type { Role } from '../../core/message.ts';
+import type { MessageTraits } from '../../core/search/traits.ts';
 import type { LineFate } from '../../ports/archive.ts';
 
 /** How values stand in columns; rows.ts reads them back. */

@@ -2,8 +2,7 @@ import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import { guard } from './failure.ts';
-import { readInteger, readText, readTime } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readInteger, readText, readTime, type Row } from './rows.ts';
 
 const APPLIED = "(SELECT id FROM compactions WHERE status = 'applied')";
 const COUNT = `

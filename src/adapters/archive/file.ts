@@ -1,7 +1,6 @@
 import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 
 /** A file that SQLite may open. */

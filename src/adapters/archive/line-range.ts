@@ -1,7 +1,6 @@
 import type { SearchFilter } from '../../ports/message-index.ts';
 import { filterValues, FIND_COMPACTIONS } from './filter.ts';
-import { readOptionalInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readOptionalInteger, type Row } from './rows.ts';
 import type { createStatements } from './statements.ts';
 
 /** Ids from the first to the last, both included; there are none where the first is the higher one. */

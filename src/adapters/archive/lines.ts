@@ -4,8 +4,7 @@ import type { Archive, StoredLine } from '../../ports/archive.ts';
 import { checkPlaces, unpackBlock } from './blocks.ts';
 import { FATES } from './columns.ts';
 import { DamageError, guard } from './failure.ts';
-import { readBytes, readFate, readHash, readInteger, readOptionalInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { StoredBatch, StoredCycle } from '../../ports/archive.ts';
 import { hashColumn } from './columns.ts';
-import { readHash, readInteger, readLevel, readOptionalInteger, readText, readTime } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readHash, readInteger, readLevel, readOptionalInteger, readText, readTime, type Row } from './rows.ts';
 
 const LIST_CYCLES = 'SELECT * FROM cycles WHERE compaction_id = ? ORDER BY position';
 const FIND_CYCLES = `

@@ -4,8 +4,7 @@ import { hashColumn } from './columns.ts';
 import { DamageError, guard } from './failure.ts';
 import { createCycleReader } from './load-cycle.ts';
 import { readOwnLine } from './own-line.ts';
-import { readBytes, readHash, readInteger, readOptionalText, readText, readTime, toHex } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readBytes, readHash, readInteger, readOptionalText, readText, readTime, type Row, toHex } from './rows.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
 const FIND_SAME = `

@@ -1,5 +1,4 @@
-import { lstatSync, realpathSync, statSync } from 'node:fs';
-import type { Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { getuid } from 'node:process';
 

@@ -2,8 +2,16 @@ import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from
 import { ROLES } from './columns.ts';
 import { DamageError } from './failure.ts';
 import { toBatch } from './load-cycle.ts';
-import { readFate, readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime } from './rows.ts';
-import type { Row } from './rows.ts';
+import {
+  readFate,
+  readHash,
+  readInteger,
+  readOptionalInteger,
+  readOptionalText,
+  readText,
+  readTime,
+  type Row,
+} from './rows.ts';
 
 const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
 

@@ -8,8 +8,7 @@ import { DamageError, guard } from './failure.ts';
 import { filterValues, LINE_PASSES } from './filter.ts';
 import { findLineRange } from './line-range.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
-import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readHash, readInteger, readOptionalInteger, readOptionalText, readText, readTime, type Row } from './rows.ts';
 import { isUnknownWord, matchWord } from './sought.ts';
 import { createStatements } from './statements.ts';
 

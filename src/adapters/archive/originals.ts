@@ -5,8 +5,7 @@ import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
 import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
-import { readBytes, readHash, readInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readBytes, readHash, readInteger, type Row } from './rows.ts';
 
 /** A batch and all that it was made from. Each comes once, so that damaged ones that name each other make no endless loop. */
 const FAMILY = `

@@ -1,7 +1,6 @@
 import { packBlock, tryUnpack } from './blocks.ts';
 import { DamageError } from './failure.ts';
-import { readBytes, readOptionalInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readBytes, readOptionalInteger, type Row } from './rows.ts';
 
 /** A line that a compaction put into its output, as it is stored: packed where that is shorter, and then with its size. */
 export type PackedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };

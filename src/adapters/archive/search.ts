@@ -1,10 +1,9 @@
 import type Database from 'better-sqlite3';
 import type { ArchivedBatch, ArchiveLookup, BatchQuery, Scored } from '../../ports/archive-lookup.ts';
-import { BATCH_PASSES, filterValues } from './filter.ts';
 import { guard } from './failure.ts';
+import { BATCH_PASSES, filterValues } from './filter.ts';
 import { BATCH_COLUMNS, BATCH_JOINS, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from './lookup-rows.ts';
-import { readInteger } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readInteger, type Row } from './rows.ts';
 import { matchAny } from './sought.ts';
 import { createStatements } from './statements.ts';
 

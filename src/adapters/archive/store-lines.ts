@@ -3,8 +3,7 @@ import type { Role } from '../../core/message.ts';
 import { spaceOut } from '../../core/search/spaceless.ts';
 import { readTraits } from '../../core/search/traits.ts';
 import type { LineDraft } from '../../ports/archive.ts';
-import { gatherBlocks, packBlock } from './blocks.ts';
-import type { BlockMember } from './blocks.ts';
+import { type BlockMember, gatherBlocks, packBlock } from './blocks.ts';
 import { FATES, ROLES, textColumn, timeColumn, traitsColumn } from './columns.ts';
 import type { CycleIds } from './store-cycle.ts';
 

@@ -5,8 +5,7 @@ import { coverSource } from './coverage.ts';
 import { guard } from './failure.ts';
 import { packOwnLine } from './own-line.ts';
 import type { SchemaGuard } from './schema-guard.ts';
-import { createCycleWriter } from './store-cycle.ts';
-import type { CycleIds } from './store-cycle.ts';
+import { createCycleWriter, type CycleIds } from './store-cycle.ts';
 import { createLineWriter } from './store-lines.ts';
 
 const INSERT_COMPACTION = `

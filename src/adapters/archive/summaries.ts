@@ -2,8 +2,7 @@ import type Database from 'better-sqlite3';
 import type { SummaryCache } from '../../ports/summary-cache.ts';
 import { hashColumn, textColumn, timeColumn } from './columns.ts';
 import { guard } from './failure.ts';
-import { readInteger, readText, readTime } from './rows.ts';
-import type { Row } from './rows.ts';
+import { readInteger, readText, readTime, type Row } from './rows.ts';
 import type { SchemaGuard } from './schema-guard.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = ?';

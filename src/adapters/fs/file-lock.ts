@@ -1,19 +1,15 @@
-import { accessSync, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { accessSync, type BigIntStats, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
 import { carriedLeftover, describeForeign, foreignLeftover, lookAtName } from './leftover.ts';
 import { followLinks } from './link-target.ts';
-import { nameBeside } from './names-beside.ts';
-import type { NamesBeside } from './names-beside.ts';
+import { nameBeside, type NamesBeside } from './names-beside.ts';
 import { beginFile } from './new-file.ts';
-import { createOldNames } from './old-name.ts';
-import type { OldNames } from './old-name.ts';
+import { createOldNames, type OldNames } from './old-name.ts';
 import { removeTemporary } from './pending-file.ts';
 
 export type LockOptions = {

@@ -10,8 +10,8 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import type { OldName } from './names-beside.ts';
 import { foreignLeftover, openLeftover } from './leftover.ts';
+import type { OldName } from './names-beside.ts';
 import { MAGIC_BYTES, tellPacking } from './packing.ts';
 
 const LF = 0x0a;

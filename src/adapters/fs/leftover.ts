@@ -1,5 +1,4 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, lstatSync, openSync } from 'node:fs';
 import { geteuid } from 'node:process';
 import type { FileFailure } from '../../ports/files.ts';
 import { errorCode } from './failure.ts';

@@ -1,8 +1,7 @@
 import { closeSync, fchmodSync, fchownSync, fstatSync, openSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, Packing, PendingFile } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import type { OldNames } from './old-name.ts';

@@ -1,6 +1,5 @@
 import { linkSync, unlinkSync } from 'node:fs';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, KeptOld } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { bringOver } from './late-bytes.ts';

@@ -1,5 +1,4 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, Packing, PendingFile } from '../../ports/files.ts';
 import { toFileFailure } from './failure.ts';
 import { createPacker } from './packer.ts';

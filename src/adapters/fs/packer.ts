@@ -1,5 +1,4 @@
-import { constants, createGzip, createZstdCompress } from 'node:zlib';
-import type { Gzip, ZstdCompress } from 'node:zlib';
+import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
 import type { Packing } from '../../ports/files.ts';
 
 /** Packs bytes into one member of gzip, or one frame of zstd: the same bytes give the same, whatever the pieces. */

@@ -1,8 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, renameSync, unlinkSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, PendingFile } from '../../ports/files.ts';
 import { errorCode, toFileFailure } from './failure.ts';
 import { writeAll } from './late-bytes.ts';

@@ -1,12 +1,9 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, SourceFile } from '../../ports/files.ts';
 import { errorCode, fileError, toFileFailure } from './failure.ts';
 import { describeNonFile } from './kind-of-file.ts';
-import { readLines } from './line-reader.ts';
-import type { LineSource } from './line-reader.ts';
+import { type LineSource, readLines } from './line-reader.ts';
 import { MAGIC_BYTES, tellPacking } from './packing.ts';
 import { createRangeReader } from './range-reader.ts';
 

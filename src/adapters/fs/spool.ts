@@ -1,8 +1,7 @@
 import { closeSync, mkdtempSync, openSync, rmdirSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { errorCode } from './failure.ts';
 

@@ -1,10 +1,8 @@
 import { closeSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { Readable, addAbortSignal } from 'node:stream';
-import { createGunzip, createZstdDecompress } from 'node:zlib';
-import type { Gunzip, ZstdDecompress } from 'node:zlib';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { addAbortSignal, Readable } from 'node:stream';
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, Packing, PackingProblem } from '../../ports/files.ts';
 import { errorCode } from './failure.ts';
 import { writeAll } from './late-bytes.ts';

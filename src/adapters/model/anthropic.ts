@@ -10,8 +10,7 @@ import { askAdapting, callService } from './call-service.ts';
 import { openAnswer } from './events.ts';
 import type { Fault } from './fault.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
-import { createSdkLogger, openService, requestHeaders } from './service.ts';
-import type { ReachableService, ServiceOptions } from './service.ts';
+import { createSdkLogger, openService, type ReachableService, requestHeaders, type ServiceOptions } from './service.ts';
 import { namesUnsupported } from './unsupported.ts';
 
 /** The version of the API that answers are read as: not the one that the environment may ask the SDK for. */

@@ -1,5 +1,4 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 
 /** `url` has no slash at its end; `host` is what messages name, with the port where it is not the usual one. */
 export type BaseUrl = { readonly url: string; readonly host: string; readonly hostname: string };

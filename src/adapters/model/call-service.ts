@@ -1,11 +1,8 @@
 import { ModelError } from '../../core/model-error.ts';
 import { withDeadline } from './deadline.ts';
-import { faultBehind } from './fault.ts';
-import type { Fault } from './fault.ts';
-import { serviceError } from './service-error.ts';
-import type { Service } from './service-error.ts';
-import { translateFault } from './translate.ts';
-import type { Classify } from './translate.ts';
+import { type Fault, faultBehind } from './fault.ts';
+import { type Service, serviceError } from './service-error.ts';
+import { type Classify, translateFault } from './translate.ts';
 
 /** For requests that name no limit; the SDKs' own. */
 const DEFAULT_TIMEOUT_MS = 600_000;

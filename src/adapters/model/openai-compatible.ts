@@ -4,18 +4,16 @@ import type { Stream } from 'openai/streaming';
 import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import { askAdapting, callService } from './call-service.ts';
-import { ADVICE } from './openai-advice.ts';
 import { openAnswer } from './events.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
+import { ADVICE } from './openai-advice.ts';
 import { readOpenAiAnswer } from './openai-answer.ts';
 import { classifyOpenAi } from './openai-errors.ts';
 import { learnForm } from './openai-form.ts';
-import { buildOpenAiBody, firstForm } from './openai-request.ts';
-import type { MaxTokensField, OpenAiForm } from './openai-request.ts';
+import { buildOpenAiBody, firstForm, type MaxTokensField, type OpenAiForm } from './openai-request.ts';
 import { isCutPrompt, sizeOf } from './prompt-size.ts';
-import { createSdkLogger, openService, requestHeaders } from './service.ts';
-import type { ReachableService, ServiceOptions } from './service.ts';
 import { serviceError } from './service-error.ts';
+import { createSdkLogger, openService, type ReachableService, requestHeaders, type ServiceOptions } from './service.ts';
 
 export type OpenAiCompatibleOptions = ServiceOptions & {
   /** ollama: it cuts prompts that are too long without a word, which is looked for. */

@@ -5,9 +5,8 @@ import type { Fault } from './fault.ts';
 import { createGuardedFetch } from './guarded-fetch.ts';
 import { ADVICE } from './openai-advice.ts';
 import { classifyOpenAi } from './openai-errors.ts';
-import { openService, requestHeaders } from './service.ts';
-import type { ReachableService, ServiceOptions } from './service.ts';
 import { serviceError } from './service-error.ts';
+import { openService, type ReachableService, requestHeaders, type ServiceOptions } from './service.ts';
 import { namesUnsupported } from './unsupported.ts';
 
 export type OpenAiEmbedderOptions = Omit<ServiceOptions, 'log'> & {

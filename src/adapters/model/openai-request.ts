@@ -1,5 +1,4 @@
-import { textOfContent } from '../../core/model-request.ts';
-import type { ModelRequest } from '../../core/model-request.ts';
+import { type ModelRequest, textOfContent } from '../../core/model-request.ts';
 
 export type MaxTokensField = 'max_tokens' | 'max_completion_tokens';
 

@@ -1,5 +1,4 @@
-import { ModelError } from '../../core/model-error.ts';
-import type { ModelErrorCode } from '../../core/model-error.ts';
+import { ModelError, type ModelErrorCode } from '../../core/model-error.ts';
 import type { Mask } from './mask.ts';
 
 /** A service as errors speak of it. */

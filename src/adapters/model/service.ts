@@ -1,8 +1,6 @@
 import { ModelError } from '../../core/model-error.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import { parseBaseUrl } from './base-url.ts';
-import type { BaseUrl } from './base-url.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { type BaseUrl, parseBaseUrl } from './base-url.ts';
 import { createMask } from './mask.ts';
 import type { Service } from './service-error.ts';
 

@@ -1,12 +1,10 @@
 import type { ModelError } from '../../core/model-error.ts';
 import { assertNever } from '../../core/result.ts';
-import { isHtml, readErrorBody } from './error-body.ts';
-import type { ErrorBody } from './error-body.ts';
+import { type ErrorBody, isHtml, readErrorBody } from './error-body.ts';
 import type { Fault } from './fault.ts';
 import { isOverflow } from './overflow.ts';
 import { readRetryAfterMs } from './retry-after.ts';
-import { quoted, serviceError } from './service-error.ts';
-import type { Service, Verdict } from './service-error.ts';
+import { quoted, type Service, serviceError, type Verdict } from './service-error.ts';
 
 /** What a vendor's own names for errors mean; null: the status says it. `status` is null where an error came in an answer. */
 export type Classify = (said: ErrorBody, status: number | null) => Verdict | null;

@@ -1,5 +1,4 @@
-import { lstatSync, realpathSync } from 'node:fs';
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
 

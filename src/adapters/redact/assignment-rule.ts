@@ -1,6 +1,5 @@
 import { bareEnd, quotedEnd, restEnd } from './assignment-extent.ts';
-import { isSecretValue } from './assignment-value.ts';
-import type { NameKind, ValueForm } from './assignment-value.ts';
+import { isSecretValue, type NameKind, type ValueForm } from './assignment-value.ts';
 import type { SecretRule } from './rule.ts';
 
 /** What secrets are called. Names may have more before it (`DB_PASSWORD`), and nothing after it (`token_count`). */

@@ -1,5 +1,5 @@
-import { looksChosen } from './secret-text.ts';
 import type { SecretRule } from './rule.ts';
+import { looksChosen } from './secret-text.ts';
 
 /** Options of one command before the one that holds the secret. Bounded, and within one line and one command. */
 const OPTIONS = String.raw`(?:[^\n\r|;&]{0,200}?\s)`;

@@ -1,5 +1,5 @@
-import { looksGenerated } from './secret-text.ts';
 import type { SecretRule } from './rule.ts';
+import { looksGenerated } from './secret-text.ts';
 
 /** A cookie header, curl's `-b`, or a cookie in JSON, up to the end of its line or quotation. */
 const COOKIES =

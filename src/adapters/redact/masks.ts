@@ -1,5 +1,5 @@
-import { entropyOf } from './gitleaks/entropy.ts';
 import type { MaskedSecrets } from '../../ports/redactor.ts';
+import { entropyOf } from './gitleaks/entropy.ts';
 
 type Known = { readonly secret: string; readonly kind: string };
 

@@ -1,5 +1,5 @@
-import { looksChosen, looksGenerated } from './secret-text.ts';
 import type { SecretRule } from './rule.ts';
+import { looksChosen, looksGenerated } from './secret-text.ts';
 
 const QUOTE = String.raw`\\{0,3}["'\x60]`;
 const WORD_VALUE = String.raw`(?<value>[^\s"'\x60<>|;&\\]{6,512})`;

@@ -1,6 +1,5 @@
 import { isPlaceholder, looksRandom } from './placeholder.ts';
-import { patternRule } from './rule.ts';
-import type { SecretRule } from './rule.ts';
+import { patternRule, type SecretRule } from './rule.ts';
 
 const isReal = (secret: string): boolean => !isPlaceholder(secret);
 

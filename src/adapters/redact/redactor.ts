@@ -1,8 +1,7 @@
 import type { Redactor } from '../../ports/redactor.ts';
 import { findEncoded } from './decoded.ts';
 import { isAtEdge } from './edge.ts';
-import { createMasks } from './masks.ts';
-import type { Masks } from './masks.ts';
+import { createMasks, type Masks } from './masks.ts';
 import type { SecretRule, SecretSpan } from './rule.ts';
 
 /** A redactor for one run: masks are numbered in the order in which their secrets come. */

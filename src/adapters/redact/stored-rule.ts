@@ -1,5 +1,5 @@
-import { looksChosen, looksGenerated } from './secret-text.ts';
 import { patternRule, type SecretRule } from './rule.ts';
+import { looksChosen, looksGenerated } from './secret-text.ts';
 
 /** Credentials as programs keep them in files of their own. */
 export const STORED_RULES: readonly SecretRule[] = [

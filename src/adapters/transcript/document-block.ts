@@ -1,5 +1,4 @@
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
 import { readPartText } from './part-text.ts';
 
 /**

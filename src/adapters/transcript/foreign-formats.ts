@@ -1,6 +1,5 @@
 import type { Json } from '../../ports/codec.ts';
-import { isList, isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
 
 /**
  * A format that no codec reads. `isTelling`: nobody else writes such a record. `isUsual`: such files have it too, but others may as well.

@@ -1,6 +1,5 @@
 import type { Json } from '../../ports/json.ts';
-import { isRecord, stringAt } from './json.ts';
-import type { JsonRecord } from './json.ts';
+import { isRecord, type JsonRecord, stringAt } from './json.ts';
 
 /** What a model thinks is not said, even where it has a text. */
 const THINKING = /think|thought|reasoning/i;

@@ -1,5 +1,4 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CompactDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';

@@ -2,9 +2,9 @@ import type { LineOutcome } from '../../core/plan/fates.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { LineDraft, MessageDraft } from '../../ports/archive.ts';
-import type { CompactedConversation } from './compact-conversation.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords } from '../read/records.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
 
 /**
  * Every line that leaves the transcript, in order, with its bytes and what search finds it by. The source is read once, from front to end;

@@ -2,15 +2,13 @@ import type { KeptMessage } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { CarriedLine } from '../../ports/archive.ts';
-import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import type { ReadLineage } from '../read/lineage-material.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
-import { runCycle } from '../summarize/run-cycle.ts';
+import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import type { StaleRules } from '../summarize/standing-rules.ts';
-import type { FinishedCycle } from '../summarize/run-cycle.ts';
+import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 
 export type CompactPlan = Extract<ConversationPlan, { kind: 'compact' }>;
 

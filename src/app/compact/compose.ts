@@ -3,11 +3,10 @@ import type { Entry } from '../../core/transcript.ts';
 import type { InsertedLine } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { CompactedConversation } from './compact-conversation.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { trimRecord } from '../read/records.ts';
-import { buildRuns, outputPieces } from './recipe.ts';
-import type { Recipe } from './recipe.ts';
+import type { CompactedConversation } from './compact-conversation.ts';
+import { buildRuns, outputPieces, type Recipe } from './recipe.ts';
 import { uuidFromHash } from './uuid.ts';
 
 /** The output as it will be written, and for each conversation the sha256 of its clip-archive's line. */

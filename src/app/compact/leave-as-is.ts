@@ -1,16 +1,14 @@
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { FileLock } from '../../ports/files.ts';
-import { skippedReport } from './report.ts';
-import { deliver } from '../write/deliver.ts';
-import type { Delivery } from '../write/deliver.ts';
 import type { CompactDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { readPieces } from '../read/file-pieces.ts';
-import type { Prepared } from '../read/prepare.ts';
-import { checkReplaceable } from './replaceable.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import { readPieces } from '../read/file-pieces.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { deliver, type Delivery } from '../write/deliver.ts';
+import { checkReplaceable } from './replaceable.ts';
+import { skippedReport } from './report.ts';
 
 /** The file as it stands, where its copy is to be packed as it is; else its content, which is packed as the copy's name says. */
 function copyOf(

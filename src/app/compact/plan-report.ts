@@ -1,17 +1,17 @@
 import type { ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, compactionWithin } from '../../core/policy.ts';
 import { shouldResummarize } from '../../core/resummarize.ts';
-import type { CompactPlan } from './compact-conversation.ts';
-import { countLedger, planNotes, reportBase, reportConversation, skippedReport } from './report.ts';
 import type { ModelService } from '../contract/deps.ts';
-import { plannedRequests } from '../summarize/plan-requests.ts';
-import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
-import type { Prepared } from '../read/prepare.ts';
-import { redactRequest } from '../summarize/redacting-model.ts';
 import type { CompactReport, ConversationReport, PlanReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { plannedRequests } from '../summarize/plan-requests.ts';
+import { redactRequest } from '../summarize/redacting-model.ts';
 import { cyclesOf } from '../summarize/run-cycle.ts';
 import { costOf } from '../summarize/usage.ts';
+import type { CompactPlan } from './compact-conversation.ts';
+import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
+import { countLedger, planNotes, reportBase, reportConversation, skippedReport } from './report.ts';
 
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;

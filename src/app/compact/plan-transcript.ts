@@ -1,9 +1,7 @@
-import { planLines } from '../../core/plan/fates.ts';
-import type { PlannedConversation, TranscriptPlan } from '../../core/plan/fates.ts';
 import { rulesBudget } from '../../core/handover/rule-section.ts';
-import { planConversation } from '../../core/plan/plan.ts';
+import { planLines, type PlannedConversation, type TranscriptPlan } from '../../core/plan/fates.ts';
+import { type ConversationPlan, planConversation } from '../../core/plan/plan.ts';
 import { tokensOf } from '../../core/plan/view.ts';
-import type { ConversationPlan } from '../../core/plan/plan.ts';
 import {
   batchTokensOf,
   chunkLimitsOf,

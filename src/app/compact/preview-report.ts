@@ -1,8 +1,8 @@
-import { countLedger, reportBase, reportRetention, skippedReport } from './report.ts';
-import { planOutcomes } from './plan-transcript.ts';
-import type { Prepared } from '../read/prepare.ts';
 import type { CompactReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { planOutcomes } from './plan-transcript.ts';
+import { countLedger, reportBase, reportRetention, skippedReport } from './report.ts';
 import { reportUsage } from './store.ts';
 import type { Attempted } from './summarize-transcript.ts';
 

@@ -1,8 +1,8 @@
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import { provenLines, RestoreError, restoredLines } from '../read/restored-lines.ts';
-import { unitOf } from '../read/records.ts';
-import type { Prepared } from '../read/prepare.ts';
 import type { CompactDeps } from '../contract/deps.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { unitOf } from '../read/records.ts';
+import { provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
 import { outputBytes } from './compose.ts';
 import type { Recipe } from './recipe.ts';
 

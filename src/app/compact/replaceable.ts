@@ -1,14 +1,13 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { targetPath } from '../write/deliver.ts';
 import type { Failure } from '../contract/failure.ts';
-import { findClips } from '../read/find-clips.ts';
-import type { Prepared } from '../read/prepare.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import { findClips } from '../read/find-clips.ts';
 import { hashPrefix } from '../read/hash-prefix.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { targetPath } from '../write/deliver.ts';
 import { beginsWith, holdsOnly } from '../write/settle.ts';
 
 /**

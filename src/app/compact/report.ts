@@ -1,13 +1,10 @@
-import { formatTime } from '../../core/batch.ts';
-import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
+import { formatTime, type SummaryBatch, type SummaryLevel } from '../../core/batch.ts';
 import type { LineOutcome } from '../../core/plan/fates.ts';
 import { describeMissedTarget } from '../../core/plan/missed-target.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { StoredBatch } from '../../ports/archive.ts';
-import type { CompactPlan } from './compact-conversation.ts';
-import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type {
   BatchReport,
   BeforeAfter,
@@ -17,6 +14,8 @@ import type {
   RetentionReport,
 } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import type { CompactPlan } from './compact-conversation.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
 

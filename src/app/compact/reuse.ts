@@ -1,22 +1,21 @@
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import { carriedFailure } from '../contract/archive-failure.ts';
-import { planNotes, noteOtherNames, reportBase, reportBatch, reportConversation } from './report.ts';
-import { outputBytes } from './compose.ts';
-import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
+import { carriedFailure } from '../contract/archive-failure.ts';
 import type { CompactDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { parseRecord, trimRecord } from '../read/records.ts';
-import { planPrepared } from './plan-transcript.ts';
-import type { Prepared } from '../read/prepare.ts';
-import { findUnprovable } from './prove-stored.ts';
-import { keptLineLookup } from './recipe.ts';
 import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { parseRecord, trimRecord } from '../read/records.ts';
 import { costOf, NO_USAGE } from '../summarize/usage.ts';
+import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
+import { outputBytes } from './compose.ts';
+import { planPrepared } from './plan-transcript.ts';
+import { findUnprovable } from './prove-stored.ts';
+import { keptLineLookup } from './recipe.ts';
+import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation } from './report.ts';
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
 export async function reuseCompaction(

@@ -1,20 +1,18 @@
 import { keptSaid } from '../../core/plan/fates.ts';
-import { compactionWithin } from '../../core/policy.ts';
-import { estimateTokensByBytes } from '../../core/tokens.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
-import { compactConversation } from './compact-conversation.ts';
-import type { CompactedConversation, CompactPlan } from './compact-conversation.ts';
-import { labelBatch, planNotes, reportConversation } from './report.ts';
+import { compactionWithin } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { CompactDeps } from '../contract/deps.ts';
-import type { ReadLineage } from '../read/lineage-material.ts';
-import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
 import type { Failure } from '../contract/failure.ts';
-import { expectClipTokens, planPrepared } from './plan-transcript.ts';
-import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type { ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
+import type { ReadLineage } from '../read/lineage-material.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
+import { compactConversation, type CompactedConversation, type CompactPlan } from './compact-conversation.ts';
+import { expectClipTokens, planPrepared } from './plan-transcript.ts';
+import { labelBatch, planNotes, reportConversation } from './report.ts';
 
 export type Attempted =
   | {

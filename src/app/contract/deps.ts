@@ -1,16 +1,16 @@
+import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import type { FileStore } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ModelProvider } from '../../ports/model.ts';
-import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ProducerIndexes } from '../../ports/producer-indexes.ts';
 import type { Redactor } from '../../ports/redactor.ts';
+import type { Progress, Runtime } from '../../ports/runtime.ts';
+import type { StepListener } from '../../ports/steps.ts';
 import type { Breaker } from '../summarize/breaker.ts';
 import type { UnderWay } from '../summarize/paid-summaries.ts';
 import type { RateLimiter } from '../summarize/rate-limit.ts';
-import type { Progress, Runtime } from '../../ports/runtime.ts';
-import type { StepListener } from '../../ports/steps.ts';
 
 /** existing: a missing one is not made. */
 export type ArchiveMode = 'existing' | 'create';

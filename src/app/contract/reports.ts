@@ -1,9 +1,9 @@
+import type { SummaryLevel } from '../../core/batch.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import type { SummaryLevel } from '../../core/batch.ts';
-import type { Failure } from './failure.ts';
 import type { PlannedRequest } from '../summarize/plan-requests.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
+import type { Failure } from './failure.ts';
 
 /** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
 

@@ -1,20 +1,18 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../../core/chunk.ts';
 import type { ConversationMessage } from '../../core/message.ts';
+import { originOf } from '../../core/origin-key.ts';
 import { chunkLimitsOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import { originOf } from '../../core/origin-key.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import { createBreaker } from '../summarize/breaker.ts';
-import { foreignPrior } from '../read/lineage.ts';
-import type { Prior } from '../read/lineage.ts';
-import { readLineage } from '../read/lineage-material.ts';
-import { runCycle } from '../summarize/run-cycle.ts';
-import type { FinishedCycle } from '../summarize/run-cycle.ts';
-import { decodeMessage, holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
 import { uuidFromHash } from '../compact/uuid.ts';
+import { readLineage } from '../read/lineage-material.ts';
+import { foreignPrior, type Prior } from '../read/lineage.ts';
+import { createBreaker } from '../summarize/breaker.ts';
+import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
+import { decodeMessage, holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
 
 export type CompactionResult = {
   /** The clip-archive and the kept messages; the history as it was where nothing was done. */

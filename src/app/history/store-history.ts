@@ -1,9 +1,9 @@
 import type { ConversationMessage } from '../../core/message.ts';
 import type { CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { CompactorOptions } from './compactor.ts';
-import type { FinishedCycle } from '../summarize/run-cycle.ts';
 import { writeSettings } from '../compact/settings.ts';
+import type { FinishedCycle } from '../summarize/run-cycle.ts';
+import type { CompactorOptions } from './compactor.ts';
 
 /** A history as the archive knows it: one message a line, and the hashes by which the same one is found again. */
 export type WrittenHistory = {

@@ -1,11 +1,10 @@
 import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { openTranscript } from './open-transcript.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { asFileSource, scanTranscript } from './index-records.ts';
+import { openTranscript } from './open-transcript.ts';
 
 /** The sha256 of every line of a file that looks like a compaction's summary, in file order. */
 export async function findClips(

@@ -1,10 +1,8 @@
 import type { ConversationMessage } from '../../core/message.ts';
-import type { ImportanceScoringConfig } from '../../core/policy.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import { createFeatureReader } from '../../core/scoring.ts';
-import type { ScoreFeatures } from '../../core/scoring.ts';
 import { readShownKey } from '../../core/origin-key.ts';
+import type { ImportanceScoringConfig } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { createFeatureReader, type ScoreFeatures } from '../../core/scoring.ts';
 import { isClipArchiveText } from '../../core/split.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
@@ -16,10 +14,10 @@ import type { Progress, Runtime } from '../../ports/runtime.ts';
 import type { Failure } from '../contract/failure.ts';
 import { isInterrupted } from '../contract/interruption.ts';
 import { UTF8_BOM } from './bom.ts';
-import { createFactSharer } from './share-facts.ts';
 import { isBlank } from './open-transcript.ts';
-import { normalizeClipText } from './written-anew.ts';
 import { parseRecord, readRecords, trimRecord } from './records.ts';
+import { createFactSharer } from './share-facts.ts';
+import { normalizeClipText } from './written-anew.ts';
 
 /** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type Scan = {

@@ -1,10 +1,10 @@
 import { condenseMessages } from '../../core/handover/condense.ts';
 import type { TypedMessage } from '../../core/handover/rules.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import type { Archive, StoredBatch, StoredCycle } from '../../ports/archive.ts';
-import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ArchivedLine } from '../../ports/archive-lookup.ts';
+import type { Archive, StoredBatch, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
 /** What earlier compactions of a conversation give to a summary that is made anew from the originals. */

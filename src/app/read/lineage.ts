@@ -1,5 +1,5 @@
 import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.ts';
-import { parseRules, type ParsedRules } from '../../core/handover/rule-section.ts';
+import { type ParsedRules, parseRules } from '../../core/handover/rule-section.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
@@ -7,8 +7,8 @@ import { createFeatureReader } from '../../core/scoring.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { parseRecord, trimRecord } from './records.ts';
 import { toEntry } from './index-records.ts';
+import { parseRecord, trimRecord } from './records.ts';
 
 /**
  * What stands behind the summary found in a transcript (L8). lineage: the archive has the record that wrote it. foreign: another

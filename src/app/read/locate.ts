@@ -1,17 +1,21 @@
 import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
+import { type Scan, scanTranscript } from './index-records.ts';
 import { unitOf } from './records.ts';
+import {
+  asScanSource,
+  hashLines,
+  type LineStream,
+  provenLines,
+  restoredLines,
+  RestoreError,
+} from './restored-lines.ts';
 import { findRewrittenCycle } from './written-anew.ts';
-import { asScanSource, hashLines, provenLines, RestoreError, restoredLines } from './restored-lines.ts';
-import type { LineStream } from './restored-lines.ts';
-import { scanTranscript } from './index-records.ts';
-import type { Scan } from './index-records.ts';
 
 /** A state of a transcript: the file, or what it was before one or more compactions. */
 export type Stage = {

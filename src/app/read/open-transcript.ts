@@ -1,5 +1,4 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Codec, Json } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';

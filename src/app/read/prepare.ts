@@ -1,26 +1,20 @@
 import type { ConversationMessage } from '../../core/message.ts';
-import { viewConversation } from '../../core/plan/view.ts';
-import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
-import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
-import type { TranscriptPolicy } from '../../core/policy.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { type ConversationView, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
+import { DEFAULT_SCORING_CONFIG, type TranscriptPolicy } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { ClipMark, Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
-import { splitConversations } from './conversations.ts';
-import type { Conversation } from './conversations.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { foreignPrior, readCarried } from './lineage.ts';
-import type { CarriedMessage, Prior } from './lineage.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { type Conversation, splitConversations } from './conversations.ts';
+import { asFileSource, type Scan, scanTranscript } from './index-records.ts';
+import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';
-import type { TranscriptInput } from '../contract/requests.ts';
 import { findRewrittenCycle } from './written-anew.ts';
-import { asFileSource, scanTranscript } from './index-records.ts';
-import type { Scan } from './index-records.ts';
 
 /** A conversation ready to be planned. */
 export type PreparedConversation = {

@@ -1,17 +1,15 @@
-import { err } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import { toFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { notFound, readStage } from './locate.ts';
-import type { Stage } from './locate.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { openSettled } from '../write/settle.ts';
+import { notFound, readStage, type Stage } from './locate.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords } from './records.ts';
-import type { TranscriptInput } from '../contract/requests.ts';
 import { RestoreError } from './restored-lines.ts';
-import { openSettled } from '../write/settle.ts';
 
 export type OpenCompacted = { readonly stage: Stage; readonly archive: Archive; readonly source: SourceFile };
 

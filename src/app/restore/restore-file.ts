@@ -1,13 +1,12 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
-import { UTF8_BOM } from '../read/bom.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
-import { toWriteFailure } from '../write/deliver.ts';
 import type { Failure } from '../contract/failure.ts';
-import { holdFile } from '../write/hold-target.ts';
 import { isInterrupted } from '../contract/interruption.ts';
+import type { RestoreReport } from '../contract/reports.ts';
+import type { RestoreFileRequest } from '../contract/requests.ts';
+import { UTF8_BOM } from '../read/bom.ts';
 import { hashPrefix } from '../read/hash-prefix.ts';
 import { createLineageCheck } from '../read/lineage-check.ts';
 import {
@@ -18,15 +17,14 @@ import {
   locateCompaction,
   notFound,
   readStage,
+  type Stage,
   summariesOf,
 } from '../read/locate.ts';
-import type { Stage } from '../read/locate.ts';
 import { unitOf } from '../read/records.ts';
-import type { RestoreReport } from '../contract/reports.ts';
-import type { RestoreFileRequest } from '../contract/requests.ts';
-import { provenLines, restoredLines } from '../read/restored-lines.ts';
-import type { LineStream } from '../read/restored-lines.ts';
+import { type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { withCompacted } from '../read/with-compacted.ts';
+import { toWriteFailure } from '../write/deliver.ts';
+import { holdFile } from '../write/hold-target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */

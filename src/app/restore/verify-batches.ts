@@ -3,8 +3,8 @@ import { isClipArchiveText } from '../../core/split.ts';
 import type { StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { parseRecord, trimRecord } from '../read/records.ts';
 import type { VerifyProblem } from '../contract/reports.ts';
+import { parseRecord, trimRecord } from '../read/records.ts';
 
 /**
  * Every batch that a clip-archive speaks of is there and says what it said when it was stored, in the archive and in the file; no batch has

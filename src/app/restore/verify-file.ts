@@ -1,9 +1,10 @@
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
 import { carriedFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
+import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
+import type { VerifyFileRequest } from '../contract/requests.ts';
 import { createLineageCheck } from '../read/lineage-check.ts';
 import {
   codecBefore,
@@ -13,13 +14,11 @@ import {
   locateCompaction,
   notFound,
   readStage,
+  type Stage,
   summariesOf,
 } from '../read/locate.ts';
-import type { Stage } from '../read/locate.ts';
 import { unitOf } from '../read/records.ts';
-import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
-import type { VerifyFileRequest } from '../contract/requests.ts';
-import { isLineEnd, provenLines, RestoreError, restoredLines } from '../read/restored-lines.ts';
+import { isLineEnd, provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
 import { withCompacted } from '../read/with-compacted.ts';
 import { findRewrittenCycle } from '../read/written-anew.ts';
 import { checkBatches } from './verify-batches.ts';

@@ -1,11 +1,10 @@
-import { groupFactsOf, viewConversation } from '../../core/plan/view.ts';
-import type { PlanMessage } from '../../core/plan/view.ts';
+import { groupFactsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
 import { findGroups } from '../../core/tool-groups.ts';
 import type { StoredCompaction } from '../../ports/archive.ts';
-import { splitConversations } from '../read/conversations.ts';
-import type { Stage } from '../read/locate.ts';
 import { keptLineLookup } from '../compact/recipe.ts';
 import type { VerifyProblem } from '../contract/reports.ts';
+import { splitConversations } from '../read/conversations.ts';
+import type { Stage } from '../read/locate.ts';
 
 /** No call of the original stands on one side of the cut and its result on the other; a chain of parents leads to the summary. */
 export function checkGroups(original: Stage, compaction: StoredCompaction): readonly VerifyProblem[] {

@@ -1,7 +1,6 @@
-import { assertNever, err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
+import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveCheckCounts, ArchiveCheckStep, ArchiveDamage } from '../../ports/archive-check.ts';
+import type { Archive } from '../../ports/archive.ts';
 import { toFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';

@@ -1,8 +1,7 @@
 import { originOf, SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchivedBatch, ArchivedLine, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LookupFailure } from '../contract/failure.ts';
 

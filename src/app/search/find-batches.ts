@@ -1,6 +1,6 @@
 import { weighMeaning } from '../../core/search/meaning.ts';
-import type { Archive } from '../../ports/archive.ts';
 import type { ArchivedBatch, BatchQuery, Scored } from '../../ports/archive-lookup.ts';
+import type { Archive } from '../../ports/archive.ts';
 
 /** So many are compared with a query by what they mean. */
 const MAX_NEAREST = 20;

@@ -1,13 +1,13 @@
-import { KIND_MESSAGES, KIND_SHARE, countToldKinds, readAnswerKinds } from '../../core/search/answer-kind.ts';
+import { countToldKinds, KIND_MESSAGES, KIND_SHARE, readAnswerKinds } from '../../core/search/answer-kind.ts';
 import { FEEDBACK_MESSAGES } from '../../core/search/feedback.ts';
 import { weighMeaning } from '../../core/search/meaning.ts';
-import { PERIOD_SHARE, isToldOf, readPeriod } from '../../core/search/period.ts';
+import { isToldOf, PERIOD_SHARE, readPeriod } from '../../core/search/period.ts';
 import { PHRASE_MESSAGES, PHRASE_SHARE, readPhrases, sharePhrases } from '../../core/search/phrases.ts';
 import { findPlaces, type WordHits } from '../../core/search/places.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import {
-  isAbout,
   DEEP_WEIGHTS,
+  isAbout,
   KEYWORD_WEIGHTS,
   QUESTION_WEIGHTS,
   rankCandidates,

@@ -1,8 +1,7 @@
 import { formatTime } from '../../core/batch.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
 import { toFailure } from '../contract/archive-failure.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';

@@ -1,7 +1,6 @@
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
-import { askForSummary } from './ask.ts';
-import type { Answer, AskDeps, AskOptions } from './ask.ts';
+import { type Answer, type AskDeps, askForSummary, type AskOptions } from './ask.ts';
 import { addUsage } from './usage.ts';
 
 export type FallbackDeps = AskDeps & {

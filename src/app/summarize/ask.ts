@@ -1,12 +1,9 @@
 import type { ModelRequest } from '../../core/model-request.ts';
-import { checkSummary } from '../../core/summary-check.ts';
-import type { SummaryCheck } from '../../core/summary-check.ts';
 import { addFeedback } from '../../core/prompt-feedback.ts';
-import { backoffMs, callModel } from './call-model.ts';
-import type { CallDeps } from './call-model.ts';
+import { checkSummary, type SummaryCheck } from '../../core/summary-check.ts';
+import { backoffMs, type CallDeps, callModel } from './call-model.ts';
 import type { PaidSummaries } from './paid-summaries.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
 export type AskDeps = CallDeps & {
   /** Undefined: nothing is remembered (and nothing costs). */

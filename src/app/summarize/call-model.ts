@@ -4,8 +4,7 @@ import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { RateLimiter } from './rate-limit.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
-import type { Meter, Usage } from './usage.ts';
+import { addUsage, type Meter, NO_USAGE, type Usage } from './usage.ts';
 
 export type CallDeps = {
   readonly model: ModelProvider;

@@ -1,13 +1,12 @@
 import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
-import { ok } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
-import type { Result } from '../../core/result.ts';
 import type { BatchDraft, BatchRef, StoredBatch } from '../../ports/archive.ts';
+import type { LineageMaterial } from '../read/lineage-material.ts';
 import { resummarizeBatches } from './resummarize-batches.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
-import type { LineageMaterial } from '../read/lineage-material.ts';
 
 /** A batch that the clip-archive speaks of, and where it is stored. */
 export type LiveBatch = SummaryBatch & { readonly ref: BatchRef; readonly level?: SummaryLevel };

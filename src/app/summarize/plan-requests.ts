@@ -1,9 +1,8 @@
 import type { ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
-import { expectedTokens } from './call-model.ts';
-import { createLoader } from '../compact/compact-conversation.ts';
-import type { CompactPlan } from '../compact/compact-conversation.ts';
+import { type CompactPlan, createLoader } from '../compact/compact-conversation.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { expectedTokens } from './call-model.ts';
 import { chunkRequest } from './summarize.ts';
 
 /** The request of a chunk, as far as it is known before the chunks before it are summarized. */

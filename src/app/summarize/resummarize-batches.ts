@@ -2,16 +2,13 @@ import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { buildResummarizationRequest } from '../../core/prompt.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { joinBatches, planResummarize } from '../../core/resummarize.ts';
-import { err, ok } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
-import type { Result } from '../../core/result.ts';
 import { estimateTokens } from '../../core/tokens.ts';
+import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { withTimeout } from './summarize.ts';
-import { summarizeChunk } from './summarize-chunk.ts';
-import type { SummaryDeps } from './summarize-chunk.ts';
-import { NO_USAGE } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { NO_USAGE, type Usage } from './usage.ts';
 
 export type Resummarized<B> = {
   /** The batch that stands for the older ones; null: it was not due. */

@@ -1,11 +1,9 @@
 import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { buildAppendix } from '../../core/retention/appendix.ts';
-import { auditRetention } from '../../core/retention/audit.ts';
-import type { Retention } from '../../core/retention/audit.ts';
+import { auditRetention, type Retention } from '../../core/retention/audit.ts';
 import { describeFlaws } from '../../core/retention/feedback.ts';
-import { findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
-import type { FalseQuotation } from '../../core/retention/quotations.ts';
+import { type FalseQuotation, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/redactor.ts';
 import { redactMessages } from './redacting-model.ts';
 

@@ -1,26 +1,22 @@
 import type { SummaryBatch } from '../../core/batch.ts';
-import { buildClipArchive, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
-import type { KeptMessage } from '../../core/clip-archive.ts';
+import { buildClipArchive, type KeptMessage, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
 import { writeRequests } from '../../core/handover/handover.ts';
 import { kindOfConversation } from '../../core/handover/kind-of-conversation.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import type { CompactionConfig } from '../../core/policy.ts';
-import type { Retention } from '../../core/retention/audit.ts';
-import { quoteText } from '../../core/quoted-text.ts';
 import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import { quoteText } from '../../core/quoted-text.ts';
+import { ok, type Result } from '../../core/result.ts';
+import type { Retention } from '../../core/retention/audit.ts';
 import type { CycleDraft, StoredBatch } from '../../ports/archive.ts';
-import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './close-cycle.ts';
-import type { Prior } from '../read/lineage.ts';
 import { NO_MATERIAL, type ReadLineage, summaryMessage } from '../read/lineage-material.ts';
-import { standingRules, type StaleRules } from './standing-rules.ts';
-import { summarizeChunks } from './summarize.ts';
-import { summarizeWhole } from './summarize-whole.ts';
-import type { FreshBatch } from './summarize.ts';
+import type { Prior } from '../read/lineage.ts';
+import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './close-cycle.ts';
+import { type StaleRules, standingRules } from './standing-rules.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
-import { addUsage } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { summarizeWhole } from './summarize-whole.ts';
+import { type FreshBatch, summarizeChunks } from './summarize.ts';
+import { addUsage, type Usage } from './usage.ts';
 
 /**
  * The last line of a clip-archive: what a reader can do about what is not shown. The key makes it the line of one original: two that differ

@@ -1,5 +1,5 @@
 import { clipArchiveBody } from '../../core/clip-archive.ts';
-import { formatRules, parseRules, type ParsedRules, rulesBudget } from '../../core/handover/rule-section.ts';
+import { formatRules, type ParsedRules, parseRules, rulesBudget } from '../../core/handover/rule-section.ts';
 import { applyByHand, findRules, type Rule, type TypedMessage } from '../../core/handover/rules.ts';
 import { batchTokensOf } from '../../core/policy.ts';
 import type { LineageMaterial } from '../read/lineage-material.ts';

@@ -3,19 +3,15 @@ import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
-import { quoteText } from '../../core/quoted-text.ts';
 import { addFeedback } from '../../core/prompt-feedback.ts';
-import { auditRetention } from '../../core/retention/audit.ts';
-import type { Retention } from '../../core/retention/audit.ts';
+import { quoteText } from '../../core/quoted-text.ts';
+import { auditRetention, type Retention } from '../../core/retention/audit.ts';
 import type { Redactor } from '../../ports/redactor.ts';
-import { askForSummary } from './ask.ts';
-import type { Answer, AskOptions } from './ask.ts';
-import { askWithFallback } from './ask-with-fallback.ts';
-import type { FallbackDeps, SummaryAnswer } from './ask-with-fallback.ts';
+import { askWithFallback, type FallbackDeps, type SummaryAnswer } from './ask-with-fallback.ts';
+import { type Answer, askForSummary, type AskOptions } from './ask.ts';
 import { redactMessages } from './redacting-model.ts';
 import { auditSummary } from './retention.ts';
-import { addUsage } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { addUsage, type Usage } from './usage.ts';
 
 export type SummaryDeps = FallbackDeps & {
   /** Looks for what a summary lost, and adds it to a model's; undefined: nobody looks. */

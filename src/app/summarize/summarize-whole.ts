@@ -1,12 +1,12 @@
-import { timeSpanOf, type SummaryBatch } from '../../core/batch.ts';
+import { type SummaryBatch, timeSpanOf } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { isInterrupted } from '../contract/interruption.ts';
 import type { LineageMaterial } from '../read/lineage-material.ts';
-import type { FreshBatch } from './summarize.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
+import type { FreshBatch } from './summarize.ts';
 import type { Usage } from './usage.ts';
 
 export type WholeInput = {

@@ -1,18 +1,14 @@
-import { timeSpanOf } from '../../core/batch.ts';
-import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
+import { type SummaryBatch, type SummaryLevel, timeSpanOf } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
-import type { Retention } from '../../core/retention/audit.ts';
 import { buildSummarizationRequest } from '../../core/prompt.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { isInterrupted } from '../contract/interruption.ts';
-import { summarizeChunk } from './summarize-chunk.ts';
-import type { SummaryDeps } from './summarize-chunk.ts';
-import { addUsage, NO_USAGE } from './usage.ts';
-import type { Usage } from './usage.ts';
+import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
+import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
 /** A batch of this run, with the messages it stands for. */
 export type FreshBatch = SummaryBatch & {

@@ -1,8 +1,7 @@
 import type { Archive } from '../../ports/archive.ts';
 import type { Redactor } from '../../ports/redactor.ts';
 import type { CompactDeps } from '../contract/deps.ts';
-import { createPaidSummaries } from './paid-summaries.ts';
-import type { PaidSummaries } from './paid-summaries.ts';
+import { createPaidSummaries, type PaidSummaries } from './paid-summaries.ts';
 import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { createMeter } from './usage.ts';

@@ -1,19 +1,16 @@
 import { holdsRule } from '../../core/handover/rules.ts';
 import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
-import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
-import type { ImportanceScoringConfig } from '../../core/policy.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
-import { toFailure } from '../contract/archive-failure.ts';
 import type { CompactPlan } from '../compact/compact-conversation.ts';
+import { planPrepared } from '../compact/plan-transcript.ts';
+import { toFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { planPrepared } from '../compact/plan-transcript.ts';
-import { prepareTranscript } from '../read/prepare.ts';
-import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import type { MessageFate, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
+import { type Prepared, type PreparedConversation, prepareTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** The importance of every message, with the numbers that a compaction under the same policy would use. */

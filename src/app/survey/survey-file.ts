@@ -1,22 +1,20 @@
 import type { TranscriptPolicy } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import { toFailure } from '../contract/archive-failure.ts';
+import { planReport } from '../compact/plan-report.ts';
+import { isOwnOutput } from '../compact/previous-output.ts';
 import { skippedReport, totalTokens } from '../compact/report.ts';
+import { describeSettings } from '../compact/settings.ts';
+import { toFailure } from '../contract/archive-failure.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { findLastTime, findTailTime } from './last-time.ts';
-import { isSameStamp } from '../write/look-again.ts';
-import { openTranscript } from '../read/open-transcript.ts';
-import { isOwnOutput } from '../compact/previous-output.ts';
-import { planReport } from '../compact/plan-report.ts';
-import { prepareTranscript } from '../read/prepare.ts';
-import type { Prepared } from '../read/prepare.ts';
-import type { TranscriptInput } from '../contract/requests.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
-import { describeSettings } from '../compact/settings.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { openTranscript } from '../read/open-transcript.ts';
+import { type Prepared, prepareTranscript } from '../read/prepare.ts';
+import { isSameStamp } from '../write/look-again.ts';
 import { openUnsettled } from '../write/settle.ts';
+import { findLastTime, findTailTime } from './last-time.ts';
 
 /** What `compact scan` tells of a transcript. */
 export type ScanReport = {

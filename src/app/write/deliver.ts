@@ -1,14 +1,12 @@
-import { assertNever, err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { FileLock, FileStamp, Packing } from '../../ports/files.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { hashPrefix } from '../read/hash-prefix.ts';
 import { isInterrupted } from '../contract/interruption.ts';
-import type { Prepared } from '../read/prepare.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import { writeOutput } from './write-output.ts';
-import type { WriteFailure, Written } from './write-output.ts';
+import { hashPrefix } from '../read/hash-prefix.ts';
+import type { Prepared } from '../read/prepare.ts';
+import { type WriteFailure, writeOutput, type Written } from './write-output.ts';
 
 /** The path that a request writes to; null: standard output, or nowhere. */
 export function targetPath({ output, input }: CompactFileRequest): string | null {

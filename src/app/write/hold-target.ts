@@ -1,5 +1,4 @@
-import { err } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock, FileStore } from '../../ports/files.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Failure } from '../contract/failure.ts';

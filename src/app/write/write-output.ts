@@ -1,5 +1,4 @@
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type {
   FileFailure,
   FileLock,
@@ -16,8 +15,7 @@ import type { Runtime } from '../../ports/runtime.ts';
 import type { StepListener } from '../../ports/steps.ts';
 import { toFailure } from '../contract/archive-failure.ts';
 import type { Failure } from '../contract/failure.ts';
-import { isSameStamp, lookAgain } from './look-again.ts';
-import type { KnownContent } from './look-again.ts';
+import { isSameStamp, type KnownContent, lookAgain } from './look-again.ts';
 
 export type WriteDeps = {
   readonly files: FileStore;

@@ -1,18 +1,15 @@
 import type { ArchiveListReport, ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
-import type { Result } from '../../core/result.ts';
-import { assertNever } from '../../core/result.ts';
+import { assertNever, type Result } from '../../core/result.ts';
 import { chooseEmbedding } from '../choose-embedding.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { ArchiveInvocation } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/no-archive.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { Theme } from '../render/theme.ts';
-import { inSession } from '../session.ts';
-import type { CommandRequest, Session, Stage } from '../session.ts';
+import { type CommandRequest, inSession, type Session, type Stage } from '../session.ts';
 
 export async function runArchive(stage: Stage, invocation: ArchiveInvocation): Promise<ExitCode> {
   const request: CommandRequest = {

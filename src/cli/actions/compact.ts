@@ -1,6 +1,6 @@
-import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { CompactReport } from '../../app/contract/reports.ts';
+import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import type { SettingsUse } from '../../config/depend.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
 import type { Result } from '../../core/result.ts';
@@ -8,10 +8,8 @@ import type { Progress } from '../../ports/runtime.ts';
 import { archiveToName } from '../archive-flag.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
-import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { gatherInputs } from '../gather.ts';
-import type { ReadyInput } from '../gather.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CompactInvocation } from '../invocation.ts';
 import { makeFolderFor, planOutputs } from '../outputs.ts';
 import { passedOver } from '../passed-over.ts';
@@ -21,10 +19,8 @@ import { renderBug } from '../render/bug.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { failedReport, toFailedReport } from '../render/failed.ts';
 import { describeOutputProblem } from '../render/usage.ts';
-import { createRunReport } from '../run-report.ts';
-import type { RunReport } from '../run-report.ts';
-import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import { createRunReport, type RunReport } from '../run-report.ts';
+import { inSession, type Session, type Stage } from '../session.ts';
 
 export async function runCompact(stage: Stage, invocation: CompactInvocation): Promise<ExitCode> {
   const isArchiving = !invocation.isDryRun && invocation.output.kind !== 'preview';

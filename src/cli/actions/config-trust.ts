@@ -3,12 +3,9 @@ import { findConfig, lookAtFolder, PROJECT_FILE } from '../../config/find.ts';
 import { listFileSettings } from '../../config/origins.ts';
 import { parseConfig } from '../../config/parse.ts';
 import { readConfigText } from '../../config/read-config.ts';
-import { createTrustStore, hashConfig, trustedPath } from '../../config/trust-store.ts';
-import type { TrustRecord } from '../../config/trust-store.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../config/trust-store.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { ConfigInvocation } from '../invocation.ts';
 import { renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
@@ -17,8 +14,7 @@ import { shellWord } from '../render/shell-word.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/usage.ts';
 import type { Stage } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { createVoice } from '../voice.ts';
-import type { Voice } from '../voice.ts';
+import { createVoice, type Voice } from '../voice.ts';
 
 type Asked = { readonly terminal: Terminal; readonly voice: Voice; readonly invocation: ConfigInvocation };
 

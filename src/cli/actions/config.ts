@@ -1,11 +1,8 @@
 import { findConfig } from '../../config/find.ts';
-import { loadConfig } from '../../config/load.ts';
-import type { LoadedConfig } from '../../config/load.ts';
-import { listFileSettings, listSettings } from '../../config/origins.ts';
-import type { SettingRow } from '../../config/origins.ts';
+import { loadConfig, type LoadedConfig } from '../../config/load.ts';
+import { listFileSettings, listSettings, type SettingRow } from '../../config/origins.ts';
 import { resolveSettings } from '../../config/resolve.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { ConfigInvocation } from '../invocation.ts';
 import { renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
@@ -14,8 +11,7 @@ import { renderPassedOver, renderRefusal } from '../render/trust.ts';
 import { renderConfigProblem } from '../render/usage.ts';
 import type { Stage } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { createVoice } from '../voice.ts';
-import type { Voice } from '../voice.ts';
+import { createVoice, type Voice } from '../voice.ts';
 
 /** `config show` and `config path`. */
 export async function runConfig({ terminal }: Stage, invocation: ConfigInvocation): Promise<ExitCode> {

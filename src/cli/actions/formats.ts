@@ -1,6 +1,5 @@
 import { defaultArchivePath } from '../../config/find.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { Manner } from '../invocation.ts';
 import { renderFormats } from '../render/formats.ts';
 import { reportJson } from '../render/json-lines.ts';

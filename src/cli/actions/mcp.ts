@@ -1,12 +1,9 @@
 import { createOutage } from '../../app/search/embeddings/outage.ts';
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
-import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import type { McpInvocation } from '../invocation.ts';
-import { resolveFolder } from '../mcp/allowed-path.ts';
-import type { AllowedFolder } from '../mcp/allowed-path.ts';
+import { type AllowedFolder, resolveFolder } from '../mcp/allowed-path.ts';
 import { createCompactContext } from '../mcp/compact-context.ts';
 import { writeInstructions } from '../mcp/instructions.ts';
 import { createMemoryExpand } from '../mcp/memory-expand.ts';
@@ -15,8 +12,7 @@ import { readPackageVersion } from '../package-version.ts';
 import { renderBug } from '../render/bug.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
-import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import { inSession, type Session, type Stage } from '../session.ts';
 import type { UseCases } from '../use-cases.ts';
 
 export async function runMcp(stage: Stage, invocation: McpInvocation): Promise<ExitCode> {

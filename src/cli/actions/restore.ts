@@ -1,15 +1,13 @@
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import type { RestoreFileRequest } from '../../app/contract/requests.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { RestoreInvocation } from '../invocation.ts';
 import { isSameFile } from '../outputs.ts';
-import type { RestoreFileRequest } from '../../app/contract/requests.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderRestoreReport } from '../render/restore.ts';
 import { describeOutputProblem } from '../render/usage.ts';
-import { inSession } from '../session.ts';
-import type { Stage } from '../session.ts';
+import { inSession, type Stage } from '../session.ts';
 
 export async function runRestore(stage: Stage, invocation: RestoreInvocation): Promise<ExitCode> {
   const endsWithStdout = invocation.output.kind === 'stdout';

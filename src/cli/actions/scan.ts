@@ -2,23 +2,19 @@ import type { Failure } from '../../app/contract/failure.ts';
 import type { ScanReport, SurveyFileRequest } from '../../app/survey/survey-file.ts';
 import { resolveModelAccess } from '../../config/model-access.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
-import { assertNever } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
-import { EXIT_CODES, interruptionCode } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { findScanned } from '../find-scanned.ts';
-import type { Scanned, ScannedFile } from '../find-scanned.ts';
+import { assertNever, type Result } from '../../core/result.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { findScanned, type Scanned, type ScannedFile } from '../find-scanned.ts';
 import type { ScanInvocation } from '../invocation.ts';
-import type { Place } from '../progress.ts';
 import { createPassedRenderer, passedOver } from '../passed-over.ts';
+import type { Place } from '../progress.ts';
 import { renderBug } from '../render/bug.ts';
-import { renderFailed, failedReport } from '../render/failed.ts';
+import { failedReport, renderFailed } from '../render/failed.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
-import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import { inSession, type Session, type Stage } from '../session.ts';
 
 /** Reads only; what cannot be read is told and no reason to stop. */
 export async function runScan(stage: Stage, invocation: ScanInvocation): Promise<ExitCode> {

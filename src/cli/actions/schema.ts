@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { assertNever } from '../../core/result.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { SchemaName } from '../invocation.ts';
 import type { Stage } from '../session.ts';
 

@@ -1,15 +1,13 @@
-import { toPolicy } from '../../config/to-policy.ts';
 import type { ScoreReport } from '../../app/contract/reports.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { toPolicy } from '../../config/to-policy.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ScoreInvocation } from '../invocation.ts';
 import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { selectRows } from '../render/select-rows.ts';
-import { inSession } from '../session.ts';
-import type { CommandRequest, Session, Stage } from '../session.ts';
+import { type CommandRequest, inSession, type Session, type Stage } from '../session.ts';
 
 export async function runScore(stage: Stage, invocation: ScoreInvocation): Promise<ExitCode> {
   const request: CommandRequest = {

@@ -1,7 +1,6 @@
 import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { SearchInvocation } from '../invocation.ts';
 import { readQueryGroups } from '../query-lines.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -9,8 +8,7 @@ import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/no-archive.ts';
 import { safeText } from '../render/safe-text.ts';
 import { clipText } from '../render/width.ts';
-import { inSession } from '../session.ts';
-import type { CommandRequest, Session, Stage } from '../session.ts';
+import { type CommandRequest, inSession, type Session, type Stage } from '../session.ts';
 
 export async function runSearch(stage: Stage, invocation: SearchInvocation): Promise<ExitCode> {
   const request: CommandRequest = {

@@ -1,13 +1,11 @@
 import type { ShowReport } from '../../app/contract/archive-reports.ts';
 import type { ShownOriginal } from '../../app/search/show-archived.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { ShowInvocation } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderShown } from '../render/show.ts';
-import { inSession } from '../session.ts';
-import type { CommandRequest, Session, Stage } from '../session.ts';
+import { type CommandRequest, inSession, type Session, type Stage } from '../session.ts';
 
 export async function runShow(stage: Stage, invocation: ShowInvocation): Promise<ExitCode> {
   const request: CommandRequest = {

@@ -1,17 +1,14 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { VerifyReport } from '../../app/contract/reports.ts';
-import { EXIT_CODES } from '../exit-codes.ts';
-import type { ExitCode } from '../exit-codes.ts';
-import { gatherInputs } from '../gather.ts';
-import type { ReadyInput } from '../gather.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { VerifyInvocation } from '../invocation.ts';
 import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeText } from '../render/safe-text.ts';
 import { renderVerifyReport } from '../render/verify.ts';
-import { inSession } from '../session.ts';
-import type { Session, Stage } from '../session.ts';
+import { inSession, type Session, type Stage } from '../session.ts';
 
 export async function runVerify(stage: Stage, invocation: VerifyInvocation): Promise<ExitCode> {
   return inSession(stage, { ...invocation, command: 'compact verify', needs: ['archive'] }, async (session) => {

@@ -1,5 +1,4 @@
-import { ARCHIVE_ACTIONS } from '../invocation.ts';
-import type { ArchiveInvocation } from '../invocation.ts';
+import { ARCHIVE_ACTIONS, type ArchiveInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 

@@ -4,8 +4,8 @@ import type { CommandDefinition, Options } from './definition.ts';
 import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
-  MAX_UNPACKED_FLAG,
   MANNER_FLAGS,
+  MAX_UNPACKED_FLAG,
   MODEL_FLAGS,
   readManner,
   readSettings,

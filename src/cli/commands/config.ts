@@ -1,6 +1,5 @@
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
-import { CONFIG_ACTIONS } from '../invocation.ts';
-import type { ConfigInvocation } from '../invocation.ts';
+import { CONFIG_ACTIONS, type ConfigInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import { MANNER_FLAGS, MODEL_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 

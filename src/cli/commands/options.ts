@@ -2,8 +2,7 @@ import { nearestName } from '../../config/nearest.ts';
 import { parseBytes, parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/settings.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Manner, SettingsRequest } from '../invocation.ts';
 import type { Flag, Options } from './definition.ts';
 

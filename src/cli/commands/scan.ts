@@ -1,7 +1,6 @@
 import { parseSince } from '../../config/moment.ts';
 import { parseBytes } from '../../config/quantity.ts';
-import { SCAN_ORDERS } from '../invocation.ts';
-import type { ScanInvocation } from '../invocation.ts';
+import { SCAN_ORDERS, type ScanInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import {
   MANNER_FLAGS,

@@ -1,5 +1,4 @@
-import { SCHEMA_NAMES } from '../invocation.ts';
-import type { SchemaInvocation, SchemaName } from '../invocation.ts';
+import { SCHEMA_NAMES, type SchemaInvocation, type SchemaName } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 
 export const schemaCommand: CommandDefinition<SchemaInvocation> = {

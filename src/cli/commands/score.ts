@@ -1,6 +1,5 @@
-import { SCORE_ORDERS } from '../invocation.ts';
 import { parseCount } from '../../config/quantity.ts';
-import type { ScoreInvocation } from '../invocation.ts';
+import { SCORE_ORDERS, type ScoreInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import {
   FORMAT_FLAG,

@@ -10,8 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';

@@ -1,5 +1,4 @@
-import { fieldsOf, isRequestId, isResponse, rpcError } from './rpc.ts';
-import type { RequestId } from './rpc.ts';
+import { fieldsOf, isRequestId, isResponse, type RequestId, rpcError } from './rpc.ts';
 
 /** A client that has more to ask sends several batches. */
 const MAX_REQUESTS = 100;

@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import { toModel, toPolicy } from '../../config/to-policy.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { archiveToName } from '../archive-flag.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
@@ -15,11 +14,9 @@ import { PLAIN_THEME } from '../render/theme.ts';
 import type { Session } from '../session.ts';
 import { compactedPath } from '../transcript-name.ts';
 import type { UseCases } from '../use-cases.ts';
-import { leadsOutside, openAllowed } from './allowed-path.ts';
-import type { AllowedFile, AllowedFolder } from './allowed-path.ts';
+import { type AllowedFile, type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
 import { answerCompacted } from './compacted.ts';
-import { defineTool } from './tool.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const DESCRIPTION = `Makes a stored transcript small: its recent messages stay byte for byte, older ones become a summary at its head, and every line that leaves goes into the archive, where memory_read finds it and from where the original comes back byte for byte.
 

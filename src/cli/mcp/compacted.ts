@@ -1,6 +1,5 @@
 import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/contract/reports.ts';
-import { renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
-import type { CompactRendering } from '../render/compact.ts';
+import { type CompactRendering, renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
 import { clipField } from './bounds.ts';
 import type { ToolAnswer } from './tool.ts';
 

@@ -4,8 +4,7 @@ import { countOf } from '../render/quantities.ts';
 import { safeText } from '../render/safe-text.ts';
 import { textLines } from '../render/text-lines.ts';
 import { clipField, MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
-import { formatCursor } from './page.ts';
-import type { Cursor, Page, PagedMessage } from './page.ts';
+import { type Cursor, formatCursor, type Page, type PagedMessage } from './page.ts';
 import type { ToolAnswer } from './tool.ts';
 
 /** More summaries than these are found one by one. */

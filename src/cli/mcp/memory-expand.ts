@@ -1,19 +1,15 @@
 import { z } from 'zod';
 import type { ShowReport } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { UseCases } from '../use-cases.ts';
 import { clipField } from './bounds.ts';
 import { answerPage, answerSummary } from './expanded.ts';
-import { FIRST, parseCursor, readPage } from './page.ts';
-import type { Cursor } from './page.ts';
-import { NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
-import type { McpScope } from './scope.ts';
-import { defineTool } from './tool.ts';
-import type { Tool, ToolOutcome } from './tool.ts';
+import { type Cursor, FIRST, parseCursor, readPage } from './page.ts';
+import { type McpScope, NOT_SHOWN, showsBatch, showsMessage, showsReport } from './scope.ts';
+import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
 
 const DESCRIPTION = `Gives the exact words behind something that memory_read found, or that a summary in your context names: the original messages, as they were said, with their times and ids.
 

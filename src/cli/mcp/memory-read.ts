@@ -3,17 +3,14 @@ import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/moment.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { UseCases } from '../use-cases.ts';
 import { clipField, MAX_ANSWER_CHARS } from './bounds.ts';
 import { renderHit, toHitData } from './hit.ts';
-import { narrowSearch, showsHit } from './scope.ts';
-import type { McpScope } from './scope.ts';
-import { defineTool } from './tool.ts';
-import type { Tool, ToolAnswer } from './tool.ts';
+import { type McpScope, narrowSearch, showsHit } from './scope.ts';
+import { defineTool, type Tool, type ToolAnswer } from './tool.ts';
 
 const MAX_QUERY_CHARS = 20_000; // as much as a search reads
 const DEFAULT_LIMIT = 10;

@@ -1,7 +1,6 @@
 import type { MessageShown } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
-import { ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { UseCases } from '../use-cases.ts';
 import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
 

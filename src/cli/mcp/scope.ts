@@ -1,8 +1,7 @@
-import type { BatchReport } from '../../app/contract/reports.ts';
 import type { MessageShown, SearchHit, ShowReport } from '../../app/contract/archive-reports.ts';
+import type { BatchReport } from '../../app/contract/reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
-import { err, ok } from '../../core/result.ts';
-import type { Result } from '../../core/result.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 
 /** Which part of the archive a server shows; null: no limit. */
 export type McpScope = {

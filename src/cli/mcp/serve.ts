@@ -1,12 +1,17 @@
-import { McpServer, parseJSONRPCMessage } from '@modelcontextprotocol/server';
-import type { CallToolResult, JSONRPCMessage, Tool as ListedTool, Transport } from '@modelcontextprotocol/server';
+import {
+  type CallToolResult,
+  type JSONRPCMessage,
+  McpServer,
+  parseJSONRPCMessage,
+  type Tool as ListedTool,
+  type Transport,
+} from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
-import type { Tool } from './tool.ts';
 import { fieldsOf, isRequestId, isResponse, rpcError } from './rpc.ts';
-import { clipEcho, createWire } from './wire.ts';
-import type { Wire, WireOptions } from './wire.ts';
+import type { Tool } from './tool.ts';
+import { clipEcho, createWire, type Wire, type WireOptions } from './wire.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;

@@ -7,8 +7,7 @@ import type {
 } from '../../app/contract/reports.ts';
 import { restoredPath } from '../transcript-name.ts';
 import { countKept, factRows } from './facts.ts';
-import { countLevels, LEVEL_TEXTS, levelRows, planRows, usageRows } from './model-rows.ts';
-import type { LevelCounts } from './model-rows.ts';
+import { countLevels, LEVEL_TEXTS, type LevelCounts, levelRows, planRows, usageRows } from './model-rows.ts';
 import { countOf, formatChange, formatCount, formatEstimate, formatSaving } from './quantities.ts';
 import { reportRow } from './report-row.ts';
 import { safeText } from './safe-text.ts';

@@ -1,10 +1,9 @@
 import type { ScanReport } from '../../app/survey/survey-file.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { policyFlags, typedAgain } from '../repeated-flags.ts';
+import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
 import { shellWord } from './shell-word.ts';
-import { layTable } from './table.ts';
-import type { Column } from './table.ts';
+import { type Column, layTable } from './table.ts';
 import type { Theme } from './theme.ts';
 import { clipMiddle, clipStart } from './width.ts';
 

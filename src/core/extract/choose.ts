@@ -1,7 +1,6 @@
-import { createHeap } from './heap.ts';
-import { costOf } from './layout.ts';
-import type { Line } from './layout.ts';
 import { createChosenPlaces } from './chosen-places.ts';
+import { createHeap } from './heap.ts';
+import { costOf, type Line } from './layout.ts';
 
 // Lines this near to a chosen one of the same message are looked at again: they may cost less now, or be worth more.
 const REACH = 8;

@@ -3,10 +3,8 @@ import { dayOrder, parseHeader } from './layout.ts';
 import type { Passage } from './passage.ts';
 import { givesOrders, isRoleWord, parseLabel, SUMMARY_SPEAKER } from './quoting.ts';
 import type { SegmentKind } from './segment.ts';
-import { splitLong } from './sentence.ts';
-import type { Span } from './sentence.ts';
-import { linesOf, proseUnits } from './unit.ts';
-import type { Unit } from './unit.ts';
+import { type Span, splitLong } from './sentence.ts';
+import { linesOf, proseUnits, type Unit } from './unit.ts';
 
 /**
  * Batches as passages: of a summary of our own each line with its day and speaker, of a model's prose its sentences. In order of days

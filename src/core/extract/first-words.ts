@@ -1,8 +1,7 @@
-import { safeCut } from './character.ts';
-import { costOf } from './layout.ts';
-import type { Line } from './layout.ts';
-import type { Passage } from './passage.ts';
 import { quoteText } from '../quoted-text.ts';
+import { safeCut } from './character.ts';
+import { costOf, type Line } from './layout.ts';
+import type { Passage } from './passage.ts';
 import { asLine } from './quoting.ts';
 import type { SelectedUnit } from './select-units.ts';
 

@@ -3,8 +3,7 @@ import { dayOf } from './layout.ts';
 import { labelOf } from './quoting.ts';
 import { messageText } from './segment.ts';
 import type { Voice } from './terms.ts';
-import { unitsOf } from './unit.ts';
-import type { Unit } from './unit.ts';
+import { type Unit, unitsOf } from './unit.ts';
 
 /** What somebody said at one time: a message, or a line of an earlier summary. */
 export type Passage = {

@@ -1,8 +1,7 @@
-import { safeCut } from './character.ts';
-import type { Line } from './layout.ts';
-import { parseHeader } from './layout.ts';
 import type { Role } from '../message.ts';
 import { quoteText } from '../quoted-text.ts';
+import { safeCut } from './character.ts';
+import { type Line, parseHeader } from './layout.ts';
 
 /** Who speaks where prose without a speaker stands beside lines with one, or gives orders. */
 export const SUMMARY_SPEAKER = 'summary';

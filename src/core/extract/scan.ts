@@ -1,7 +1,6 @@
 import { CHARACTER, classAt, classOf } from './character.ts';
 import type { Span } from './sentence.ts';
-import { readRun, readUrl } from './technical.ts';
-import type { Run } from './technical.ts';
+import { readRun, readUrl, type Run } from './technical.ts';
 
 /** What a scan finds, in order. */
 export type ScanSink = {

@@ -1,5 +1,4 @@
-import { callsOf } from '../message.ts';
-import type { ConversationMessage } from '../message.ts';
+import { callsOf, type ConversationMessage } from '../message.ts';
 import { isLineEndCode, safeCut } from './character.ts';
 
 /** prose: what somebody wrote. call: a tool's name and arguments. result: what a tool answered. error: an answer that is a failure. */

@@ -1,18 +1,15 @@
 import { chooseLines } from './choose.ts';
 import { isEnglishText } from './english.ts';
 import { firstWords } from './first-words.ts';
-import { parseHeader } from './layout.ts';
-import type { Line } from './layout.ts';
+import { type Line, parseHeader } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
-import type { Passage } from './passage.ts';
-import { proseSample } from './prose-sample.ts';
 import { weighNews } from './news.ts';
 import { isNovel } from './novelty.ts';
+import type { Passage } from './passage.ts';
+import { proseSample } from './prose-sample.ts';
 import { asLine, isRoleWord } from './quoting.ts';
-import { createTermIndex } from './terms.ts';
-import type { TermIndex } from './terms.ts';
-import { holdsAttachment } from './unit.ts';
-import type { Unit } from './unit.ts';
+import { createTermIndex, type TermIndex } from './terms.ts';
+import { holdsAttachment, type Unit } from './unit.ts';
 import { createValue } from './value.ts';
 import { weighContext, weighTerms, weighUnit } from './weights.ts';
 

@@ -1,7 +1,5 @@
-import { createLexicon, IGNORED, WORD_FLAG } from './lexicon.ts';
-import type { LexiconOptions } from './lexicon.ts';
-import { createScanner } from './scan.ts';
-import type { ScanSink } from './scan.ts';
+import { createLexicon, IGNORED, type LexiconOptions, WORD_FLAG } from './lexicon.ts';
+import { createScanner, type ScanSink } from './scan.ts';
 import type { Span } from './sentence.ts';
 
 /** Who used a token: what it is worth depends on that. */

@@ -1,9 +1,7 @@
 import type { ConversationMessage } from '../message.ts';
 import { isBlankCode, isLineEndCode } from './character.ts';
-import { segmentsOf } from './segment.ts';
-import type { Segment, SegmentKind } from './segment.ts';
-import { MAX_UNIT_CHARS, splitLong, splitSentences, trimmed } from './sentence.ts';
-import type { Span } from './sentence.ts';
+import { type Segment, type SegmentKind, segmentsOf } from './segment.ts';
+import { MAX_UNIT_CHARS, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
 
 /** The least that is chosen: a sentence, a line of code, of a list or of a tool's answer, a piece of a call. */
 export type Unit = Span & { readonly kind: SegmentKind };

@@ -1,11 +1,10 @@
 import { cutAtBlank } from './excerpt-of.ts';
 import { LINE_ENDS } from './line.ts';
 import { isNoise } from './noise.ts';
-import type { ToolCall } from './tool-call.ts';
+import type { Step } from './steps.ts';
+import { readCall, type ToolCall } from './tool-call.ts';
 import { exitCodeOf, isStatusLine, readableLine, readableText } from './tool-result.ts';
 import type { Turn } from './turns.ts';
-import { readCall } from './tool-call.ts';
-import type { Step } from './steps.ts';
 
 type ResultStep = Extract<Step, { readonly kind: 'result' }>;
 

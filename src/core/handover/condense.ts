@@ -1,6 +1,5 @@
 import { safeCut } from '../extract/character.ts';
-import { callsOf } from '../message.ts';
-import type { ConversationMessage, MessagePart } from '../message.ts';
+import { callsOf, type ConversationMessage, type MessagePart } from '../message.ts';
 
 // Less of a text than this says little: other messages go whole instead.
 const MIN_TEXT_CHARS = 240;

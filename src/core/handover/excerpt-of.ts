@@ -1,6 +1,5 @@
 import { safeCut } from '../extract/character.ts';
-import { splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
-import type { Span } from '../extract/sentence.ts';
+import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
 import { linesOf } from '../extract/unit.ts';
 
 export type ExcerptOptions = {

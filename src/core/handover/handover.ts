@@ -1,17 +1,21 @@
 import { renderLines } from '../extract/layout.ts';
 import type { Stemmer } from '../extract/lexicon.ts';
 import { readMessages } from '../extract/passage.ts';
-import { createSelection, selectUnits } from '../extract/select-units.ts';
-import type { ChooseOptions, SelectedUnit } from '../extract/select-units.ts';
+import { type ChooseOptions, createSelection, type SelectedUnit, selectUnits } from '../extract/select-units.ts';
 import type { ConversationMessage } from '../message.ts';
-import { quoteText, type HAND_OVER_HEADINGS } from '../quoted-text.ts';
+import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
 import { readCalls } from './command-line.ts';
-import { kindOfConversation } from './kind-of-conversation.ts';
-import type { ConversationKind } from './kind-of-conversation.ts';
-import { headingChars, renderSections, sectionChars, withoutHeadingMarks } from './line.ts';
-import type { HandoverLine, HandoverSection } from './line.ts';
 import { createWorthOfDetail } from './details.ts';
 import { worthOfFinding } from './findings.ts';
+import { type ConversationKind, kindOfConversation } from './kind-of-conversation.ts';
+import {
+  type HandoverLine,
+  type HandoverSection,
+  headingChars,
+  renderSections,
+  sectionChars,
+  withoutHeadingMarks,
+} from './line.ts';
 import { readPassages } from './passages.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';

@@ -1,5 +1,4 @@
-import { callsOf, resultIdsOf } from '../message.ts';
-import type { ConversationMessage } from '../message.ts';
+import { callsOf, type ConversationMessage, resultIdsOf } from '../message.ts';
 
 /** work: an assistant used tools. chat: a model answered at length without tools. talk: people spoke with each other. */
 export type ConversationKind = 'work' | 'chat' | 'talk';

@@ -1,9 +1,7 @@
 import type { Passage } from '../extract/passage.ts';
 import type { SegmentKind } from '../extract/segment.ts';
-import { splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
-import type { Span } from '../extract/sentence.ts';
-import { linesOf } from '../extract/unit.ts';
-import type { Unit } from '../extract/unit.ts';
+import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
+import { linesOf, type Unit } from '../extract/unit.ts';
 import type { DoneCall } from './command-line.ts';
 import { isHarnessLine } from './harness.ts';
 import { isNoise } from './noise.ts';

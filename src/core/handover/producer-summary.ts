@@ -1,6 +1,6 @@
 import { quoteText } from '../quoted-text.ts';
 import { cutAtBlank } from './excerpt-of.ts';
-import { LINE_ENDS, type HandoverLine } from './line.ts';
+import { type HandoverLine, LINE_ENDS } from './line.ts';
 
 const BEGINNINGS: readonly RegExp[] = [
   /^\s*This session is being continued from a previous conversation/,

@@ -1,6 +1,5 @@
 import { excerptOf, openingOf } from './excerpt-of.ts';
-import { quoted, quotedExactly } from './line.ts';
-import type { HandoverLine } from './line.ts';
+import { type HandoverLine, quoted, quotedExactly } from './line.ts';
 import type { Request, Said, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.

@@ -1,6 +1,6 @@
 import { splitSentences } from '../extract/sentence.ts';
-import { countEnglishWords, isEnglishRule } from './rules-english.ts';
 import type { Statement } from './rule-overrides.ts';
+import { countEnglishWords, isEnglishRule } from './rules-english.ts';
 import { isOtherRule } from './rules-languages.ts';
 
 /** So much of a sentence is read to tell whether it is a rule; the rest of a longer one cannot change that. */

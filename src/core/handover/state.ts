@@ -1,8 +1,6 @@
-import { commandLine, errorLines, isDeed } from './command-line.ts';
-import type { DoneCall } from './command-line.ts';
+import { commandLine, type DoneCall, errorLines, isDeed } from './command-line.ts';
 import { cutAtBlank, excerptOf } from './excerpt-of.ts';
-import { charsOf, quoted } from './line.ts';
-import type { HandoverLine } from './line.ts';
+import { charsOf, type HandoverLine, quoted } from './line.ts';
 import type { Reading } from './turns.ts';
 
 const MAX_TASKS = 30;

@@ -1,5 +1,4 @@
-import { callsOf } from '../message.ts';
-import type { ConversationMessage } from '../message.ts';
+import { callsOf, type ConversationMessage } from '../message.ts';
 import { isProducerSummary } from './producer-summary.ts';
 
 /** Something that happened in a conversation, in the order in which it happened. Texts are the messages' own, unchanged. */

@@ -1,8 +1,7 @@
-import { isAnnouncement } from './findings.ts';
-import type { ConversationMessage } from '../message.ts';
 import { dayOf } from '../extract/layout.ts';
-import { readSteps } from './steps.ts';
-import type { Step } from './steps.ts';
+import type { ConversationMessage } from '../message.ts';
+import { isAnnouncement } from './findings.ts';
+import { readSteps, type Step } from './steps.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type Said = Extract<Step, { readonly kind: 'said' }>;

@@ -1,7 +1,5 @@
-import { commandLine, isDeed } from './command-line.ts';
-import type { DoneCall } from './command-line.ts';
-import { charsOf, quoted } from './line.ts';
-import type { HandoverLine } from './line.ts';
+import { commandLine, type DoneCall, isDeed } from './command-line.ts';
+import { charsOf, type HandoverLine, quoted } from './line.ts';
 
 /** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
 export function writeFileLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {

@@ -3,10 +3,8 @@ import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
 import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
-import { chooseSurvivors, groupCandidates } from './survivors.ts';
-import type { ClipEstimate } from './survivors.ts';
-import { groupFactsOf, tokensOf } from './view.ts';
-import type { ConversationView, PlanMessage } from './view.ts';
+import { chooseSurvivors, type ClipEstimate, groupCandidates } from './survivors.ts';
+import { type ConversationView, groupFactsOf, type PlanMessage, tokensOf } from './view.ts';
 
 export type PlanSettings = {
   readonly keepRecent: number;

@@ -1,7 +1,6 @@
 import { safeCut } from '../extract/character.ts';
+import { messageText, type Segment, segmentsOf } from '../extract/segment.ts';
 import { splitLong } from '../extract/sentence.ts';
-import { messageText, segmentsOf } from '../extract/segment.ts';
-import type { Segment } from '../extract/segment.ts';
 import { linesOf } from '../extract/unit.ts';
 import type { ConversationMessage } from '../message.ts';
 import type { Fact, KeyedFact } from './fact.ts';

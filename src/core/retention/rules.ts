@@ -1,5 +1,4 @@
-import { splitSentences } from '../extract/sentence.ts';
-import type { Span } from '../extract/sentence.ts';
+import { type Span, splitSentences } from '../extract/sentence.ts';
 
 // Words by which somebody says what must always or never be: not what happened to be so ("it never worked", "I don't know").
 const ENGLISH =

@@ -1,7 +1,7 @@
 import { FUNCTION_WORDS } from '../extract/english.ts';
+import { wordsOf } from './question.ts';
 import { rootOf } from './root.ts';
 import { spaceOutSought } from './spaceless.ts';
-import { wordsOf } from './question.ts';
 
 /** How much a word of the best messages counts, beside one that was asked for. */
 export const FEEDBACK_SHARE = 0.15;

@@ -1,5 +1,4 @@
-import { NEAR_SHARES } from './places.ts';
-import type { WordHits } from './places.ts';
+import { NEAR_SHARES, type WordHits } from './places.ts';
 import type { MessageTraits } from './traits.ts';
 
 /** A message that stands near another one, so many messages before (negative) or after it. */

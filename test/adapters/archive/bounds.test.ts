@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import type { Archive } from '../../../src/ports/archive.ts';

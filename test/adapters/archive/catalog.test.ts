@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Archive } from '../../../src/ports/archive.ts';
 import type { BatchName, LineName } from '../../../src/ports/archive-lookup.ts';
+import type { Archive } from '../../../src/ports/archive.ts';
 import {
   applied,
   batchDraft,

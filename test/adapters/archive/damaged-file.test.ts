@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { after, before, test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
 import { checked, copyOf, makeFullArchive } from '../../support/full-archive.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { findForeignEntry } from '../../../src/adapters/archive/foreign-entry.ts';
 import { MIGRATIONS, SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';

@@ -5,8 +5,17 @@ import Database from 'better-sqlite3';
 import { findLineRange } from '../../../src/adapters/archive/line-range.ts';
 import { createStatements } from '../../../src/adapters/archive/statements.ts';
 import type { SearchFilter } from '../../../src/ports/message-index.ts';
-import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, messageDraft, openAt, sha256 } from './drafts.ts';
-import { tempFolder } from './drafts.ts';
+import {
+  applied,
+  batchDraft,
+  compactionDraft,
+  cycleDraft,
+  lineDraft,
+  messageDraft,
+  openAt,
+  sha256,
+  tempFolder,
+} from './drafts.ts';
 
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
 

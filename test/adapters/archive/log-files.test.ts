@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, linkSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { openAt, tempFolder } from './drafts.ts';
 

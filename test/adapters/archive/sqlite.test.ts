@@ -11,8 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';
 import { APPLICATION_ID } from '../../../src/adapters/archive/schema.ts';

@@ -11,8 +11,18 @@ import type { Archive } from '../../../src/ports/archive.ts';
 import type { SearchFilter } from '../../../src/ports/message-index.ts';
 import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
-import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, messageDraft, openAt, sha256 } from './drafts.ts';
-import { tempArchive, tempFolder } from './drafts.ts';
+import {
+  applied,
+  batchDraft,
+  compactionDraft,
+  cycleDraft,
+  lineDraft,
+  messageDraft,
+  openAt,
+  sha256,
+  tempArchive,
+  tempFolder,
+} from './drafts.ts';
 
 const found = await findVectorExtension();
 assert.ok(found.ok, JSON.stringify(found));

@@ -1,5 +1,5 @@
-import { writeSync } from 'node:fs';
 import { randomBytes } from 'node:crypto';
+import { writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LineDraft } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, openAt } from './drafts.ts';

@@ -14,8 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { FileLock } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, linkSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { platform } from 'node:process';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { FileWriter } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';

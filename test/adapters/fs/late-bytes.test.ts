@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { bringOver, missingFrom } from '../../../src/adapters/fs/late-bytes.ts';
 import type { OldName } from '../../../src/adapters/fs/names-beside.ts';

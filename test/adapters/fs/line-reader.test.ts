@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { readLines } from '../../../src/adapters/fs/line-reader.ts';
-import type { LineRange } from '../../../src/adapters/fs/line-reader.ts';
+import { type LineRange, readLines } from '../../../src/adapters/fs/line-reader.ts';
 
 type Line = { readonly line: number; readonly start: number; readonly text: string; readonly eolLength: number };
 

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
-import { createPackedFile } from '../../../src/adapters/fs/packed-file.ts';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { createPackedFile } from '../../../src/adapters/fs/packed-file.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import type { FileFailure, Packing, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';

@@ -5,8 +5,8 @@ import {
   existsSync,
   linkSync,
   mkdirSync,
-  readFileSync,
   readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -15,8 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { folderWith } from '../../support/folders.ts';

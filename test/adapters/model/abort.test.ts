@@ -3,8 +3,7 @@ import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withDeadline } from '../../../src/adapters/model/deadline.ts';
-import { answer } from '../../support/model-server/reply.ts';
-import type { Reply } from '../../support/model-server/reply.ts';
+import { answer, type Reply } from '../../support/model-server/reply.ts';
 import { errorOf, PROVIDERS, reach, request } from './providers.ts';
 
 const INTERRUPTED = { code: 'api_error', message: 'it was interrupted', retryable: false };

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answer } from '../../support/model-server/reply.ts';
-import type { AnswerReply } from '../../support/model-server/reply.ts';
-import { PROVIDERS, reach, request } from './providers.ts';
-import type { ProviderName } from './providers.ts';
+import { answer, type AnswerReply } from '../../support/model-server/reply.ts';
+import { type ProviderName, PROVIDERS, reach, request } from './providers.ts';
 
 const SAID = 'Der Port ist 8080 — 端口 8080, 👍.';
 const USAGE = { input_tokens: 120, output_tokens: 30, cached_input_tokens: 0 };

@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { answer, failing } from '../../support/model-server/reply.ts';
-import type { Reply } from '../../support/model-server/reply.ts';
-import { errorOf, providerAt, PROVIDERS, reach, request, unusedPort } from './providers.ts';
-import type { PlainError, ProviderName } from './providers.ts';
+import { answer, failing, type Reply } from '../../support/model-server/reply.ts';
+import {
+  errorOf,
+  type PlainError,
+  providerAt,
+  type ProviderName,
+  PROVIDERS,
+  reach,
+  request,
+  unusedPort,
+} from './providers.ts';
 
 const SUMMARY = 'The port is 8080, and the build is green.';
 const KEYS = { anthropic: 'ANTHROPIC_API_KEY', 'openai-compatible': 'OPENAI_API_KEY' };

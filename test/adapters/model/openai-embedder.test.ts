@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { createOpenAiEmbedder } from '../../../src/adapters/model/openai-embedder.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import type { Embedding } from '../../../src/ports/embedder.ts';
-import { embeddingsBody, startEmbeddingServer, toyVector } from '../../support/embedding-server.ts';
-import type { EmbeddingsReply, EmbeddingServer } from '../../support/embedding-server.ts';
+import {
+  embeddingsBody,
+  type EmbeddingServer,
+  type EmbeddingsReply,
+  startEmbeddingServer,
+  toyVector,
+} from '../../support/embedding-server.ts';
 
 const KEY = 'made-up-key-0123456789abcdefghij';
 const TEXTS = ['the wooden boat', 'a rope'];

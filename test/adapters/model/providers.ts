@@ -1,8 +1,10 @@
 import { createServer } from 'node:net';
 import type { TestContext } from 'node:test';
 import { createAnthropicProvider } from '../../../src/adapters/model/anthropic.ts';
-import { createOpenAiCompatibleProvider } from '../../../src/adapters/model/openai-compatible.ts';
-import type { OpenAiCompatibleOptions } from '../../../src/adapters/model/openai-compatible.ts';
+import {
+  createOpenAiCompatibleProvider,
+  type OpenAiCompatibleOptions,
+} from '../../../src/adapters/model/openai-compatible.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import type { ModelRequest } from '../../../src/core/model-request.ts';
 import type { ModelProvider } from '../../../src/ports/model.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { inspect } from 'node:util';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { createMask } from '../../../src/adapters/model/mask.ts';
 import { createSdkLogger } from '../../../src/adapters/model/service.ts';
-import { answer, failing } from '../../support/model-server/reply.ts';
-import type { Reply } from '../../support/model-server/reply.ts';
+import { answer, failing, type Reply } from '../../support/model-server/reply.ts';
 import { errorOf, KEY, providerAt, PROVIDERS, reach, request } from './providers.ts';
 
 /** Everything that a server can do with a key that it was sent. */

@@ -5,8 +5,7 @@ import type { ModelProvider } from '../../../src/ports/model.ts';
 import { chatLine, prose } from '../../support/chat.ts';
 import { answer } from '../../support/model-server/reply.ts';
 import { benchFor, reportOf } from '../../support/workbench.ts';
-import { reach } from './providers.ts';
-import type { ProviderName } from './providers.ts';
+import { type ProviderName, reach } from './providers.ts';
 
 const CALL = { id: 'call_1', type: 'function', function: { name: 'read_file', arguments: '{"path":"config.json"}' } };
 

@@ -2,10 +2,8 @@ import assert from 'node:assert/strict';
 import { chmodSync, linkSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import Sqlite from 'better-sqlite3';
-import type { Database } from 'better-sqlite3';
+import { test, type TestContext } from 'node:test';
+import Sqlite, { type Database } from 'better-sqlite3';
 import { createProducerIndexes } from '../../../src/adapters/producer-index/producer-indexes.ts';
 
 const THREAD = '019b7e00-0000-7000-8000-000000000001';

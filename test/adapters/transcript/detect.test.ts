@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { detectFormat } from '../../../src/adapters/transcript/detect.ts';
-import { FORMATS, findCodec } from '../../../src/adapters/transcript/registry.ts';
+import { findCodec, FORMATS } from '../../../src/adapters/transcript/registry.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 
 type JsonObject = { readonly [key: string]: Json };

@@ -1,15 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { CompactReport } from '../../../src/app/contract/reports.ts';
 import { embedArchive } from '../../../src/app/search/embeddings/embed-archive.ts';
 import { embedCompacted } from '../../../src/app/search/embeddings/embed-compacted.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService, meaningBench } from '../../support/meaning-bench.ts';
-import type { FakeService } from '../../support/meaning-bench.ts';
-import { reportOf } from '../../support/workbench.ts';
-import type { Workbench } from '../../support/workbench.ts';
-import type { CompactReport } from '../../../src/app/contract/reports.ts';
+import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';
+import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const runtimeOf = ({ deps }: Workbench) => ({ ...deps.runtime, sleep: () => Promise.resolve() });
 

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { embedMissing } from '../../../src/app/search/embeddings/embed-missing.ts';
-import type { EmbedOutcome, EmbedScope } from '../../../src/app/search/embeddings/embed-missing.ts';
+import { test, type TestContext } from 'node:test';
+import { embedMissing, type EmbedOutcome, type EmbedScope } from '../../../src/app/search/embeddings/embed-missing.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
-import { fakeService, meaningBench } from '../../support/meaning-bench.ts';
-import type { FakeService } from '../../support/meaning-bench.ts';
 import { toyVector } from '../../support/embedding-server.ts';
-import type { Workbench } from '../../support/workbench.ts';
-import { reportOf } from '../../support/workbench.ts';
+import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';
+import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const limits = { timeoutMs: 1000, maxRetries: 4 };
 const EVERYTHING: EmbedScope = { sourceSha256: null, mayReplace: true, limits };

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createOutage } from '../../../src/app/search/embeddings/outage.ts';
-import { createQueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
-import type { QueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
+import { createQueryVectors, type QueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import type { VectorModel } from '../../../src/ports/vector-store.ts';
 import { toyVector } from '../../support/embedding-server.ts';
-import { fakeService } from '../../support/meaning-bench.ts';
-import type { FakeService } from '../../support/meaning-bench.ts';
+import { fakeService, type FakeService } from '../../support/meaning-bench.ts';
 
 const TOY: VectorModel = { provider: 'ollama', model: 'toy', dimensions: 64 };
 

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createQueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
-import { embedArchive } from '../../../src/app/search/embeddings/embed-archive.ts';
-import { searchArchive } from '../../../src/app/search/search-archive.ts';
 import type { SearchReport } from '../../../src/app/contract/archive-reports.ts';
 import type { SearchRequest } from '../../../src/app/contract/requests.ts';
+import { embedArchive } from '../../../src/app/search/embeddings/embed-archive.ts';
+import { createQueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
+import { searchArchive } from '../../../src/app/search/search-archive.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, meaningBench } from '../../support/meaning-bench.ts';
-import type { Workbench } from '../../support/workbench.ts';
-import { reportOf } from '../../support/workbench.ts';
+import { reportOf, type Workbench } from '../../support/workbench.ts';
 
 const SYNONYMS = { vessel: 'boat', painted: 'varnished' };
 const ANY = { conversation: null, role: null, since: null, until: null, source: null } as const;

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { err, ok } from '../../../src/core/result.ts';
 import { run } from '../../../src/cli/run.ts';
+import { err, ok } from '../../../src/core/result.ts';
 import { checkReport, listReport, searchReport, shownBatch, shownMessage, statsReport } from '../archive-reports.ts';
-import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
-import type { TerminalOptions } from '../fakes.ts';
+import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from '../fakes.ts';
 
 type Ran = { readonly code: number; readonly out: string; readonly errors: string };
 

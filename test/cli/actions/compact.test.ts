@@ -5,8 +5,7 @@ import { test } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
 import { err, ok } from '../../../src/core/result.ts';
 import { folderWith } from '../../support/folders.ts';
-import { compactReport, createFakeTerminal, createFakeUseCases } from '../fakes.ts';
-import type { TerminalOptions } from '../fakes.ts';
+import { compactReport, createFakeTerminal, createFakeUseCases, type TerminalOptions } from '../fakes.ts';
 
 async function told(argv: readonly string[], options: TerminalOptions = {}): Promise<string> {
   const terminal = createFakeTerminal(argv, options);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
 import { join } from 'node:path';
-import { err, ok } from '../../../src/core/result.ts';
+import { test, type TestContext } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
+import { err, ok } from '../../../src/core/result.ts';
 import { folderWith } from '../../support/folders.ts';
 import { embedReport } from '../archive-reports.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';

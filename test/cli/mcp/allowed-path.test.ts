@@ -3,10 +3,14 @@ import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { realpathSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { leadsOutside, openAllowed, resolveAllowed, resolveFolder } from '../../../src/cli/mcp/allowed-path.ts';
-import type { AllowedFolder } from '../../../src/cli/mcp/allowed-path.ts';
+import { test, type TestContext } from 'node:test';
+import {
+  type AllowedFolder,
+  leadsOutside,
+  openAllowed,
+  resolveAllowed,
+  resolveFolder,
+} from '../../../src/cli/mcp/allowed-path.ts';
 import { folderWith } from '../../support/folders.ts';
 
 type Place = { readonly root: string; readonly folders: readonly AllowedFolder[] };

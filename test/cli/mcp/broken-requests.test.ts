@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { endOf, startProcess } from '../../support/program.ts';
 import { OPENING, requestLine } from '../../support/mcp.ts';
+import { endOf, startProcess } from '../../support/program.ts';
 
 const MIB = 1024 * 1024;
 

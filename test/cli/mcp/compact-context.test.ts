@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { suite, test, type TestContext } from 'node:test';
 import { chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { callTool, callTools, requestLine, startMcp, textOf } from '../../support/mcp.ts';

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { answerSummary } from '../../../src/cli/mcp/expanded.ts';
 import { FIRST } from '../../../src/cli/mcp/page.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
-import { callTool, callTools, textOf } from '../../support/mcp.ts';
-import type { ToolResult } from '../../support/mcp.ts';
+import { callTool, callTools, textOf, type ToolResult } from '../../support/mcp.ts';
 import { runHere } from '../../support/program.ts';
 import { shownBatch, shownCompaction } from '../archive-reports.ts';
 

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { chatLine, chatTranscript, prose } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
-import { callTool, callTools, converse, requestLine, textOf } from '../../support/mcp.ts';
-import type { ToolResult } from '../../support/mcp.ts';
+import { callTool, callTools, converse, requestLine, textOf, type ToolResult } from '../../support/mcp.ts';
 import { runHere } from '../../support/program.ts';
 
 const BOAT = chatLine({

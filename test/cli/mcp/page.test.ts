@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { MessageShown } from '../../../src/app/contract/archive-reports.ts';
-import { ok } from '../../../src/core/result.ts';
 import { MAX_ANSWER_CHARS, takeChars } from '../../../src/cli/mcp/bounds.ts';
-import { FIRST, formatCursor, parseCursor, readPage } from '../../../src/cli/mcp/page.ts';
-import type { Cursor, Page } from '../../../src/cli/mcp/page.ts';
+import { type Cursor, FIRST, formatCursor, type Page, parseCursor, readPage } from '../../../src/cli/mcp/page.ts';
 import type { UseCases } from '../../../src/cli/use-cases.ts';
+import { ok } from '../../../src/core/result.ts';
 import { shownMessage } from '../archive-reports.ts';
 
 /** An archive with these lines behind every name. */

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { serve } from '../../../src/cli/mcp/serve.ts';
-import { defineTool } from '../../../src/cli/mcp/tool.ts';
-import type { Tool, ToolOutcome } from '../../../src/cli/mcp/tool.ts';
+import { defineTool, type Tool, type ToolOutcome } from '../../../src/cli/mcp/tool.ts';
 import { OPENING, requestLine } from '../../support/mcp.ts';
 
 const HINTS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
 import { renderArchiveCheck } from '../../../src/cli/render/archive-check.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { archiveCheckReportSchema } from '../../../src/cli/schemas/archive-check.ts';
-import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
 
 const SOUND: ArchiveCheckReport = {
   schema: 'compact/archive-check@1',

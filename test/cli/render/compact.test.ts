@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { NO_USAGE } from '../../../src/app/summarize/usage.ts';
-import type { Usage } from '../../../src/app/summarize/usage.ts';
-import { renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
-import type { CompactRendering } from '../../../src/cli/render/compact.ts';
+import { NO_USAGE, type Usage } from '../../../src/app/summarize/usage.ts';
+import { type CompactRendering, renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { NO_TOTALS } from '../../../src/cli/run-totals.ts';
 import { compactReport } from '../fakes.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { costOf, dayOf, parseHeader, renderLines } from '../../../src/core/extract/layout.ts';
-import type { Line } from '../../../src/core/extract/layout.ts';
+import { costOf, dayOf, type Line, parseHeader, renderLines } from '../../../src/core/extract/layout.ts';
 
 function line(said: Partial<Line>): Line {
   return { text: 'text', day: null, speaker: 'user', isNamed: false, isQuoted: false, ...said };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stemmer } from 'stemmer';
-import { worthOfFinding } from '../../../src/core/handover/findings.ts';
-import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { commandLine, errorLines, readCalls } from '../../../src/core/handover/command-line.ts';
 import { createWorthOfDetail } from '../../../src/core/handover/details.ts';
+import { worthOfFinding } from '../../../src/core/handover/findings.ts';
+import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { quoted } from '../../../src/core/handover/line.ts';
 import { isNoise } from '../../../src/core/handover/noise.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';

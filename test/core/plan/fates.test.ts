@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { planLines } from '../../../src/core/plan/fates.ts';
-import type { LineOutcome } from '../../../src/core/plan/fates.ts';
-import type { Entry } from '../../../src/core/transcript.ts';
+import { type LineOutcome, planLines } from '../../../src/core/plan/fates.ts';
 import { planConversation } from '../../../src/core/plan/plan.ts';
 import { viewConversation } from '../../../src/core/plan/view.ts';
+import type { Entry } from '../../../src/core/transcript.ts';
 import { entryOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { conversations, message, talk } from '../../support/messages.ts';
 

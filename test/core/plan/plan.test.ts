@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { planConversation } from '../../../src/core/plan/plan.ts';
-import type { ConversationPlan } from '../../../src/core/plan/plan.ts';
+import { type ConversationPlan, planConversation } from '../../../src/core/plan/plan.ts';
 import { findGroups, groupInputOf } from '../../../src/core/tool-groups.ts';
 import { entriesOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { answering, calling, conversations, messages, talk } from '../../support/messages.ts';

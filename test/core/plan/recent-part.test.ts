@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { planConversation } from '../../../src/core/plan/plan.ts';
-import { findGroups, groupInputOf, wholeGroupBoundaries } from '../../../src/core/tool-groups.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
-import type { PlanSettings } from '../../../src/core/plan/plan.ts';
+import { planConversation, type PlanSettings } from '../../../src/core/plan/plan.ts';
+import { findGroups, groupInputOf, wholeGroupBoundaries } from '../../../src/core/tool-groups.ts';
 import { entriesOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { answering, calling, conversations, messages } from '../../support/messages.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  type Candidate,
   KEYWORD_WEIGHTS,
   QUESTION_WEIGHTS,
   rankCandidates,
-  type Candidate,
   type RankOptions,
 } from '../../../src/core/search/rank.ts';
 

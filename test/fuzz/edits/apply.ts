@@ -1,6 +1,6 @@
 import { assertNever } from '../../../src/core/result.ts';
-import { addMember, borrowValue, growValue, nestValue, setValue } from './json.ts';
 import type { Edit } from './edit.ts';
+import { addMember, borrowValue, growValue, nestValue, setValue } from './json.ts';
 
 /** Lines without their endings; one may hold line endings after an edit. */
 export type Lines = readonly Buffer[];

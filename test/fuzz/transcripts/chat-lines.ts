@@ -1,5 +1,4 @@
-import { orderResults, timeAt } from './events.ts';
-import type { Event } from './events.ts';
+import { type Event, orderResults, timeAt } from './events.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 type Dialect = (event: Event, n: number) => readonly Line[];

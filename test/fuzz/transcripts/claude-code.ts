@@ -1,5 +1,4 @@
-import { orderResults, timeAt } from './events.ts';
-import type { Event, ResultOrder } from './events.ts';
+import { type Event, orderResults, type ResultOrder, timeAt } from './events.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

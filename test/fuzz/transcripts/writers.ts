@@ -3,8 +3,8 @@ import { writeClaudeCode } from './claude-code.ts';
 import { writeCodex, writeResponsesItems } from './codex.ts';
 import { writeConversationLines } from './conversation-lines.ts';
 import { writeCopilot } from './copilot.ts';
-import { writeGemini } from './gemini.ts';
 import type { Writer } from './events.ts';
+import { writeGemini } from './gemini.ts';
 import { writePi } from './pi.ts';
 
 /** For every format of lines that may be in the registry, what writes a transcript of it. */

@@ -1,5 +1,4 @@
-import { DEFAULT_USAGE, piecesOf } from './reply.ts';
-import type { AnswerReply, Reply } from './reply.ts';
+import { type AnswerReply, DEFAULT_USAGE, piecesOf, type Reply } from './reply.ts';
 
 const HEAD = { id: 'msg_1', type: 'message', role: 'assistant', model: 'test-model', stop_sequence: null } as const;
 

@@ -1,8 +1,9 @@
-/** Writes the JSON Schemas of requests from the types of the installed SDKs: `node test/support/model-server/generate-schemas.ts`. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createGenerator } from 'ts-json-schema-generator';
 import { installedVersion, REQUEST_SCHEMAS } from './schemas.ts';
+
+/** Writes the JSON Schemas of requests from the types of the installed SDKs: `node test/support/model-server/generate-schemas.ts`. */
 
 for (const { sdk, type, path } of Object.values(REQUEST_SCHEMAS)) {
   const schema = createGenerator({

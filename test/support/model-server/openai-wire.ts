@@ -1,5 +1,4 @@
-import { DEFAULT_USAGE, piecesOf } from './reply.ts';
-import type { AnswerReply, Reply } from './reply.ts';
+import { type AnswerReply, DEFAULT_USAGE, piecesOf, type Reply } from './reply.ts';
 
 const HEAD = { id: 'chatcmpl-1', created: 1_700_000_000, model: 'test-model' } as const;
 

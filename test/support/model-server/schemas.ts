@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Ajv } from 'ajv';
-import type { AnySchemaObject } from 'ajv';
+import { Ajv, type AnySchemaObject } from 'ajv';
 
 const ROOT = join(import.meta.dirname, '../../..');
 

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
 import type { Reply } from './reply.ts';
-import { bodyCheck } from './schemas.ts';
-import type { Dialect } from './schemas.ts';
+import { bodyCheck, type Dialect } from './schemas.ts';
 import { sendReply } from './send.ts';
 
 /** A request as it came over the wire. */

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Reply } from './reply.ts';
-import { REQUESTS_PATH, serveModels } from './server.ts';
-import type { ModelServer, RecordedRequest, Script } from './server.ts';
+import { type ModelServer, type RecordedRequest, REQUESTS_PATH, type Script, serveModels } from './server.ts';
 
 /** A model server for one test, gone when the test is over. */
 export async function startModelServer(context: TestContext, script: Script): Promise<ModelServer> {

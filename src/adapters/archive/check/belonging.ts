@@ -1,8 +1,6 @@
 import type Database from 'better-sqlite3';
-import { nameLines } from './block.ts';
-import type { CheckedLine } from './block.ts';
-import { attempt, finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { type CheckedLine, nameLines } from './block.ts';
+import { attempt, finding, type Finding, type Place } from './finding.ts';
 
 const GET_CYCLE_OF_BATCH = 'SELECT cycle_id FROM batches WHERE id = ?';
 const GET_COMPACTION_OF_CYCLE = 'SELECT compaction_id FROM cycles WHERE id = ?';

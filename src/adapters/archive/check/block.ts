@@ -2,10 +2,8 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { unpackBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { readBytes, readFate, readHash, readInteger, readOptionalInteger } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import { finding, type Finding, type Place } from './finding.ts';
 
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
 const LIST_LINES = `

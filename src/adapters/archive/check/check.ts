@@ -1,20 +1,18 @@
 import type Database from 'better-sqlite3';
-import type { Archive } from '../../../ports/archive.ts';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
+import type { Archive } from '../../../ports/archive.ts';
 import { guard } from '../failure.ts';
 import type { Row } from '../rows.ts';
 import { createCycleCheck } from './cycles.ts';
-import { attempt, tryRead } from './finding.ts';
-import type { Finding } from './finding.ts';
-import { checkSettings, placeOf, readHead } from './head.ts';
-import type { Head } from './head.ts';
+import { attempt, type Finding, tryRead } from './finding.ts';
+import { checkSettings, type Head, placeOf, readHead } from './head.ts';
 import { createLineCheck } from './lines.ts';
 import { createOwnLineCheck } from './own-lines.ts';
 import { checkReferences } from './references.ts';
 import { checkLeftovers } from './search.ts';
 import { checkStructure } from './structure.ts';
-import { checkVectors } from './vectors.ts';
 import { createFileFinder } from './touched.ts';
+import { checkVectors } from './vectors.ts';
 
 /** Ids are never used twice: one that is not there was taken back. Asked one by one, so that a page that is gone hides no other. */
 const LAST_COMPACTIONS = [

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { FATES } from '../columns.ts';
-import { readHash, readInteger, readOptionalInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { attempt, finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, type Place } from './finding.ts';
 import type { Head } from './head.ts';
 import type { LineFacts } from './lines.ts';
 

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
-import { readHash, readInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { readHash, readInteger, readText, type Row } from '../rows.ts';
+import { finding, type Finding, type Place } from './finding.ts';
 
 /** What a compaction says of itself, as far as the check needs it. */
 export type Head = {

@@ -1,12 +1,9 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { readInteger } from '../rows.ts';
-import type { Row } from '../rows.ts';
+import { readInteger, type Row } from '../rows.ts';
 import { createBelongingCheck } from './belonging.ts';
-import { createBlockCheck } from './block.ts';
-import type { CheckedBlock } from './block.ts';
-import { attempt, finding, tryRead } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { type CheckedBlock, createBlockCheck } from './block.ts';
+import { attempt, finding, type Finding, tryRead } from './finding.ts';
 import type { Head } from './head.ts';
 import { createPlaceWatch } from './places.ts';
 

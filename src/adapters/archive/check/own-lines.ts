@@ -1,10 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { readOwnLine } from '../own-line.ts';
-import { readHash, readInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { attempt, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { readHash, readInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding } from './finding.ts';
 import type { Head } from './head.ts';
 import type { LineFacts } from './lines.ts';
 

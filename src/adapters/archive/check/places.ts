@@ -1,5 +1,4 @@
-import { finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { finding, type Finding, type Place } from './finding.ts';
 
 /** Watches that what is told of in order is each line of a source exactly once. */
 export type PlaceWatch = {

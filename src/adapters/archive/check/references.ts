@@ -1,8 +1,6 @@
 import type Database from 'better-sqlite3';
-import { readInteger, readOptionalInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { attempt, finding, tryRead } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, tryRead } from './finding.ts';
 
 const VIA_CYCLE = '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)';
 const VIA_BATCH =

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import { attempt, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { attempt, finding, type Finding } from './finding.ts';
 
 /** Rows of an index that are looked at at one go. */
 const WINDOW_IDS = 50_000;

@@ -1,8 +1,6 @@
 import type Database from 'better-sqlite3';
-import { readInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { attempt, finding } from './finding.ts';
-import type { Finding, Place } from './finding.ts';
+import { readInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, type Place } from './finding.ts';
 
 /** Pages, indexes, constraints, and the full-text indexes with them. It ends by itself after 100 errors. */
 const INTEGRITY = 'PRAGMA integrity_check';

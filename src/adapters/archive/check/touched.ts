@@ -1,7 +1,6 @@
 import type Database from 'better-sqlite3';
 import { describeDamage } from '../failure.ts';
-import { readOptionalText, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
+import { readOptionalText, readText, type Row } from '../rows.ts';
 
 /** A compaction's own files, and those of later ones: they show its batches, and lead through it to the original. */
 const LIST_TOUCHED = `

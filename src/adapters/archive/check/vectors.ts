@@ -1,8 +1,6 @@
 import type Database from 'better-sqlite3';
-import { readInteger } from '../rows.ts';
-import type { Row } from '../rows.ts';
-import { attempt, finding } from './finding.ts';
-import type { Finding } from './finding.ts';
+import { readInteger, type Row } from '../rows.ts';
+import { attempt, finding, type Finding } from './finding.ts';
 
 const PLACE = { name: 'the vectors', compactionIds: [] } as const;
 const INDEX = { name: 'the search index of vectors', compactionIds: [] } as const;

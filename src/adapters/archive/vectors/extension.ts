@@ -1,6 +1,5 @@
 import Database from 'better-sqlite3';
-import { err, ok } from '../../../core/result.ts';
-import type { Result } from '../../../core/result.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
 
 /** Where sqlite-vec is for this machine; the error says why it cannot be used here. */
 export async function findVectorExtension(): Promise<Result<string, string>> {

@@ -1,8 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { MissingScope, MissingVector, VectorCount, VectorCursor } from '../../../ports/vector-store.ts';
 import { hashColumn } from '../columns.ts';
-import { readInteger, readText } from '../rows.ts';
-import type { Row } from '../rows.ts';
+import { readInteger, readText, type Row } from '../rows.ts';
 
 // Of one source only its own rows are looked at, by the indexes that lead to them.
 const ofSource = (isOne: boolean): string =>

@@ -1,6 +1,5 @@
 import { createGoPattern, type GoPattern } from '../go-pattern.ts';
-import { KNOWN_KEYS } from './schema.ts';
-import type { FileAllowlist } from './schema.ts';
+import { type FileAllowlist, KNOWN_KEYS } from './schema.ts';
 
 /** What a rule found, and where. */
 export type Finding = { readonly secret: string; readonly match: string; readonly line: () => string };

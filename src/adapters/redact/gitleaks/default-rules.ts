@@ -1,8 +1,9 @@
 import { createGoPattern, type GoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
-import { readAllowlist, type Allowlist } from './allowlist.ts';
-import data from './default-rules.json' with { type: 'json' };
+import { type Allowlist, readAllowlist } from './allowlist.ts';
 import { toSecretRule } from './to-rule.ts';
+
+import data from './default-rules.json' with { type: 'json' };
 
 /** gitleaks' default rules, without those that `leftOut` in the data names. An expression is compiled when it is first needed. */
 export function createDefaultRules(): readonly SecretRule[] {

@@ -1,13 +1,10 @@
 import { parse, TomlError } from 'smol-toml';
-import { err, ok } from '../../../core/result.ts';
-import type { Result } from '../../../core/result.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
 import type { RuleFileProblem } from '../../../ports/redactor.ts';
 import { createGoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
-import { readAllowlist } from './allowlist.ts';
-import type { ReadAllowlist } from './allowlist.ts';
-import { KNOWN_KEYS, ruleFileSchema } from './schema.ts';
-import type { FileRule, RuleFile } from './schema.ts';
+import { readAllowlist, type ReadAllowlist } from './allowlist.ts';
+import { type FileRule, KNOWN_KEYS, type RuleFile, ruleFileSchema } from './schema.ts';
 import { toSecretRule } from './to-rule.ts';
 
 /** Rules that work, and a sentence for each thing in the file that does not. */

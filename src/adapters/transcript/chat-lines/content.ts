@@ -1,15 +1,12 @@
 import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
 import { documentText } from '../document-block.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText } from '../part-text.ts';
 import { typedText } from '../typed-text.ts';
 import type { FindCall } from './pairing.ts';
-import { findCallId, readToolBlock, toCallRecord } from './tool-blocks.ts';
-import type { ResultBlock } from './tool-blocks.ts';
-import { listCalls, readCall } from './tool-calls.ts';
-import type { ReadCall } from './tool-calls.ts';
+import { findCallId, readToolBlock, type ResultBlock, toCallRecord } from './tool-blocks.ts';
+import { listCalls, readCall, type ReadCall } from './tool-calls.ts';
 
 /** What a record says: no thinking, no media. */
 export type Content = {

@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord } from '../json.ts';
 import { nameOther } from './other-formats.ts';
 import { classify } from './record.ts';
 

@@ -1,8 +1,6 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
-import { isKimiRole } from './record.ts';
-import type { Said } from './record.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isKimiRole, type Said } from './record.ts';
 import { listCalls } from './tool-calls.ts';
 
 /** Columns that a summary needs where every message has them. */

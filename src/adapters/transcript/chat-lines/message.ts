@@ -1,11 +1,10 @@
 import type { ConversationMessage, Role } from '../../../core/message.ts';
-import type { Decoded } from '../../../core/transcript.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
-import type { Content } from './content.ts';
+import type { Decoded } from '../../../core/transcript.ts';
 import { idAt, stringAt } from '../json.ts';
 import { withTyped } from '../typed-text.ts';
-import { isPersonsRole } from './record.ts';
-import type { Said } from './record.ts';
+import type { Content } from './content.ts';
+import { isPersonsRole, type Said } from './record.ts';
 import { parseTime } from './time.ts';
 
 export type MessageSource = {

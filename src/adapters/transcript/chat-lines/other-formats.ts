@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** Records of formats that have a codec of their own, and what a file of them is called. */
 type OtherFormat = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };

@@ -1,7 +1,6 @@
 import type { Role } from '../../../core/message.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { idAt, isList, isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { idAt, isList, isRecord, type JsonRecord } from '../json.ts';
 
 /** A line that somebody said: a message, an instruction or a summary. */
 export type Said = {

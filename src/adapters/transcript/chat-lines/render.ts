@@ -1,9 +1,7 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { OWN_KEYS } from './dialect.ts';
-import type { OwnKey, Survey, Times } from './dialect.ts';
-import { idAt, isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { idAt, isRecord, type JsonRecord } from '../json.ts';
 import { summaryRole } from '../summary-role.ts';
+import { OWN_KEYS, type OwnKey, type Survey, type Times } from './dialect.ts';
 import { parseTime } from './time.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;

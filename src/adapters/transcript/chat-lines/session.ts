@@ -3,15 +3,13 @@ import { readToolCall } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
-import { readContent } from './content.ts';
-import type { Content } from './content.ts';
-import { createSurvey } from './dialect.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
+import { type Content, readContent } from './content.ts';
+import { createSurvey } from './dialect.ts';
 import { toDecoded } from './message.ts';
 import { createCallFinder, createPairing } from './pairing.ts';
-import { classify, isPersonsRole } from './record.ts';
-import type { Said } from './record.ts';
+import { classify, isPersonsRole, type Said } from './record.ts';
 import { renderSummary } from './render.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { idAt, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { idAt, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** A block of a message that makes a call. `record` is what `readCall` reads. */
 type CallBlock = { readonly kind: 'call'; readonly record: JsonRecord };

@@ -1,7 +1,6 @@
 import type { ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { idAt, isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** A call of a record. `arguments` is JSON text; '' where there are none. */
 export type ReadCall = {

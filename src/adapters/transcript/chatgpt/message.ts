@@ -2,14 +2,12 @@ import type { ConversationMessage, MessagePart, Role } from '../../../core/messa
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { listCalls, textOfParts } from '../listed/said.ts';
 import { readSeconds } from '../time.ts';
 import { typedText, withTyped } from '../typed-text.ts';
 import { isSettings, readText } from './content.ts';
-import { readNode } from './node.ts';
-import type { Node } from './node.ts';
+import { type Node, readNode } from './node.ts';
 
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['user', 'user'],

@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** A member of a conversation's mapping. */
 export type Node = {

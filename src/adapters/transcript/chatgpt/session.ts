@@ -5,8 +5,7 @@ import { idAt, isRecord, stringAt } from '../json.ts';
 import { findCuts, readContext } from './context.ts';
 import { decodeNode } from './message.ts';
 import { renderSummary } from './render.ts';
-import { buildTree } from './tree.ts';
-import type { Tree } from './tree.ts';
+import { buildTree, type Tree } from './tree.ts';
 
 /** Remembers of each conversation, by the line at which it begins, which node is the current one. */
 export function createSession(): CodecSession {

@@ -1,7 +1,7 @@
 import type { Codec } from '../../../ports/codec.ts';
+import { isList } from '../json.ts';
 import { detectConversations } from '../listed/detection.ts';
 import { createListRecords } from '../listed/records.ts';
-import { isList } from '../json.ts';
 import { createSession } from './session.ts';
 
 /** `conversations.json` of a Claude.ai export: a list of conversations with their messages. */

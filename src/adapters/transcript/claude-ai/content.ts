@@ -1,7 +1,6 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { argumentText } from '../listed/said.ts';
 import { readPartText } from '../part-text.ts';
 import { typedText } from '../typed-text.ts';

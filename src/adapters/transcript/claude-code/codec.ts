@@ -1,7 +1,7 @@
 import type { Codec } from '../../../ports/codec.ts';
+import { findWorkingFolder } from '../working-folder.ts';
 import { detectClaudeCode } from './detect.ts';
 import { createSession } from './session.ts';
-import { findWorkingFolder } from '../working-folder.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {

@@ -1,8 +1,7 @@
 import type { MessagePart } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
 import { documentText } from '../document-block.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText } from '../part-text.ts';
 
 /** The arguments of a call as the producer wrote them, beside its id and name. */

@@ -1,7 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { CutProblem } from '../../../ports/codec.ts';
-import { buildChain, findOwnThread } from './chain.ts';
-import type { Chain, Link } from './chain.ts';
+import { buildChain, type Chain, findOwnThread, type Link } from './chain.ts';
 import { findContextStart } from './context.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** Records of a session that stand outside the chain of parents; a file may begin with dozens, or hold nothing else. */
 const LOOSE_TYPES = new Set([

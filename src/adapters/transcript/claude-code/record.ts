@@ -1,13 +1,11 @@
 import type { ConversationMessage, Role } from '../../../core/message.ts';
 import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { readContent } from './content.ts';
-import type { Content } from './content.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readIsoTime } from '../time.ts';
 import { withTyped } from '../typed-text.ts';
+import { type Content, readContent } from './content.ts';
 import { isTypedPrompt, typedPrompt } from './prompt.ts';
 import { rejectionWords } from './rejection.ts';
 

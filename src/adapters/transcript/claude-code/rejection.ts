@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 const REJECTED = "The user doesn't want to proceed with this tool use.";
 const WORDS_FOLLOW = 'To tell you how to proceed, the user said:\n';

@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** What the client writes on every record of a session; copied where the first kept record has it. */
 const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];

@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** A call that an item makes. `arguments` is text as it stands there, or JSON. */
 type Call = { readonly id?: string; readonly name: string; readonly arguments: string };

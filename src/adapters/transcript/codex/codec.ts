@@ -1,8 +1,8 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { createItemSession } from './item-session.ts';
-import { detectCodex, detectItems } from './detect.ts';
-import { createSession } from './session.ts';
 import { findWorkingFolder } from '../working-folder.ts';
+import { detectCodex, detectItems } from './detect.ts';
+import { createItemSession } from './item-session.ts';
+import { createSession } from './session.ts';
 
 /** Rollouts of Codex: `$CODEX_HOME/sessions/YYYY/MM/DD/rollout-….jsonl`. */
 export const codex: Codec = {

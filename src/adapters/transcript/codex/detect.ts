@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** Types of a rollout's records; a payload stands in each. */
 const RECORD_TYPES = new Set([

@@ -1,6 +1,5 @@
 import type { Attachment, EntryFacts } from '../../../core/transcript.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { textsOf } from './content.ts';
 import { wordsKey } from './words-key.ts';
 

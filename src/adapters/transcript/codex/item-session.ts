@@ -4,11 +4,11 @@ import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
 import { isRecord, stringAt } from '../json.ts';
+import { readIsoTime } from '../time.ts';
 import { findCompanions } from './companions.ts';
 import { isOldHeader } from './detect.ts';
 import { createAnswerTracker, decodeItem } from './item.ts';
 import { renderItem } from './render.ts';
-import { readIsoTime } from '../time.ts';
 
 /** Remembers where the header and the summary stand, and which answer is being given. */
 export function createItemSession(): CodecSession {

@@ -1,12 +1,11 @@
 import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { typedText, withTyped } from '../typed-text.ts';
 import { readCall, toolNames } from './call.ts';
 import { outputText, textsOf } from './content.ts';
 import { wordsKey } from './words-key.ts';
-import { typedText, withTyped } from '../typed-text.ts';
 import { authorshipOf, isSettingsText, withoutEditorContext } from './written-by-codex.ts';
 
 /** Where an item stands; Codex dates the record around it. */

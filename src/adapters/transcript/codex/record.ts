@@ -1,14 +1,12 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { readIsoTime } from '../time.ts';
 import { decodeCompaction } from './compaction.ts';
 import { textsOf } from './content.ts';
 import { readEvent } from './event.ts';
-import { decodeItem } from './item.ts';
-import type { ItemPlace } from './item.ts';
-import { readIsoTime } from '../time.ts';
+import { decodeItem, type ItemPlace } from './item.ts';
 
 /** What a record of a rollout is, whatever stands before it. An unknown type is carried; a known one without its payload is a problem. */
 export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {

@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord } from '../json.ts';
 import { summaryRole } from '../summary-role.ts';
 import { carriedItems } from './compaction.ts';
 

@@ -1,13 +1,12 @@
 import type { Decoded, EntryFacts } from '../../../core/transcript.ts';
 import type { CodecSession, Json, RecordProblem } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { withoutTyped } from '../typed-text.ts';
 import { readContext } from './context.ts';
 import { legalCuts } from './cuts.ts';
 import { createAnswerTracker } from './item.ts';
 import { decodeRecord } from './record.ts';
 import { renderCompaction } from './render.ts';
-import { withoutTyped } from '../typed-text.ts';
 import { worldStatePin } from './world-state.ts';
 
 /** Remembers where the header stands, whose thread it is, which answer is being given, and how many changes of the surroundings were noted since all were. */

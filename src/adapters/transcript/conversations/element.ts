@@ -1,7 +1,6 @@
 import type { Json } from '../../../ports/codec.ts';
 import { listCalls } from '../chat-lines/tool-calls.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** What ShareGPT's speakers are called where messages have roles. */
 const ROLES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isList, isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord } from '../json.ts';
 import { summaryRole } from '../summary-role.ts';
 import { isAnthropicHistory, textBlock } from './turn-taking.ts';
 

@@ -1,14 +1,12 @@
+import { readToolCall } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { CodecSession, ContextView, Json, RecordProblem } from '../../../ports/codec.ts';
-import { readToolCall } from '../../../core/message.ts';
-import { refuseDeepNesting } from '../deep-nesting.ts';
 import { readContent } from '../chat-lines/content.ts';
 import { toDecoded } from '../chat-lines/message.ts';
-import { createCallFinder, createPairing } from '../chat-lines/pairing.ts';
-import type { Pairing } from '../chat-lines/pairing.ts';
-import { classify } from '../chat-lines/record.ts';
-import type { Said } from '../chat-lines/record.ts';
+import { createCallFinder, createPairing, type Pairing } from '../chat-lines/pairing.ts';
+import { classify, type Said } from '../chat-lines/record.ts';
+import { refuseDeepNesting } from '../deep-nesting.ts';
 import { idAt, isRecord } from '../json.ts';
 import { leadingSummaryLine } from '../leading-summary.ts';
 import { toChatRecord } from './element.ts';

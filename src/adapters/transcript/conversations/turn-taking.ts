@@ -1,8 +1,7 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { CutProblem, Json } from '../../../ports/codec.ts';
 import { readToolBlock } from '../chat-lines/tool-blocks.ts';
-import { isList, isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord } from '../json.ts';
 
 /**
  * Histories of Anthropic's kind, as Roo, Cline and the APIs of Anthropic and Bedrock keep them: only the roles user and assistant, which take

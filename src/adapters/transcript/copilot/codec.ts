@@ -1,6 +1,6 @@
 import type { Codec } from '../../../ports/codec.ts';
-import { detectCopilot } from './detect.ts';
 import { findWorkingFolder } from '../working-folder.ts';
+import { detectCopilot } from './detect.ts';
 import { createSession } from './session.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */

@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 const EVENT_TYPE = /^(?:abort|(?:session|user|assistant|system|tool|hook|permission|subagent|skill)\.[a-z_.]+)$/;
 

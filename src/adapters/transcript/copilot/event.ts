@@ -2,11 +2,10 @@ import type { ConversationMessage } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { RecordProblem } from '../../../ports/codec.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
-import { partsOf, readCalls, textOf } from './call.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText } from '../part-text.ts';
 import { typedText, withTyped } from '../typed-text.ts';
+import { partsOf, readCalls, textOf } from './call.ts';
 import { pinOf } from './pin.ts';
 import { readTime } from './time.ts';
 

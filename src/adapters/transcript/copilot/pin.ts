@@ -1,5 +1,4 @@
-import { idAt, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { idAt, type JsonRecord, stringAt } from '../json.ts';
 
 /** Events about the session as a whole that tell what happened, not what is in force. */
 const PASSING = new Set([

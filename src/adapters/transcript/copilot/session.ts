@@ -1,9 +1,7 @@
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { CodecSession, Json, RecordProblem } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
-import { cutProblem, findCompaction, readContext } from './context.ts';
-import type { Compaction } from './context.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
 import { decodeEvent } from './event.ts';
 import { renderSummary } from './render.ts';
 

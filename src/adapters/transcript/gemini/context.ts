@@ -1,8 +1,7 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
 import type { CheckpointKind } from './checkpoint.ts';
-import { createLog } from './log.ts';
-import type { LiveMessage, LogRecord } from './log.ts';
+import { createLog, type LiveMessage, type LogRecord } from './log.ts';
 
 /** What was found out about a line when it was read for the first time, from the lines before it. */
 export type LineNote = {

@@ -3,13 +3,11 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { RecordProblem } from '../../../ports/codec.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
-import { readContent } from './content.ts';
-import type { Content } from './content.ts';
-import { messageKey } from './message-key.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readIsoTime } from '../time.ts';
 import { withTyped } from '../typed-text.ts';
+import { type Content, readContent } from './content.ts';
+import { messageKey } from './message-key.ts';
 import { readTyped } from './typed.ts';
 
 /** One message of a session, of a line or of a list of messages. */

@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** What a line of a session's log is, told apart in the order in which Gemini CLI does it. */
 export type LogLine =

@@ -5,13 +5,10 @@ import type { JsonRecord } from '../json.ts';
 import { withoutTyped } from '../typed-text.ts';
 import { createAnswers } from './answers.ts';
 import { decodeCheckpoint, kindOfCheckpoint, readCheckpoint } from './checkpoint.ts';
-import { readContext } from './context.ts';
-import type { LineNote } from './context.ts';
-import { createLog } from './log.ts';
-import type { LogRecord } from './log.ts';
+import { type LineNote, readContext } from './context.ts';
+import { createLog, type LogRecord } from './log.ts';
 import { readMessage } from './message.ts';
-import { readLogLine } from './record.ts';
-import type { LogLine } from './record.ts';
+import { type LogLine, readLogLine } from './record.ts';
 import { renderSummary } from './render.ts';
 
 const METADATA_WITH_MESSAGES = 'its metadata holds messages, as the documents of older versions of Gemini CLI do';

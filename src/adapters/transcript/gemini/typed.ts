@@ -1,6 +1,5 @@
 import type { Json } from '../../../ports/codec.ts';
-import { isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord } from '../json.ts';
 import { typedText } from '../typed-text.ts';
 import { partsOf, textOfPart } from './content.ts';
 

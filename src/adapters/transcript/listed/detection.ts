@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isList, isRecord } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord } from '../json.ts';
 
 /** How a kind of conversation is told. */
 export type ConversationSign = {

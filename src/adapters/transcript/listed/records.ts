@@ -1,12 +1,10 @@
 import type { Json } from '../../../ports/json.ts';
 import type { RawRecord, Records } from '../../../ports/records.ts';
 import { parseJsonLine } from '../jsonl.ts';
-import { findList, trimElement } from './find-list.ts';
-import type { ListPlace, ListShape } from './find-list.ts';
+import { findList, type ListPlace, type ListShape, trimElement } from './find-list.ts';
 import { isSpace, OPEN_LIST, skipSpace, skipValue } from './json-bytes.ts';
 import { parseElement } from './parse-element.ts';
-import { placeBehind, splitUnits } from './units.ts';
-import type { Unit, UnitKind } from './units.ts';
+import { placeBehind, splitUnits, type Unit, type UnitKind } from './units.ts';
 
 /** How a format's conversations stand in a file, and where each has its list of messages. */
 export type ListedShape = ListShape & { readonly unit: UnitKind };

@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** An id begins with its kind and twelve digits of its time: ids of one session stand in the order in which they were made. */
 const ID_TIME = /^[a-z]+_([0-9a-f]{12})/;

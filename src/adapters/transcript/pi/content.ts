@@ -1,7 +1,6 @@
 import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { isList, isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText } from '../part-text.ts';
 
 /** What a message says: no thinking, no images. */

@@ -1,6 +1,5 @@
 import type { Detection, Json } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** Types of entries that nobody else writes in this way; a message's own record stands under `message`. */
 const ENTRY_TYPES = new Set([

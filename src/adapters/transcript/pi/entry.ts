@@ -1,11 +1,9 @@
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { refuseDeepNesting } from '../deep-nesting.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { isContent, readContent } from './content.ts';
-import { decodeMessage, decodeWords } from './message.ts';
-import type { EntryPlace } from './message.ts';
+import { decodeMessage, decodeWords, type EntryPlace } from './message.ts';
 import { readTime } from './time.ts';
 
 /** What an entry says; the line number names one without an id. Only a message or a compaction can be a problem. */

@@ -1,10 +1,9 @@
 import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
-import { isContent, readContent, shellText } from './content.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { typedText, withTyped } from '../typed-text.ts';
+import { isContent, readContent, shellText } from './content.ts';
 import { readTime } from './time.ts';
 
 /** Where an entry stands, and what it is called. */

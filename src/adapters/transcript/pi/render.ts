@@ -1,6 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** Where the summary stands on pi's path; null: version 1, whose entries have no ids and hang together by their order. */
 export type PathPlace = { readonly id: string; readonly parentId: string | null } | null;

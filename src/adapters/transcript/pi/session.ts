@@ -1,12 +1,10 @@
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { CodecSession, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readContext } from './context.ts';
 import { legalCuts } from './cuts.ts';
 import { decodeEntry, entryName } from './entry.ts';
-import { findPath } from './path.ts';
-import type { Path } from './path.ts';
+import { findPath, type Path } from './path.ts';
 import { idOf, placeSummary, renderSummary } from './render.ts';
 import { createSessionState } from './state.ts';
 import { readTime } from './time.ts';

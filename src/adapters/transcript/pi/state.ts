@@ -1,5 +1,4 @@
-import { isRecord, stringAt } from '../json.ts';
-import type { JsonRecord } from '../json.ts';
+import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /** A setting that pi finds in an entry when it reads a session. */
 type Setting = { readonly line: number; readonly record: JsonRecord };

@@ -1,11 +1,10 @@
-import { err, ok } from '../../../core/result.ts';
-import type { Result } from '../../../core/result.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
 import { toFailure } from '../../contract/archive-failure.ts';
 import type { AppDeps } from '../../contract/deps.ts';
 import type { Failure } from '../../contract/failure.ts';
 import { openSettled } from '../../write/settle.ts';
-import type { EmbeddingService } from './embedding-service.ts';
 import { embedMissing } from './embed-missing.ts';
+import type { EmbeddingService } from './embedding-service.ts';
 
 /** What `archive embed` did. */
 export type ArchiveEmbedReport = {

@@ -2,10 +2,8 @@ import { assertNever } from '../../../core/result.ts';
 import { carriedFailure } from '../../contract/archive-failure.ts';
 import type { AppDeps } from '../../contract/deps.ts';
 import type { CompactReport } from '../../contract/reports.ts';
-import { describeVectors } from './embedding-service.ts';
-import type { EmbeddingService } from './embedding-service.ts';
-import { embedMissing } from './embed-missing.ts';
-import type { EmbedOutcome } from './embed-missing.ts';
+import { embedMissing, type EmbedOutcome } from './embed-missing.ts';
+import { describeVectors, type EmbeddingService } from './embedding-service.ts';
 
 type EmbedCompactedDeps = AppDeps & {
   readonly service: EmbeddingService;

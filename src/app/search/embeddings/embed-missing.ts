@@ -1,17 +1,13 @@
 import type { ModelError } from '../../../core/model-error.ts';
-import { ok } from '../../../core/result.ts';
-import type { Result } from '../../../core/result.ts';
+import { ok, type Result } from '../../../core/result.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { FormatRegistry } from '../../../ports/formats.ts';
 import type { Progress, Runtime } from '../../../ports/runtime.ts';
 import type { MissingScope, VectorCursor, VectorDraft } from '../../../ports/vector-store.ts';
 import { isInterrupted } from '../../contract/interruption.ts';
-import { isOfService } from './embedding-service.ts';
-import type { EmbeddingService } from './embedding-service.ts';
-import { embedTexts } from './embed-texts.ts';
-import type { EmbedOptions } from './embed-texts.ts';
-import { readMissingTexts } from './missing-texts.ts';
-import type { MissingText } from './missing-texts.ts';
+import { type EmbedOptions, embedTexts } from './embed-texts.ts';
+import { type EmbeddingService, isOfService } from './embedding-service.ts';
+import { type MissingText, readMissingTexts } from './missing-texts.ts';
 
 export type EmbedMissingDeps = {
   readonly service: EmbeddingService;

@@ -1,7 +1,6 @@
 import { cutMiddle } from '../../../core/chunk.ts';
 import { ModelError } from '../../../core/model-error.ts';
-import { err, ok } from '../../../core/result.ts';
-import type { Result } from '../../../core/result.ts';
+import { err, ok, type Result } from '../../../core/result.ts';
 import { estimateTokensByBytes } from '../../../core/tokens.ts';
 import type { Runtime } from '../../../ports/runtime.ts';
 import { backoffMs } from '../../summarize/call-model.ts';

@@ -1,13 +1,11 @@
 import type { Runtime } from '../../../ports/runtime.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
-import { redactTexts } from '../../summarize/redacting-model.ts';
 import type { SearchRequest } from '../../contract/requests.ts';
-import { describeVectors, isOfService } from './embedding-service.ts';
-import type { EmbeddingService } from './embedding-service.ts';
+import { redactTexts } from '../../summarize/redacting-model.ts';
 import { embedTexts } from './embed-texts.ts';
+import { describeVectors, type EmbeddingService, isOfService } from './embedding-service.ts';
 import { sendable } from './missing-texts.ts';
-import { createOutage } from './outage.ts';
-import type { Outage } from './outage.ts';
+import { createOutage, type Outage } from './outage.ts';
 
 /** The vectors of what is looked for. */
 export type QueryVectors = {

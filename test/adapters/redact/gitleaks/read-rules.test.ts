@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readGitleaksRules } from '../../../../src/adapters/redact/gitleaks/read-rules.ts';
-import type { ReadRules } from '../../../../src/adapters/redact/gitleaks/read-rules.ts';
+import { readGitleaksRules, type ReadRules } from '../../../../src/adapters/redact/gitleaks/read-rules.ts';
 import { createRedactor } from '../../../../src/adapters/redact/redactor.ts';
 
 function read(toml: string): ReadRules {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { createFeatureReader } from '../../../../src/core/scoring.ts';
-import { toEntry } from '../../../../src/app/read/index-records.ts';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import { parseJsonLine } from '../../../../src/adapters/transcript/jsonl.ts';
+import { toEntry } from '../../../../src/app/read/index-records.ts';
 import type { ConversationMessage } from '../../../../src/core/message.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
+import { createFeatureReader } from '../../../../src/core/scoring.ts';
 import type { Decoded, Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 

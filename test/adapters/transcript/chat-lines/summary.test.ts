@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { readRecords, fixtureRecords, kindsOf, CLIP } from './sessions.ts';
+import { CLIP, fixtureRecords, kindsOf, readRecords } from './sessions.ts';
 
 const system = { role: 'system', content: 'Be brief.' };
 const clip = { role: 'system', content: CLIP };

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import { prose } from '../../../support/chat.ts';
-import { benchFor, createWorkbench, reportOf } from '../../../support/workbench.ts';
-import type { BenchSettings } from '../../../support/workbench.ts';
-import { conversationOf, thread } from './nodes.ts';
-import type { NodeDraft } from './nodes.ts';
+import { benchFor, type BenchSettings, createWorkbench, reportOf } from '../../../support/workbench.ts';
+import { conversationOf, type NodeDraft, thread } from './nodes.ts';
 
 type Node = {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Entry } from '../../../../src/core/transcript.ts';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
+import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
 
 type Fields = { readonly [key: string]: Json };
@@ -48,7 +48,7 @@ export function readRecords(values: readonly Json[]): {
   return { session, entries };
 }
 
-export const FIXTURES = new URL('../../../../fixtures/transcripts/claude-code/', import.meta.url);
+export const FIXTURES = new URL('../../../../fixtures/transcripts/claude-code', import.meta.url);
 
 /** The lines of a fixture; null: no JSON. */
 export function readFixture(name: string): readonly (Json | null)[] {

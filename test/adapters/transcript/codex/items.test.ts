@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
-import { message, read, SUMMARY } from './rollouts.ts';
-import type { JsonObject } from './rollouts.ts';
+import { type JsonObject, message, read, SUMMARY } from './rollouts.ts';
 
 const OLD_HEADER = { id: 'thread-1', timestamp: '2025-07-01T10:00:00.000Z', instructions: 'be brief', git: {} };
 const clip: JsonObject = { type: 'message', role: 'system', content: [{ type: 'input_text', text: SUMMARY }] };

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
 import { compaction, messageItem } from '../../../../src/adapters/transcript/codex/schema.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { compacted, header, message, read, said, SUMMARY, summaryInput } from './rollouts.ts';
-import type { JsonObject } from './rollouts.ts';
+import { compacted, header, type JsonObject, message, read, said, SUMMARY, summaryInput } from './rollouts.ts';
 
 const render = (more: Parameters<typeof summaryInput>[0] = {}): JsonObject =>
   JSON.parse(codex.open().renderSummary(summaryInput(more))[0] ?? '');

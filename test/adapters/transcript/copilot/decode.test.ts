@@ -8,6 +8,8 @@ import {
   chain,
   compaction,
   compactionStart,
+  type Event,
+  type Fields,
   isoAt,
   meta,
   readEntries,
@@ -16,7 +18,6 @@ import {
   user,
   uuidOf,
 } from './events.ts';
-import type { Event, Fields } from './events.ts';
 
 const link = { recordId: uuidOf(1), parentId: uuidOf(0) };
 const said = { id: uuidOf(1), conversation_id: '', created_at: new Date(isoAt(1)) };

@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { answer, compaction, compactionStart, isoAt, meta, result, start, user, uuidOf } from './events.ts';
-import type { Event } from './events.ts';
+import { answer, compaction, compactionStart, type Event, isoAt, meta, result, start, user, uuidOf } from './events.ts';
 
 const TYPES = [
   'user',

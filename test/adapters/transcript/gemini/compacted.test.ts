@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { suite, test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { benchFor } from '../../../support/workbench.ts';
-import type { Workbench } from '../../../support/workbench.ts';
-import { FIXTURES, parseLines, toText } from '../codex/rollouts.ts';
-import type { JsonObject } from '../codex/rollouts.ts';
+import { suite, test, type TestContext } from 'node:test';
+import { benchFor, type Workbench } from '../../../support/workbench.ts';
+import { FIXTURES, type JsonObject, parseLines, toText } from '../codex/rollouts.ts';
 import { checkpoint, header, model, rewindTo, user } from './sessions.ts';
 
 const NAME = 'session.jsonl';

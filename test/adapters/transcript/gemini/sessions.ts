@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { gemini } from '../../../../src/adapters/transcript/gemini/codec.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
-import { FIXTURES, parseLines, read, SUMMARY } from '../codex/rollouts.ts';
-import type { JsonObject } from '../codex/rollouts.ts';
+import { FIXTURES, type JsonObject, parseLines, read, SUMMARY } from '../codex/rollouts.ts';
 
 export const header = (more: JsonObject = {}): JsonObject => ({ sessionId: 's-1', projectHash: 'p', ...more });
 export const user = (id: string, text: string, more: JsonObject = {}): JsonObject => ({

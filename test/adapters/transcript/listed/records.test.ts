@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createListRecords } from '../../../../src/adapters/transcript/listed/records.ts';
-import type { ListedShape } from '../../../../src/adapters/transcript/listed/records.ts';
+import { createListRecords, type ListedShape } from '../../../../src/adapters/transcript/listed/records.ts';
 import type { Json } from '../../../../src/ports/json.ts';
 
 type Seen = {

@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { compaction, contextLines, entry, header, readEntries, readFixture, thread, user } from './entries.ts';
-import type { Fields } from './entries.ts';
+import {
+  compaction,
+  contextLines,
+  entry,
+  type Fields,
+  header,
+  readEntries,
+  readFixture,
+  thread,
+  user,
+} from './entries.ts';
 
 test('all messages are sent where nothing was compacted', () => {
   assert.deepEqual(contextLines([header(), ...thread('abcd')]), { prior: null, sent: [2, 3, 4, 5] });

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
-import { assistant, compaction, entry, header, isoAt, readEntries, user } from './entries.ts';
-import type { Fields } from './entries.ts';
+import { assistant, compaction, entry, type Fields, header, isoAt, readEntries, user } from './entries.ts';
 
 function decode(value: Fields): Decoded {
   const decoded = pi.open().decode(value, 2);

@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Json, SummaryInput } from '../../../../src/ports/codec.ts';
-import { assistant, compaction, entry, header, isoAt, parseLines, readEntries, thread, user } from './entries.ts';
-import type { Fields } from './entries.ts';
+import {
+  assistant,
+  compaction,
+  entry,
+  type Fields,
+  header,
+  isoAt,
+  parseLines,
+  readEntries,
+  thread,
+  user,
+} from './entries.ts';
 
 const TEXT = '[Context Summary — 2 messages compressed across 1 compaction cycle]';
 

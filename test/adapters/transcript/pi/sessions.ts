@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import type { Json } from '../../../../src/ports/codec.ts';
-import { assistant, compaction, entry, header, user } from './entries.ts';
-import type { Fields } from './entries.ts';
+import { assistant, compaction, entry, type Fields, header, user } from './entries.ts';
 
 const TYPES = [
   'user',
