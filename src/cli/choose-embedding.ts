@@ -1,4 +1,4 @@
-import { resolveEmbeddingAccess } from '../config/embedding-access.ts';
+import { resolveEmbeddingAccess } from '../config/access.ts';
 import { ok, type Result } from '../core/result.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-import { resolveModelAccess } from '../config/model-access.ts';
+import { resolveModelAccess } from '../config/access.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { CompactInvocation } from './invocation.ts';
 import { safeText } from './render/safe-text.ts';

@@ -1,7 +1,6 @@
 import type { SearchRequest } from '../app/contract/requests.ts';
 import type { ConfigRequest } from '../config/find.ts';
-import type { SettingFlags } from '../config/resolve.ts';
-import type { PolicyRequest } from '../config/to-policy.ts';
+import type { PolicyRequest, SettingFlags } from '../config/resolve.ts';
 import type { McpScope } from './mcp/scope.ts';
 
 /** How a run speaks: the same for every command. */

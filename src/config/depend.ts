@@ -1,7 +1,7 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import { type ResolvedSettings, resolveSettings, type SettingFlags } from './resolve.ts';
-import { joinConfig } from './untrusted.ts';
+import { joinConfig } from './settings.ts';
 
 /**
  * What a command uses settings for. selection: which messages stay, and the order of summaries; model: requests to a service, and their cost;

@@ -1,7 +1,6 @@
 import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type Surroundings } from './find.ts';
-import type { KeyLines } from './locate.ts';
-import type { ConfigProblem } from './problem.ts';
+import type { ConfigProblem, KeyLines } from './parse.ts';
 import type { ConfigText } from './read-config.ts';
 import type { ConfigFile } from './schema.ts';
 
@@ -67,7 +66,7 @@ async function applyTrust(values: ConfigFile, trust: FileTrust): Promise<Pick<Lo
       return { values: {}, refused: values };
     case 'unknown':
     case 'changed':
-      return (await import('./untrusted.ts')).splitUntrusted(values);
+      return (await import('./settings.ts')).splitUntrusted(values);
     default:
       return assertNever(trust);
   }

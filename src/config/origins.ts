@@ -2,7 +2,7 @@ import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
 import type { ConfigFile } from './schema.ts';
-import { hideCredentials } from './shown-url.ts';
+import { hideCredentials } from './settings.ts';
 
 export type Origin =
   | { readonly kind: 'default' }

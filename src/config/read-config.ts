@@ -3,7 +3,7 @@ import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../core/result.ts';
 import { type ConfigPlace, describeOwner, lookAtFolder, type Surroundings } from './find.ts';
-import type { ConfigProblem } from './problem.ts';
+import type { ConfigProblem } from './parse.ts';
 
 /** A config file, read once, so that the text that is parsed is the text that was hashed. */
 export type ConfigText = {

@@ -1,4 +1,5 @@
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG, DEFAULT_SUMMARY_TOKENS } from '../core/policy.ts';
+import type { ConfigFile } from './schema.ts';
 
 /** Tables and keys are those of the config file. Null: not set, and there is no default. */
 export type Settings = {
@@ -132,3 +133,38 @@ export const DEFAULT_SETTINGS: Settings = {
   privacy: { redact: true, redact_rules: null },
   prices: {},
 };
+
+/** A URL as it may be shown: without a name and a password before the host. Any text will do. */
+export function hideCredentials(url: string): string {
+  const start = /^(?:https?:[/\\]*|[a-z][a-z\d+.-]*:\/\/)/i.exec(url)?.[0].length ?? 0;
+  const authority = /^[^/\\?#]*/.exec(url.slice(start))?.[0] ?? '';
+  const at = authority.lastIndexOf('@');
+  return at === -1 ? url : `${url.slice(0, start)}…${url.slice(start + at)}`;
+}
+
+/** The settings of a file that apply, and those that would need trust. */
+export type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };
+
+/**
+ * Without trust a project's file may set the numbers of [summarization] and nothing else: none of them decides what is sent, or where to. Retries could
+ * cost any amount of money when the user names a model, so their number may only be lowered.
+ */
+export function splitUntrusted({ summarization = {}, ...others }: ConfigFile): SplitConfig {
+  const allowed = Object.fromEntries(Object.entries(summarization).filter(isHarmless));
+  const refused = Object.fromEntries(Object.entries(summarization).filter((entry) => !isHarmless(entry)));
+  return {
+    values: { summarization: allowed },
+    refused: { ...(Object.keys(refused).length === 0 ? {} : { summarization: refused }), ...others },
+  };
+}
+
+function isHarmless([key, value]: readonly [string, unknown]): boolean {
+  if (typeof value !== 'number') return false;
+  const usual = DEFAULT_SETTINGS.summarization.compaction_max_retries;
+  return key !== 'compaction_max_retries' || usual === null || value <= usual;
+}
+
+/** Undoes `splitUntrusted`. */
+export function joinConfig({ values, refused }: SplitConfig): ConfigFile {
+  return { ...values, ...refused, summarization: { ...values.summarization, ...refused.summarization } };
+}

@@ -18,7 +18,7 @@ import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Database from 'better-sqlite3';
-import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';
+import { SCHEMA_VERSION } from '../../src/adapters/archive/schema.ts';
 import { sha256 } from '../adapters/archive/drafts.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { change } from '../support/full-archive.ts';

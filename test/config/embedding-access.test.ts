@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type EmbeddingAccess, resolveEmbeddingAccess } from '../../src/config/embedding-access.ts';
+import { type EmbeddingAccess, resolveEmbeddingAccess } from '../../src/config/access.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';

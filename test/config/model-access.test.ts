@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { type ModelAccess, resolveModelAccess } from '../../src/config/access.ts';
 import type { ConfigPlace, Environment } from '../../src/config/find.ts';
-import { type ModelAccess, resolveModelAccess } from '../../src/config/model-access.ts';
 import { resolveSettings, type SettingFlags } from '../../src/config/resolve.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
 import type { Result } from '../../src/core/result.ts';

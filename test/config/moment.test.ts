@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSince, parseUntil } from '../../src/config/moment.ts';
+import { parseSince, parseUntil } from '../../src/config/quantity.ts';
 
 const NOW = Date.parse('2026-03-09T15:20:00Z');
 

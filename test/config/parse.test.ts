@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseConfig } from '../../src/config/parse.ts';
-import type { ConfigProblem } from '../../src/config/problem.ts';
+import { type ConfigProblem, parseConfig } from '../../src/config/parse.ts';
 
 function problemsOf(text: string): readonly ConfigProblem[] {
   const parsed = parseConfig(text, 'c.toml');

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listSettings } from '../../src/config/origins.ts';
 import { parseConfig } from '../../src/config/parse.ts';
-import { resolveSettings, type SettingFlags } from '../../src/config/resolve.ts';
-import { toModel, toPolicy } from '../../src/config/to-policy.ts';
+import { resolveSettings, type SettingFlags, toModel, toPolicy } from '../../src/config/resolve.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 

@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseConfig } from '../../src/config/parse.ts';
 import type { ConfigFile } from '../../src/config/schema.ts';
-import { DEFAULT_SETTINGS } from '../../src/config/settings.ts';
-import { joinConfig, splitUntrusted } from '../../src/config/untrusted.ts';
+import { DEFAULT_SETTINGS, joinConfig, splitUntrusted } from '../../src/config/settings.ts';
 
 const example = readFileSync(new URL('../../config.toml.example', import.meta.url), 'utf8');
 

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { SCHEMA_VERSION } from '../../src/adapters/archive/migrations.ts';
+import { SCHEMA_VERSION } from '../../src/adapters/archive/schema.ts';
 import { chatLine, chatTranscript } from './chat.ts';
 import { startEmbeddingServer } from './embedding-server.ts';
 import { folderWith } from './folders.ts';

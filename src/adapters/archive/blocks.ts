@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
-import { readInteger, type Row } from './rows.ts';
+import { readBytes, readInteger, readOptionalInteger, type Row } from './rows.ts';
 
 /** Lines of a transcript repeat each other, so blocks are as large as one can be unpacked in a millisecond or two. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ export type BlockMember = {
 };
 
 /** `raw` is only valid until the next block is asked for. */
-export type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
+type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
 /** Lines joined to blocks, in order. Each line's bytes are taken before the next line is asked for; a huge line is a block of its own. */
 export function* gatherBlocks(lines: Iterable<LineDraft>): IterableIterator<RawBlock> {
@@ -64,7 +64,7 @@ export function unpackBlock(
 }
 
 /** null: they are no zstd, give more than that, or claim more than is ever stored. */
-export function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
+function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
@@ -88,4 +88,24 @@ export function checkPlaces(rows: readonly Row[]): void {
     if (offset < end) throw new DamageError(`archived source line ${line} is not behind the one before it`);
     end = offset + readInteger(row, 'size_bytes');
   }
+}
+
+/** A line that a compaction put into its output, as it is stored: packed where that is shorter, and then with its size. */
+type PackedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };
+
+export function packOwnLine(line: Uint8Array): PackedLine {
+  const packed = packBlock(line);
+  return packed.length < line.length
+    ? { bytes: packed, rawSizeBytes: line.length }
+    : { bytes: line, rawSizeBytes: null };
+}
+
+/** From the columns `bytes` and `raw_size`. Throws a `DamageError`. */
+export function readOwnLine(row: Row): Uint8Array {
+  const bytes = readBytes(row, 'bytes');
+  const rawSizeBytes = readOptionalInteger(row, 'raw_size');
+  if (rawSizeBytes === null) return bytes;
+  const line = tryUnpack(bytes, rawSizeBytes);
+  if (line?.length === rawSizeBytes) return line;
+  throw new DamageError('a line that a compaction put into its output cannot be unpacked');
 }

@@ -15,7 +15,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { systemCode } from './file.ts';
-import { migrate } from './migrations.ts';
+import { migrate } from './schema.ts';
 
 /**
  * Creates an empty archive (0600). The file gets its name only when it is complete, so an archive that is found is never half made. If another process

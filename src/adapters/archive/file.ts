@@ -1,5 +1,16 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, realpathSync, rmdirSync, statSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import {
+  accessSync,
+  constants,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmdirSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
+import { getuid } from 'node:process';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 
@@ -114,4 +125,33 @@ function describe(code: string): string {
   if (code === 'ENOENT') return 'a folder of its path does not exist, and cannot be made there';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a part of its path is a file, not a folder';
   return `the system says ${code}`;
+}
+
+/** What SQLite keeps beside a database: it reads pages from them, and writes to them. */
+const LOG_ENDINGS = ['-journal', '-wal', '-shm'];
+const WRITABLE_BY_OTHERS = 0o022;
+
+/**
+ * Why a log beside an archive must not be used; null: SQLite or this program made all that are there. A log that somebody planted could have a file
+ * of the user overwritten (a hard link), never let go of this process (a named pipe), or put its pages in the place of the archive's.
+ */
+export function findForeignLog(path: string): string | null {
+  const file = realpathSync(path);
+  const archive = statSync(file);
+  for (const ending of LOG_ENDINGS) {
+    const stats = lstatSync(file + ending, { throwIfNoEntry: false });
+    const fault = stats === undefined ? null : describeFault(stats, archive);
+    if (fault !== null) return `${basename(file)}${ending} beside it ${fault}; if you did not put it there, remove it`;
+  }
+  return null;
+}
+
+function describeFault(log: Stats, archive: Stats): string | null {
+  if (log.isSymbolicLink()) return 'is a symbolic link';
+  if (!log.isFile()) return 'is not a regular file';
+  if (log.nlink > 1) return 'is a file that has another name too';
+  // Whoever may write to the archive needs no log to change it.
+  const isShared = (archive.mode & WRITABLE_BY_OTHERS) !== 0;
+  const isOwn = log.uid === getuid?.() || log.uid === archive.uid || log.uid === 0;
+  return isShared || isOwn ? null : `belongs to another user (uid ${log.uid})`;
 }

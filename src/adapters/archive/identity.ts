@@ -1,11 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import { toArchiveFailure } from './failure.ts';
+import { archiveError, toArchiveFailure } from './failure.ts';
 import { systemCode } from './file.ts';
-import { findForeignEntry } from './foreign-entry.ts';
-import { readSchemaVersion, SCHEMA_VERSION } from './migrations.ts';
-import { APPLICATION_ID } from './schema.ts';
+import type { Row } from './rows.ts';
+import { APPLICATION_ID, migrate, MIGRATIONS, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 
 /**
  * Why a database is not to be used; null: it is an archive, and holds nothing that this program did not make. Looks at one state of it: another
@@ -61,4 +60,102 @@ function describeCut(file: string): string | null {
   const { size } = statSync(file);
   const isKnown = header.readUInt32BE(24) === header.readUInt32BE(92);
   return isKnown && size < wholeBytes ? `it was cut off: ${size} of its ${wholeBytes} bytes are there` : null;
+}
+
+const LIST_ENTRIES = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
+const MAX_NAME_CHARS = 60;
+
+/**
+ * The first thing in a database's schema that this program did not make for that version: a trigger, view, table or index of someone else's,
+ * or one of ours with other SQL. Null: there is none. Reads the schema alone, so nothing in it runs.
+ */
+export function findForeignEntry(db: Database.Database, version: number): string | null {
+  const expected = listExpected(version);
+  const names = new Set(expected.map((row) => row['name']));
+  const texts = new Set(expected.map(textOf));
+  for (const row of db.prepare<[], Row>(LIST_ENTRIES).iterate()) {
+    if (texts.has(textOf(row)) || isVectorIndexEntry(row)) continue;
+    const what = `${String(row['type'])} ${JSON.stringify(String(row['name']).slice(0, MAX_NAME_CHARS))}`;
+    return names.has(row['name']) ? `its ${what} is not as compact makes it` : `compact did not make its ${what}`;
+  }
+  return null;
+}
+
+/** What the schema's own SQL makes, and the statistics that SQLite keeps beside it after an ANALYZE. */
+function listExpected(version: number): readonly Row[] {
+  const db = new Database(':memory:');
+  try {
+    migrate(db, MIGRATIONS.slice(0, version));
+    db.exec('ANALYZE');
+    return db.prepare<[], Row>(LIST_ENTRIES).all();
+  } finally {
+    db.close();
+  }
+}
+
+function textOf({ type, name, tbl_name: table, sql }: Row): string {
+  return JSON.stringify([type, name, table, sql]);
+}
+
+/** To be called first in every transaction that writes; throws an `ArchiveError`. */
+export type SchemaGuard = () => void;
+
+/**
+ * Looks at the schema again where it has changed since the last look: somebody may have put a trigger into the archive after it was opened, and
+ * while a transaction holds the write lock nobody can.
+ */
+export function createSchemaGuard(db: Database.Database, path: string): SchemaGuard {
+  const state = { checkedVersion: -1 };
+  return () => {
+    const version = Number(db.pragma('schema_version', { simple: true }));
+    if (version === state.checkedVersion) return;
+    const foreign = findForeignEntry(db, SCHEMA_VERSION);
+    if (foreign !== null) throw archiveError({ kind: 'not-ours', path, reason: foreign });
+    state.checkedVersion = version;
+  };
+}
+
+const INDEX = 'message_vector_search';
+
+/** The index over the vectors' signs, which the extension makes. */
+export function vectorIndexSql(bits: number): string {
+  return `CREATE VIRTUAL TABLE ${INDEX} USING vec0 (line_id INTEGER PRIMARY KEY, signs bit[${bits}])`;
+}
+
+/**
+ * What the extension (sqlite-vec 0.1) keeps of the index. It is not there to ask when an archive is opened, so its SQL is written down here;
+ * a test holds it equal to what it makes.
+ */
+const TABLES: readonly (readonly [type: string, name: string, table: string, sql: string | null])[] = [
+  ['table', `${INDEX}_info`, `${INDEX}_info`, `CREATE TABLE "${INDEX}_info" (key text primary key, value any)`],
+  ['index', `sqlite_autoindex_${INDEX}_info_1`, `${INDEX}_info`, null],
+  [
+    'table',
+    `${INDEX}_chunks`,
+    `${INDEX}_chunks`,
+    `CREATE TABLE "${INDEX}_chunks"(chunk_id INTEGER PRIMARY KEY AUTOINCREMENT,size INTEGER NOT NULL,validity BLOB NOT NULL,rowids BLOB NOT NULL)`,
+  ],
+  [
+    'table',
+    `${INDEX}_rowids`,
+    `${INDEX}_rowids`,
+    `CREATE TABLE "${INDEX}_rowids"(rowid INTEGER PRIMARY KEY AUTOINCREMENT,id,chunk_id INTEGER,chunk_offset INTEGER)`,
+  ],
+  [
+    'table',
+    `${INDEX}_vector_chunks00`,
+    `${INDEX}_vector_chunks00`,
+    `CREATE TABLE "${INDEX}_vector_chunks00"(rowid PRIMARY KEY,vectors BLOB NOT NULL)`,
+  ],
+  ['index', `sqlite_autoindex_${INDEX}_vector_chunks00_1`, `${INDEX}_vector_chunks00`, null],
+];
+const TEXTS = new Set(TABLES.map((entry) => JSON.stringify(entry)));
+
+/** Whether an entry of `sqlite_schema` is the index, for vectors of any length, or a table behind it. */
+function isVectorIndexEntry({ type, name, tbl_name: table, sql }: Row): boolean {
+  if (TEXTS.has(JSON.stringify([type, name, table, sql]))) return true;
+  const bits = /bit\[(\d{1,4})\]/.exec(String(sql))?.[1];
+  return (
+    bits !== undefined && type === 'table' && name === INDEX && table === INDEX && sql === vectorIndexSql(Number(bits))
+  );
 }

@@ -1,7 +1,6 @@
 import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from '../../ports/archive-lookup.ts';
-import { ROLES } from './columns.ts';
 import { DamageError } from './failure.ts';
-import { toBatch } from './load-cycle.ts';
+import { toBatch } from './load.ts';
 import {
   readFate,
   readHash,
@@ -10,6 +9,7 @@ import {
   readOptionalText,
   readText,
   readTime,
+  ROLES,
   type Row,
 } from './rows.ts';
 
@@ -91,4 +91,18 @@ export function toOrigin(row: Row): ArchiveOrigin {
     sourcePath: readText(row, 'source_path'),
     archivedAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
   };
+}
+
+/** The first values that differ in content (by hash) or in conversation, in their order. */
+export function takeDistinct<T extends { readonly conversationId: string | null }>(
+  values: Iterable<T>,
+  { hashOf, limit }: { readonly hashOf: (value: T) => string; readonly limit: number },
+): readonly T[] {
+  const found = new Map<string, T>();
+  for (const value of values) {
+    const key = `${hashOf(value)} ${value.conversationId ?? ''}`;
+    if (!found.has(key)) found.set(key, value);
+    if (found.size >= limit) break;
+  }
+  return [...found.values()];
 }

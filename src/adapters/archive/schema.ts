@@ -1,3 +1,5 @@
+import type Database from 'better-sqlite3';
+
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
 export const APPLICATION_ID = 0x63_6d_70_74;
 
@@ -6,7 +8,7 @@ export const APPLICATION_ID = 0x63_6d_70_74;
  * (columns.ts). Ids are never used twice (AUTOINCREMENT): another process may still hold the id of a compaction that was discarded meanwhile.
  * Rows go with the compaction, cycle, batch or block that they belong to (ON DELETE CASCADE), so a new table of such rows needs a change only here.
  */
-export const FIRST_SCHEMA = `
+const FIRST_SCHEMA = `
 PRAGMA application_id = ${APPLICATION_ID};
 
 CREATE TABLE compactions (
@@ -177,3 +179,29 @@ CREATE TABLE vector_model (
 CREATE TABLE message_vectors (line_id INTEGER PRIMARY KEY REFERENCES lines, vector BLOB) STRICT;
 CREATE TABLE batch_vectors (batch_id INTEGER PRIMARY KEY REFERENCES batches, vector BLOB) STRICT;
 `;
+
+/**
+ * Step n leads from schema version n to n + 1. A step that was released is never changed; fixtures/archives has an archive of each version,
+ * written by the program of that time.
+ */
+export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
+
+export const SCHEMA_VERSION = MIGRATIONS.length;
+
+export function readSchemaVersion(db: Database.Database): number {
+  return Number(db.pragma('user_version', { simple: true }));
+}
+
+/** Brings the schema up to date; each step and its number are one transaction, so that a step is taken whole, and never twice. */
+export function migrate(db: Database.Database, migrations: readonly string[] = MIGRATIONS): void {
+  const step = db.transaction((): boolean => {
+    const version = readSchemaVersion(db);
+    const sql = migrations[version];
+    if (sql === undefined) return false;
+    db.exec(sql);
+    db.pragma(`user_version = ${version + 1}`);
+    return true;
+  });
+  if (readSchemaVersion(db) >= migrations.length) return;
+  while (step.immediate()) continue;
+}

@@ -1,11 +1,161 @@
 import type Database from 'better-sqlite3';
-import type { ArchivedBatch, ArchiveLookup, BatchQuery, Scored } from '../../ports/archive-lookup.ts';
-import { guard } from './failure.ts';
-import { BATCH_PASSES, filterValues } from './filter.ts';
-import { BATCH_COLUMNS, BATCH_JOINS, IS_LIVE, IS_LIVE_IN, toArchivedBatch } from './lookup-rows.ts';
-import { readInteger, type Row } from './rows.ts';
-import { matchAny } from './sought.ts';
-import { createStatements } from './statements.ts';
+import type { SoughtWord } from '../../core/search/question.ts';
+import type { NearMessage } from '../../core/search/rank.ts';
+import type { ArchivedBatch, ArchiveLookup, BatchQuery, FoundMessage, Scored } from '../../ports/archive-lookup.ts';
+import type { MessageIndex, SearchFilter, StoredCandidate } from '../../ports/message-index.ts';
+import { DamageError, guard } from './failure.ts';
+import {
+  BATCH_PASSES,
+  filterValues,
+  findLineRange,
+  isUnknownWord,
+  LINE_PASSES,
+  matchAny,
+  matchWord,
+} from './fts-query.ts';
+import {
+  BATCH_COLUMNS,
+  BATCH_JOINS,
+  IS_LIVE,
+  IS_LIVE_IN,
+  LINE_COLUMNS,
+  LINE_JOINS,
+  takeDistinct,
+  toArchivedBatch,
+  toArchivedLine,
+} from './lookup-rows.ts';
+import {
+  createStatements,
+  readHash,
+  readInteger,
+  readOptionalInteger,
+  readOptionalText,
+  readText,
+  readTime,
+  type Row,
+  toTraits,
+} from './rows.ts';
+
+const COUNT_MESSAGES = 'SELECT coalesce(max(id), 0) FROM lines';
+const MAX_SPEAKERS = 5000;
+const LIST_SPEAKERS = `SELECT name FROM speakers LIMIT ${MAX_SPEAKERS}`;
+const COUNT_HITS =
+  'SELECT count(*) FROM (SELECT 1 FROM message_search WHERE message_search MATCH :match LIMIT :atMost)';
+const LIST_HITS =
+  'SELECT rowid FROM message_search WHERE message_search MATCH :match AND rowid BETWEEN :first AND :last ORDER BY rowid';
+const LIST_HITS_AMONG = `
+SELECT m.value FROM json_each(:ids) AS m CROSS JOIN message_search AS s ON s.rowid = m.value WHERE message_search MATCH :match`;
+const LIST_NEWEST = `
+SELECT ${LINE_COLUMNS} FROM message_search AS s CROSS JOIN lines AS l ON l.id = s.rowid ${LINE_JOINS}
+WHERE message_search MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LINE_PASSES} OR l.role IS NULL) ORDER BY s.rowid DESC`;
+
+const LOAD_CANDIDATES = `
+SELECT l.id, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
+FROM json_each(:ids) AS m CROSS JOIN lines AS l ON l.id = m.value ${LINE_JOINS} WHERE ${LINE_PASSES}`;
+/** Messages of one cycle, and thus of one conversation; lines that are none, or are others', may stand in between. */
+const NEAR = 'FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE l.role IS NOT NULL';
+const IN_CYCLE = 'coalesce(l.cycle_id, o.cycle_id) IS :cycle';
+const LIST_BEFORE = `
+SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id < :id AND l.id >= :id - 40 AND ${IN_CYCLE} ORDER BY l.id DESC LIMIT 2`;
+const LIST_AFTER = `
+SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id > :id AND l.id <= :id + 40 AND ${IN_CYCLE} ORDER BY l.id LIMIT 2`;
+
+export function createMessageIndex(db: Database.Database, path: string): MessageIndex {
+  const prepare = createStatements(db);
+  const numbers = new Map<string, Database.Statement<[object], number>>();
+  const listNumbers = (sql: string, values: object): readonly number[] => {
+    const known = numbers.get(sql) ?? db.prepare<[object], number>(sql).pluck();
+    numbers.set(sql, known);
+    try {
+      return known.all(values);
+    } catch (error) {
+      if (isUnknownWord(error)) return [];
+      throw error;
+    }
+  };
+
+  const listNear = (id: number, cycle: number | null): readonly NearMessage[] => {
+    const before = prepare(LIST_BEFORE).all({ id, cycle });
+    const after = prepare(LIST_AFTER).all({ id, cycle });
+    return [...before.map((row, at) => toNear(row, -1 - at)), ...after.map((row, at) => toNear(row, 1 + at))];
+  };
+
+  function* newestMessages(words: readonly SoughtWord[], filter: SearchFilter): Generator<FoundMessage> {
+    const match = words.map(matchWord).join(' OR ');
+    const values = { ...filterValues(filter), ...findLineRange(prepare, filter), match };
+    try {
+      for (const row of prepare(LIST_NEWEST).iterate(values)) yield toFoundMessage(row);
+    } catch (error) {
+      if (!isUnknownWord(error)) throw error;
+    }
+  }
+
+  return {
+    countMessages: () => guard(path, () => listNumbers(COUNT_MESSAGES, {})[0] ?? 0),
+    listSpeakers: () =>
+      guard(path, () =>
+        prepare(LIST_SPEAKERS)
+          .all({})
+          .map((row) => readText(row, 'name')),
+      ),
+    countHits: (word, atMost) => guard(path, () => listNumbers(COUNT_HITS, { match: matchWord(word), atMost })[0] ?? 0),
+    listHits: (word, filter) =>
+      guard(path, () => listNumbers(LIST_HITS, { match: matchWord(word), ...findLineRange(prepare, filter) })),
+    listHitsAmong: (word, lineIds) =>
+      guard(path, () => {
+        const values = { match: matchWord(word), ids: JSON.stringify(lineIds) };
+        return listNumbers(LIST_HITS_AMONG, values).toSorted((a, b) => a - b);
+      }),
+    loadCandidates: (lineIds, filter) =>
+      guard(path, () =>
+        prepare(LOAD_CANDIDATES)
+          .all({ ...filterValues(filter), ids: JSON.stringify(lineIds) })
+          .map((row) => toCandidate(row, listNear)),
+      ),
+    listNewest: (words, { filter, limit }) =>
+      words.length === 0 || limit < 1
+        ? []
+        : guard(path, () =>
+            db.transaction(() =>
+              takeDistinct(newestMessages(words, filter), { hashOf: ({ sha256 }) => sha256, limit }),
+            )(),
+          ),
+    inOneState: (work) => guard(path, () => db.transaction(work)()),
+  };
+}
+
+function toNear(row: Row, steps: number): NearMessage {
+  return {
+    lineId: readInteger(row, 'id'),
+    steps,
+    sizeBytes: readInteger(row, 'size_bytes'),
+    traits: toTraits(readInteger(row, 'traits')),
+  };
+}
+
+function toCandidate(
+  row: Row,
+  listNear: (id: number, cycle: number | null) => readonly NearMessage[],
+): StoredCandidate {
+  const lineId = readInteger(row, 'id');
+  return {
+    lineId,
+    conversationId: readOptionalText(row, 'conversation_id'),
+    at: readTime(row, 'at_ms'),
+    sizeBytes: readInteger(row, 'size_bytes'),
+    traits: toTraits(readInteger(row, 'traits')),
+    name: readOptionalText(row, 'name'),
+    sha256: readHash(row, 'sha256'),
+    near: listNear(lineId, readOptionalInteger(row, 'cycle_id')),
+  };
+}
+
+function toFoundMessage(row: Row): FoundMessage {
+  const line = toArchivedLine(row);
+  if (line.message === null)
+    throw new DamageError(`the search index leads to archived line ${line.lineId}, which is no message`);
+  return { ...line, message: line.message };
+}
 
 /** FTS5 ranks by bm25, where less is better. In the order of ids it need not rank at all, and stops as soon as there are enough. */
 const ORDERS = {
@@ -50,8 +200,8 @@ export function createBatchSearch(db: Database.Database, path: string): ArchiveL
     const values = { match: matchAny(terms), ...filterValues(filter) };
     const live = selectBatches(order, 1, filter.conversationId === null ? IS_LIVE : IS_LIVE_IN);
     const search = (): readonly Scored<ArchivedBatch>[] => {
-      const found = takeDistinct(prepare(live).iterate(values), limit);
-      const replaced = takeDistinct(replacedRows(values, query), limit);
+      const found = takeDistinct(scoredBatches(prepare(live).iterate(values)), { hashOf: hashOfBatch, limit });
+      const replaced = takeDistinct(scoredBatches(replacedRows(values, query)), { hashOf: hashOfBatch, limit });
       if (replaced.length === 0) return found;
       const best = order === 'newest' ? byNewest : byScore;
       return [...found, ...replaced].sort(best).slice(0, limit);
@@ -59,6 +209,8 @@ export function createBatchSearch(db: Database.Database, path: string): ArchiveL
     return guard(path, () => db.transaction(search)());
   };
 }
+
+const hashOfBatch = ({ contentSha256 }: ArchivedBatch): string => contentSha256;
 
 function byNewest(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
   return b.id - a.id;
@@ -68,16 +220,8 @@ function byScore(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
   return (b.score ?? 0) - (a.score ?? 0);
 }
 
-/** The first rows of an order that differ in what they say or in whose conversation. */
-function takeDistinct(rows: Iterable<Row>, limit: number): readonly Scored<ArchivedBatch>[] {
-  const found = new Map<string, Scored<ArchivedBatch>>();
-  for (const row of rows) {
-    const batch = toArchivedBatch(row);
-    const key = `${batch.contentSha256} ${batch.conversationId}`;
-    if (!found.has(key)) found.set(key, { ...batch, score: readScore(row) });
-    if (found.size >= limit) break;
-  }
-  return [...found.values()];
+function* scoredBatches(rows: Iterable<Row>): Generator<Scored<ArchivedBatch>> {
+  for (const row of rows) yield { ...toArchivedBatch(row), score: readScore(row) };
 }
 
 function readScore(row: Row): number | null {

@@ -1,12 +1,10 @@
 import type Database from 'better-sqlite3';
 import type { Archive, CompactionDraft, LineDraft } from '../../ports/archive.ts';
-import { hashColumn, textColumn, timeColumn } from './columns.ts';
-import { coverSource } from './coverage.ts';
-import { guard } from './failure.ts';
-import { packOwnLine } from './own-line.ts';
-import type { SchemaGuard } from './schema-guard.ts';
-import { createCycleWriter, type CycleIds } from './store-cycle.ts';
-import { createLineWriter } from './store-lines.ts';
+import { packOwnLine } from './blocks.ts';
+import { DamageError, guard } from './failure.ts';
+import type { SchemaGuard } from './identity.ts';
+import { hashColumn, textColumn, timeColumn } from './rows.ts';
+import { createCycleWriter, createLineWriter, type CycleIds } from './store-rows.ts';
 
 const INSERT_COMPACTION = `
 INSERT INTO compactions (status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count,
@@ -109,4 +107,85 @@ function watchErrors(lines: Iterable<LineDraft>): WatchedLines {
     }
   }
   return { lines: watch(), thrown: () => thrown };
+}
+
+/**
+ * Passes the lines on while it proves that they and the kept runs are each line of the source exactly once, in order. Throws at the first
+ * that is not: an archive with a hole could never give the original back.
+ */
+export function* coverSource(
+  draft: Pick<CompactionDraft, 'kept' | 'source'>,
+  lines: Iterable<LineDraft>,
+): IterableIterator<LineDraft> {
+  const runs = draft.kept.values();
+  let run = runs.next();
+  let expected = 1;
+  const passKept = (): void => {
+    for (; run.value !== undefined && run.value.firstLine === expected; run = runs.next()) {
+      const { firstLine, lineCount, lineSha256 } = run.value;
+      if (lineCount < 1) throw new Error(`the run of kept lines at source line ${firstLine} is empty`);
+      if (lineSha256.length !== lineCount) {
+        throw new Error(
+          `the run of kept lines at source line ${firstLine} has ${lineSha256.length} hashes for ${lineCount} lines`,
+        );
+      }
+      expected += lineCount;
+    }
+  };
+  for (const line of lines) {
+    passKept();
+    if (line.line !== expected)
+      throw new Error(`source line ${expected} expected, but line ${line.line} is archived next`);
+    expected += 1;
+    yield line;
+  }
+  passKept();
+  if (run.value !== undefined)
+    throw new Error(`source line ${expected} expected, but line ${run.value.firstLine} is kept next`);
+  const { lineCount } = draft.source;
+  if (expected !== lineCount + 1)
+    throw new Error(`${expected - 1} lines are kept or archived of a source of ${lineCount}`);
+}
+
+const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = ?";
+const FIND_PREPARED = "SELECT 1 FROM compactions WHERE id = ? AND status = 'prepared'";
+
+const BATCHES =
+  'SELECT batches.id FROM batches JOIN cycles ON cycles.id = batches.cycle_id WHERE cycles.compaction_id = ?';
+const LINES = 'SELECT lines.id FROM lines JOIN blocks ON blocks.id = lines.block_id WHERE blocks.compaction_id = ?';
+/** The schema deletes the rows that belong to a compaction along with it; the full-text indexes know of no owner. */
+const DELETE_COMPACTION = [
+  `DELETE FROM message_search WHERE rowid IN (${LINES})`,
+  `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
+  'DELETE FROM compactions WHERE id = ?',
+] as const;
+
+type Settling = Pick<Archive, 'markApplied' | 'discard'>;
+
+/**
+ * How a prepared compaction ends. Two processes may settle one at the same time: discarding what is gone or applied does nothing;
+ * applying what is gone is damage, for the compacted file then has no archive.
+ */
+export function createSettling(
+  db: Database.Database,
+  { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
+): Settling {
+  const setApplied = db.prepare<[number]>(MARK_APPLIED);
+  const findPrepared = db.prepare<[number]>(FIND_PREPARED);
+  const deletes = DELETE_COMPACTION.map((sql) => db.prepare<[number]>(sql));
+
+  const markApplied = db.transaction((id: number): void => {
+    checkSchema();
+    if (setApplied.run(id).changes === 0) throw new DamageError(`compaction ${id} was removed before it was applied`);
+  });
+  const discard = db.transaction((id: number): void => {
+    checkSchema();
+    if (findPrepared.get(id) === undefined) return;
+    for (const statement of deletes) statement.run(id);
+  });
+
+  return {
+    markApplied: (id) => guard(path, () => markApplied.immediate(id)),
+    discard: (id) => guard(path, () => discard.immediate(id)),
+  };
 }

@@ -1,9 +1,8 @@
 import type Database from 'better-sqlite3';
 import type { SummaryCache } from '../../ports/summary-cache.ts';
-import { hashColumn, textColumn, timeColumn } from './columns.ts';
 import { guard } from './failure.ts';
-import { readInteger, readText, readTime, type Row } from './rows.ts';
-import type { SchemaGuard } from './schema-guard.ts';
+import type { SchemaGuard } from './identity.ts';
+import { hashColumn, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = ?';
 const KEEP_SUMMARY = `

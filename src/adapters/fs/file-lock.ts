@@ -1,16 +1,19 @@
 import { accessSync, type BigIntStats, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock } from '../../ports/files.ts';
-import { errorCode, toFileFailure } from './failure.ts';
-import { describeNonFile } from './kind-of-file.ts';
-import { carriedLeftover, describeForeign, foreignLeftover, lookAtName } from './leftover.ts';
-import { followLinks } from './link-target.ts';
-import { nameBeside, type NamesBeside } from './names-beside.ts';
-import { beginFile } from './new-file.ts';
-import { createOldNames, type OldNames } from './old-name.ts';
-import { removeTemporary } from './pending-file.ts';
+import {
+  carriedLeftover,
+  describeForeign,
+  foreignLeftover,
+  lookAtName,
+  nameBeside,
+  type NamesBeside,
+} from './leftovers.ts';
+import { createOldNames, type OldNames } from './missed-writes.ts';
+import { beginFile, removeTemporary } from './new-file.ts';
+import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
   readonly path: string;
@@ -198,4 +201,43 @@ function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | u
 
 function inodeOf(file: string): bigint | null {
   return lookAtName(file)?.ino ?? null;
+}
+
+/** As many as Linux follows. */
+const MAX_LINKS = 40;
+
+/**
+ * Where a path leads when links are followed, to a file that need not be there. Where names are not told apart by case or normalization it is
+ * the name that the file has, on macOS and Windows; on Linux (folders with casefold), or for no file, it is the name that was given. Rejects
+ * with the system's error.
+ */
+export async function followLinks(path: string): Promise<string> {
+  let current = path;
+  for (let links = 0; links <= MAX_LINKS; links += 1) {
+    // The folder as it really is: `..` in a link's text counts from there.
+    const folder = await realpath(dirname(current));
+    current = join(folder, basename(current));
+    const text = await readLink(current);
+    if (text === null) return (await realName(current)) ?? current;
+    current = isAbsolute(text) ? text : `${folder}/${text}`;
+  }
+  throw Object.assign(new Error(`too many links: ${path}`), { code: 'ELOOP', syscall: 'readlink' });
+}
+
+async function realName(path: string): Promise<string | null> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function readLink(path: string): Promise<string | null> {
+  try {
+    return (await lstat(path)).isSymbolicLink() ? await readlink(path) : null;
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
 }

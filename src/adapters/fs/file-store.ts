@@ -2,10 +2,9 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { FileStore } from '../../ports/files.ts';
-import { toFileFailure } from './failure.ts';
-import { describeNonFile } from './kind-of-file.ts';
-import { packingOf } from './packing.ts';
+import { packingOf } from './compression.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
+import { describeNonFile, toFileFailure } from './system.ts';
 
 export type FileStoreOptions = {
   /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { pid } from 'node:process';
 import type { FileStamp, FileWriter } from '../../ports/files.ts';
-import { errorCode } from './failure.ts';
+import { errorCode } from './system.ts';
 
 /** What is not found by then is not looked for: a machine may have very many open files. */
 const MAX_MS = 250;

@@ -1,11 +1,9 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, SourceFile } from '../../ports/files.ts';
-import { errorCode, fileError, toFileFailure } from './failure.ts';
-import { describeNonFile } from './kind-of-file.ts';
+import { MAGIC_BYTES, tellPacking } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
-import { MAGIC_BYTES, tellPacking } from './packing.ts';
-import { createRangeReader } from './range-reader.ts';
+import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
 
 type OpenOptions = { readonly signal?: AbortSignal | undefined; readonly maxUnpackedBytes?: number | undefined };
 
@@ -28,7 +26,7 @@ export async function openSourceFile(
     const disk: OnDisk = { fd, path, stamp, packing, read };
     if (packing === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
     // Loaded here, because most transcripts are not packed.
-    const { unpack } = await import('./unpack.ts');
+    const { unpack } = await import('./decompress.ts');
     const content = await unpack({ path, packing, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
     if (content.ok) return ok(createSourceFile(disk, content.value));
     closeSync(fd);
@@ -155,5 +153,34 @@ function createCloser(fds: readonly number[]): () => void {
   const open = [...fds];
   return () => {
     for (const fd of open.splice(0)) closeSync(fd);
+  };
+}
+
+/** So much is read ahead: a system call takes as long as copying this. */
+const WINDOW_BYTES = 64 * 1024;
+
+/**
+ * Reads ranges of a file of this size; each answer is the caller's own. One range after the other, as the lines of a conversation are asked
+ * for, comes from one reading of the file.
+ */
+export function createRangeReader(fill: LineSource['fill'], sizeBytes: number): SourceFile['read'] {
+  const window = { bytes: Buffer.alloc(0), start: 0, end: 0 };
+  let expected = -1; // where the range before ended
+  const readAhead = (start: number): void => {
+    if (window.bytes.length === 0) window.bytes = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+    window.start = start;
+    window.end = start; // nothing, should the reading throw
+    window.end = start + fill(window.bytes, start);
+  };
+  return (start, length) => {
+    const wanted = Math.min(length, Math.max(0, sizeBytes - start));
+    const isNext = start === expected;
+    expected = start + wanted;
+    const isHeld = (): boolean => start >= window.start && start + wanted <= window.end;
+    if (isNext && !isHeld() && wanted < WINDOW_BYTES) readAhead(start);
+    const bytes = Buffer.allocUnsafe(wanted);
+    if (!isHeld()) return bytes.subarray(0, fill(bytes, start));
+    window.bytes.copy(bytes, 0, start - window.start, start - window.start + wanted);
+    return bytes;
   };
 }

@@ -1,17 +1,23 @@
 import { Anthropic, APIError } from '@anthropic-ai/sdk';
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import type { Stream } from '@anthropic-ai/sdk/streaming';
-import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
+import { buildAnthropicSystemParam } from '../../core/anthropic-system.ts';
+import type { Message, ModelRequest, ModelResponse } from '../../core/model-request.ts';
+import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';
+import { createGuardedFetch, openAnswer } from './answer.ts';
 import { readAnthropicAnswer } from './anthropic-answer.ts';
-import { classifyAnthropic } from './anthropic-errors.ts';
-import { buildAnthropicBody } from './anthropic-request.ts';
 import { askAdapting, callService } from './call-service.ts';
-import { openAnswer } from './events.ts';
-import type { Fault } from './fault.ts';
-import { createGuardedFetch } from './guarded-fetch.ts';
-import { createSdkLogger, openService, type ReachableService, requestHeaders, type ServiceOptions } from './service.ts';
-import { namesUnsupported } from './unsupported.ts';
+import type { ErrorBody, Fault } from './fault.ts';
+import {
+  createSdkLogger,
+  openService,
+  type ReachableService,
+  requestHeaders,
+  type ServiceOptions,
+  type Verdict,
+} from './service.ts';
+import { namesUnsupported, NO_CREDIT } from './translate.ts';
 
 /** The version of the API that answers are read as: not the one that the environment may ask the SDK for. */
 const API_VERSION = '2026-10-21';
@@ -86,3 +92,100 @@ function errorEventBody(error: unknown): unknown {
 function withoutEffort({ hasEffort }: Asked['form'], fault: Fault): Partial<Asked['form']> | null {
   return hasEffort && namesUnsupported(fault, ['effort', 'output_config']) ? { hasEffort: false } : null;
 }
+
+type TextBlock = { readonly type: 'text'; readonly text: string };
+type SystemBlock = TextBlock & { readonly cache_control?: { readonly type: 'ephemeral' } };
+type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly TextBlock[] };
+
+/** A request of the Messages API; no sampling parameters, which it refuses. */
+export type AnthropicBody = {
+  readonly model: string;
+  readonly max_tokens: number;
+  readonly system?: string | readonly SystemBlock[];
+  readonly messages: readonly Turn[];
+  readonly output_config?: { readonly effort: 'low' };
+  readonly stream: true;
+};
+
+/** The shortest prompt that the API keeps, for the models that keep the shortest. */
+const MIN_CACHED_TOKENS = 1024;
+
+/** The API's first message is a user's; where the excerpt begins with an answer, this stands before it. */
+const BEGINS_WITH_ANSWER = '[The excerpt begins with an answer; what it answers is not shown.]';
+
+/** The request in the API's form (M1, M4). `hasEffort`: little thinking is asked for, because thinking counts toward `max_tokens`. */
+export function buildAnthropicBody(
+  request: ModelRequest,
+  { hasEffort }: { readonly hasEffort: boolean },
+): AnthropicBody {
+  const system = systemOf(request);
+  return {
+    model: request.model,
+    max_tokens: request.max_tokens,
+    ...(system === undefined ? {} : { system }),
+    messages: turnsOf(request.messages),
+    ...(hasEffort ? { output_config: { effort: 'low' } } : {}),
+    stream: true,
+  };
+}
+
+/** One text; or, where the part that is the same in every request is long enough to be cached, that part and the rest. */
+function systemOf({ system, messages }: ModelRequest): AnthropicBody['system'] {
+  const whole = buildAnthropicSystemParam(system, messages);
+  if (system === undefined || whole === undefined || estimateTokensByBytes(system) < MIN_CACHED_TOKENS) {
+    return whole?.toWellFormed();
+  }
+  const lasting: SystemBlock = {
+    type: 'text',
+    text: system.toWellFormed(),
+    cache_control: { type: 'ephemeral' },
+  };
+  const rest = whole.slice(system.length);
+  return rest === '' ? [lasting] : [lasting, { type: 'text', text: rest.toWellFormed() }];
+}
+
+/** Messages of one role in a row are one message of several blocks; blank ones, which the API refuses, are none. */
+function turnsOf(messages: readonly Message[]): readonly Turn[] {
+  const turns: { readonly role: Turn['role']; readonly content: TextBlock[] }[] = [];
+  for (const { role, content } of messages) {
+    if (role === 'system') continue;
+    const blocks = blocksOf(content);
+    if (blocks.length === 0) continue;
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else turns.push({ role, content: [...blocks] });
+  }
+  return turns[0]?.role === 'assistant'
+    ? [{ role: 'user', content: [textBlock(BEGINS_WITH_ANSWER)] }, ...turns]
+    : turns;
+}
+
+function blocksOf(content: Message['content']): readonly TextBlock[] {
+  const texts = typeof content === 'string' ? [content] : content.map(({ text }) => text);
+  return texts.filter((text) => text.trim() !== '').map(textBlock);
+}
+
+/** Half of a surrogate pair, as old transcripts have it, would make the request's JSON one that the API refuses. */
+function textBlock(text: string): TextBlock {
+  return { type: 'text', text: text.toWellFormed() };
+}
+
+/** What the Messages API's own kinds of errors mean, where they say more than the status or come without one. */
+export function classifyAnthropic({ type, text }: ErrorBody, status: number | null): Verdict | null {
+  if (type === 'billing_error' || /credit balance is too low/i.test(text)) {
+    return { code: 'api_error', retryable: false, advice: NO_CREDIT };
+  }
+  return status === null ? (IN_ANSWERS[type ?? ''] ?? null) : null;
+}
+
+/** An error that interrupts an answer has a kind and no status. */
+const IN_ANSWERS: Readonly<Record<string, Verdict>> = {
+  authentication_error: { code: 'auth', retryable: false },
+  permission_error: { code: 'auth', retryable: false },
+  rate_limit_error: { code: 'rate_limit', retryable: true },
+  timeout_error: { code: 'timeout', retryable: true },
+  overloaded_error: { code: 'api_error', retryable: true },
+  api_error: { code: 'api_error', retryable: true },
+  invalid_request_error: { code: 'api_error', retryable: false },
+  not_found_error: { code: 'api_error', retryable: false },
+};

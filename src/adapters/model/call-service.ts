@@ -1,13 +1,12 @@
 import { ModelError } from '../../core/model-error.ts';
-import { withDeadline } from './deadline.ts';
 import { type Fault, faultBehind } from './fault.ts';
-import { type Service, serviceError } from './service-error.ts';
+import { type Service, serviceError } from './service.ts';
 import { type Classify, translateFault } from './translate.ts';
 
 /** For requests that name no limit; the SDKs' own. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-export type CallLimits = {
+type CallLimits = {
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
   /** What to try where it takes longer. */
@@ -52,5 +51,37 @@ export async function askAdapting<Form extends object, T>(
       if (change === null) throw error;
       state.form = { ...state.form, ...change };
     }
+  }
+}
+
+type DeadlineOutcome<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'late' }
+  | { readonly kind: 'aborted' };
+
+/** One timer of the system cannot run longer. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/**
+ * Runs `work` until it is done, `timeoutMs` are over or `signal` says so, and waits no longer: the signal that `work` gets is
+ * aborted, and what it still does is forgotten. Its errors are the caller's.
+ */
+export async function withDeadline<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  { signal, timeoutMs }: { readonly signal: AbortSignal | undefined; readonly timeoutMs: number },
+): Promise<DeadlineOutcome<T>> {
+  if (signal?.aborted === true) return { kind: 'aborted' };
+  const own = new AbortController();
+  const stopped = Promise.withResolvers<DeadlineOutcome<T>>();
+  const onAbort = (): void => stopped.resolve({ kind: 'aborted' });
+  const timer = setTimeout(() => stopped.resolve({ kind: 'late' }), Math.min(timeoutMs, MAX_TIMER_MS));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const done = work(own.signal).then((value): DeadlineOutcome<T> => ({ kind: 'done', value }));
+  try {
+    return await Promise.race([stopped.promise, done]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+    own.abort();
   }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ModelUsage, StopReason } from '../../core/model-request.ts';
-import { checked } from './checked.ts';
-import type { Answered } from './events.ts';
+import { type Answered, checked } from './answer.ts';
 import { ServiceFault } from './fault.ts';
 
 const usageSchema = z.looseObject({

@@ -1,5 +1,5 @@
-import type { ErrorBody } from './error-body.ts';
-import type { Verdict } from './service-error.ts';
+import type { ErrorBody } from './fault.ts';
+import type { Service, Verdict } from './service.ts';
 import { NO_CREDIT } from './translate.ts';
 
 const NO_QUOTA_CODES: ReadonlySet<string> = new Set([
@@ -21,3 +21,17 @@ export function classifyOpenAi({ type, code, text }: ErrorBody, status: number |
   if (names.includes('rate_limit_exceeded')) return { code: 'rate_limit', retryable: true };
   return names.includes('invalid_request_error') ? { code: 'api_error', retryable: false } : null;
 }
+
+/** What to try where a server of this kind fails. */
+export const ADVICE: Readonly<Record<'openai' | 'ollama', Service['advice']>> = {
+  openai: {
+    key: 'OPENAI_API_KEY or what api_key_env names',
+    notFound: 'check the name of the model, and base_url, which mostly ends in /v1',
+    refused: 'check base_url, and whether a server runs there',
+  },
+  ollama: {
+    key: 'api_key or what api_key_env names',
+    notFound: '`ollama list` gives the models that are there, `ollama pull` gets one; base_url ends in /v1',
+    refused: 'is Ollama running? `ollama serve` starts it',
+  },
+};

@@ -1,10 +1,7 @@
 import type { ModelError } from '../../core/model-error.ts';
 import { assertNever } from '../../core/result.ts';
-import { type ErrorBody, isHtml, readErrorBody } from './error-body.ts';
-import type { Fault } from './fault.ts';
-import { isOverflow } from './overflow.ts';
-import { readRetryAfterMs } from './retry-after.ts';
-import { quoted, type Service, serviceError, type Verdict } from './service-error.ts';
+import { type ErrorBody, type Fault, isHtml, readErrorBody } from './fault.ts';
+import { quoted, type Service, serviceError, type Verdict } from './service.ts';
 
 /** What a vendor's own names for errors mean; null: the status says it. `status` is null where an error came in an answer. */
 export type Classify = (said: ErrorBody, status: number | null) => Verdict | null;
@@ -110,4 +107,89 @@ function connectionError(
     });
   }
   return serviceError(service, `cannot be reached${words}`, AGAIN);
+}
+
+const UNSUPPORTED_CODES: ReadonlySet<string> = new Set([
+  'unsupported_parameter',
+  'unsupported_value',
+  'unknown_parameter',
+]);
+const UNSUPPORTED_WORDS =
+  /unsupported|not (?:be )?(?:supported|permitted|allowed|accepted|recogni[sz]ed)|(?:does|do)(?: not|n't) (?:support|accept)|unrecogni[sz]ed|unknown|unexpected|deprecated|no longer/i;
+
+/** Whether a service refused a request for one of these parameters as such, not for its value being too large. */
+export function namesUnsupported(fault: Fault, names: readonly string[]): boolean {
+  if (fault.kind !== 'status' || (fault.status !== 400 && fault.status !== 422)) return false;
+  const said = readErrorBody(fault.body);
+  if (isOverflow(said)) return false;
+  const isNamed = (name: string): boolean =>
+    said.param === null ? new RegExp(`\\b${name}\\b`).test(said.text) : said.param.split('.')[0] === name;
+  return (UNSUPPORTED_CODES.has(said.code ?? '') || UNSUPPORTED_WORDS.test(said.text)) && names.some(isNamed);
+}
+
+/**
+ * How long a service asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). Undefined where it
+ * says nothing that can be read; a date that is over means at once.
+ */
+export function readRetryAfterMs(headers: Headers, now: Date): number | undefined {
+  const ms = readAmount(headers.get('retry-after-ms'));
+  if (ms !== undefined) return Math.ceil(ms);
+  const value = headers.get('retry-after');
+  const seconds = readAmount(value);
+  if (seconds !== undefined) return Math.ceil(seconds * 1000);
+  const time = value === null || !/[a-z]/i.test(value) ? Number.NaN : Date.parse(value);
+  return Number.isNaN(time) ? undefined : Math.max(0, time - now.getTime());
+}
+
+function readAmount(value: string | null): number | undefined {
+  return value !== null && /^\s*\d+(?:\.\d+)?\s*$/.test(value) ? Number(value) : undefined;
+}
+
+/**
+ * How services say that a request is too long, by the words in which they do. A rate limit that a single request exceeds by itself is
+ * one of them: waiting does not help there, a smaller request does.
+ */
+export const OVERFLOW_TEXTS: readonly { readonly services: string; readonly pattern: RegExp }[] = [
+  { services: 'OpenAI, vLLM, OpenRouter, DeepSeek', pattern: /maximum context length (?:is|of) [\d,]+/i },
+  { services: 'OpenAI (responses)', pattern: /exceeds the context window/i },
+  { services: 'OpenAI, Groq (one request over its rate limit)', pattern: /request too large for/i },
+  { services: 'vLLM', pattern: /context length is only [\d,]+ tokens/i },
+  { services: 'vLLM (prompt alone)', pattern: /longer than the maximum model length/i },
+  { services: 'SGLang', pattern: /longer than the model'?s context length/i },
+  { services: 'llama.cpp', pattern: /exceeds? the available context size/i },
+  { services: 'LM Studio', pattern: /loaded with (?:a )?context length of only/i },
+  { services: 'LM Studio (MLX)', pattern: /context size has been exceeded|reached context length of/i },
+  { services: 'Groq', pattern: /reduce the length of the messages/i },
+  {
+    services: 'Ollama',
+    pattern: /input length exceeds (?:the )?(?:maximum )?context length|exceeded max context length/i,
+  },
+  { services: 'Mistral', pattern: /too large for model with [\d,]+ maximum context length/i },
+  { services: 'TGI', pattern: /`inputs` (?:tokens|must have)/i },
+  { services: 'Together, Fireworks', pattern: /model maximum context length:? [\d,]+/i },
+  { services: 'xAI', pattern: /maximum prompt length is [\d,]+/i },
+  { services: 'Moonshot', pattern: /exceeded model token limit/i },
+  { services: 'Gemini', pattern: /input token count.{0,40}exceeds the maximum/i },
+  { services: 'others', pattern: /exceeds? (?:the )?(?:model'?s )?maximum context length/i },
+  { services: 'Anthropic', pattern: /prompt is too long/i },
+  { services: 'Anthropic (with max_tokens)', pattern: /exceed context limit/i },
+  { services: 'Bedrock', pattern: /input is too long for requested model/i },
+];
+
+/** Codes and types that say the same without words. */
+const OVERFLOW_CODES: ReadonlySet<string> = new Set([
+  'context_length_exceeded',
+  'exceed_context_size_error',
+  'model_context_window_exceeded',
+  'request_too_large',
+  'string_above_max_length',
+]);
+
+export function isOverflow(said: {
+  readonly text: string;
+  readonly type: string | null;
+  readonly code: string | null;
+}): boolean {
+  if ([said.type, said.code].some((name) => name !== null && OVERFLOW_CODES.has(name))) return true;
+  return OVERFLOW_TEXTS.some(({ pattern }) => pattern.test(said.text));
 }

@@ -1,5 +1,4 @@
-import type { SecretRule } from './rule.ts';
-import { looksChosen, looksGenerated } from './secret-text.ts';
+import { looksChosen, looksGenerated, type SecretRule } from './rule.ts';
 
 const PASSWORD =
   /\b(?:password|passphrase|passcode|passwd|pwd|pw)\s{0,2}(?:\s(?:is|was|will be|to)\s|:\s{0,2}|\s)\s{0,2}["'`“‘(]?(?<value>[^\s"'`”’()<>;]{6,128})/gi;

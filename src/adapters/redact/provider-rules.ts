@@ -1,5 +1,4 @@
-import { isPlaceholder, looksRandom } from './placeholder.ts';
-import { patternRule, type SecretRule } from './rule.ts';
+import { isPlaceholder, looksRandom, patternRule, type SecretRule } from './rule.ts';
 
 const isReal = (secret: string): boolean => !isPlaceholder(secret);
 

@@ -1,8 +1,5 @@
-import type { Redactor } from '../../ports/redactor.ts';
-import { findEncoded } from './decoded.ts';
-import { isAtEdge } from './edge.ts';
-import { createMasks, type Masks } from './masks.ts';
-import type { SecretRule, SecretSpan } from './rule.ts';
+import type { MaskedSecrets, Redactor } from '../../ports/redactor.ts';
+import { entropyOf, isAtEdge, type SecretRule, type SecretSpan } from './rule.ts';
 
 /** A redactor for one run: masks are numbered in the order in which their secrets come. */
 export function createRedactor(rules: readonly SecretRule[]): Redactor {
@@ -75,4 +72,129 @@ function replaced(text: string, spans: readonly SecretSpan[], masks: Masks): str
 function foldCase(text: string): string {
   const folded = text.toLowerCase();
   return folded.length === text.length ? folded : text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+type Known = { readonly secret: string; readonly kind: string };
+
+/** Which mask stands for which secret. A number, and nothing made of the secret: a hash would help to guess it. */
+type Masks = {
+  readonly maskFor: (secret: string, kind: string) => string;
+  /** Numbers of masks that stand in the text already are not given again: an earlier run may have written them. */
+  readonly reserve: (text: string) => void;
+  /** Secrets that cannot be a common word, so that they are to be masked wherever they stand. */
+  readonly remembered: () => readonly Known[];
+  readonly counts: () => readonly MaskedSecrets[];
+};
+
+const MASK = /\[redacted:([\w.-]{1,64}):(\d{1,6})\]/g;
+const MIN_REMEMBERED_CHARS = 8;
+// Bits a character (Shannon). Names with a digit in them, such as `level1_2`, are below.
+const MIN_REMEMBERED_ENTROPY = 2.75;
+// Each is looked for in every text: more than this many would be felt.
+const MAX_REMEMBERED = 200;
+
+function createMasks(): Masks {
+  const bySecret = new Map<string, string>();
+  const remembered: Known[] = [];
+  const lastNumber = new Map<string, number>();
+  const counts = new Map<string, number>();
+  return {
+    maskFor: (secret, kind) => {
+      const known = bySecret.get(secret);
+      if (known !== undefined) return known;
+      const number = (lastNumber.get(kind) ?? 0) + 1;
+      lastNumber.set(kind, number);
+      counts.set(kind, (counts.get(kind) ?? 0) + 1);
+      const mask = `[redacted:${kind}:${number}]`;
+      bySecret.set(secret, mask);
+      if (isUncommon(secret) && remembered.length < MAX_REMEMBERED) remembered.push({ secret, kind });
+      return mask;
+    },
+    reserve: (text) => {
+      if (!text.includes('[redacted:')) return;
+      for (const [, kind = '', digits = ''] of text.matchAll(MASK)) {
+        lastNumber.set(kind, Math.max(lastNumber.get(kind) ?? 0, Number(digits)));
+      }
+    },
+    remembered: () => remembered,
+    counts: () => Array.from(counts, ([kind, count]) => ({ kind, count })).sort((a, b) => (a.kind < b.kind ? -1 : 1)),
+  };
+}
+
+/** Long and irregular enough that the same text elsewhere is the same secret, and no word, number or name. */
+function isUncommon(secret: string): boolean {
+  if (secret.length < MIN_REMEMBERED_CHARS || !/\d/.test(secret) || !/[^\d]/.test(secret)) return false;
+  return entropyOf(secret) >= MIN_REMEMBERED_ENTROPY;
+}
+
+/** Finds secrets in a text as it stands. */
+type Find = (text: string) => readonly SecretSpan[];
+
+const BASE64_RUN = /[A-Za-z0-9+/_-]{24,65536}={0,2}/g;
+// Enough to see that a run is no text; most are images, hashes and ids.
+const PROBE_CHARS = 64;
+const READABLE = /^[\t\n\r\x20-\x7e]+$/;
+
+const ENCODED = /\\{1,4}u00[2-7][0-9A-Fa-f]|%(?:25)?[2-7][0-9A-Fa-f]|[\uff01-\uff5e]/g;
+const HAS_ENCODED = new RegExp(ENCODED.source);
+
+/**
+ * Secrets that show only after one decoding: base64; `%3D`, `\u0022` and full-width letters. The places are those in the
+ * text itself; of base64, the whole run.
+ */
+function findEncoded(text: string, find: Find): readonly SecretSpan[] {
+  return [...findInBase64(text, find), ...findInEscapes(text, find)];
+}
+
+function findInBase64(text: string, find: Find): readonly SecretSpan[] {
+  const found: SecretSpan[] = [];
+  for (const match of text.matchAll(BASE64_RUN)) {
+    const [run] = match;
+    if (!READABLE.test(decodeBase64(run.slice(0, PROBE_CHARS)))) continue;
+    const decoded = decodeBase64(run);
+    const kind = READABLE.test(decoded) ? find(decoded)[0]?.kind : undefined;
+    if (kind !== undefined) found.push({ start: match.index, end: match.index + run.length, kind });
+  }
+  return found;
+}
+
+function decodeBase64(run: string): string {
+  return Buffer.from(run, 'base64').toString('latin1');
+}
+
+function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
+  if (!HAS_ENCODED.test(text)) return [];
+  const pieces: string[] = [];
+  // Where in the decoded text each escape ends, and how much longer the source is up to there.
+  const places: { readonly at: number; readonly shift: number }[] = [];
+  let from = 0;
+  let at = 0;
+  for (const match of text.matchAll(ENCODED)) {
+    pieces.push(text.slice(from, match.index), decodeOne(match[0]));
+    at += match.index - from + 1;
+    from = match.index + match[0].length;
+    places.push({ at, shift: from - at });
+  }
+  pieces.push(text.slice(from));
+  return find(pieces.join('')).map(({ start, end, kind }) => ({
+    start: start + shiftAt(places, start),
+    end: end + shiftAt(places, end),
+    kind,
+  }));
+}
+
+/** One character: an escape's, or the ordinary form of a full-width one. */
+function decodeOne(encoded: string): string {
+  return encoded.length === 1 ? encoded.normalize('NFKC') : String.fromCharCode(Number.parseInt(encoded.slice(-2), 16));
+}
+
+function shiftAt(places: readonly { readonly at: number; readonly shift: number }[], index: number): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle]?.at ?? 0) <= index) low = middle + 1;
+    else high = middle;
+  }
+  return places[low - 1]?.shift ?? 0;
 }

@@ -2,7 +2,7 @@ import type { Failure } from '../../app/contract/failure.ts';
 import type { CompactReport } from '../../app/contract/reports.ts';
 import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
 import type { SettingsUse } from '../../config/depend.ts';
-import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { toModel, toPolicy } from '../../config/resolve.ts';
 import type { Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
 import { archiveToName } from '../archive-flag.ts';

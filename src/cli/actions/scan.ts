@@ -1,7 +1,7 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { ScanReport, SurveyFileRequest } from '../../app/survey/survey-file.ts';
-import { resolveModelAccess } from '../../config/model-access.ts';
-import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { resolveModelAccess } from '../../config/access.ts';
+import { toModel, toPolicy } from '../../config/resolve.ts';
 import { assertNever, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { findScanned, type Scanned, type ScannedFile } from '../find-scanned.ts';

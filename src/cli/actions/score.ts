@@ -1,5 +1,5 @@
 import type { ScoreReport } from '../../app/contract/reports.ts';
-import { toPolicy } from '../../config/to-policy.ts';
+import { toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { ScoreInvocation } from '../invocation.ts';

@@ -1,4 +1,4 @@
-import { parseSince } from '../../config/moment.ts';
+import { parseSince } from '../../config/quantity.ts';
 import type { McpInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings } from './options.ts';

@@ -1,5 +1,4 @@
-import { parseSince } from '../../config/moment.ts';
-import { parseBytes } from '../../config/quantity.ts';
+import { parseBytes, parseSince } from '../../config/quantity.ts';
 import { SCAN_ORDERS, type ScanInvocation } from '../invocation.ts';
 import type { CommandDefinition } from './definition.ts';
 import {

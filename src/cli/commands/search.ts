@@ -1,5 +1,4 @@
-import { parseSince, parseUntil } from '../../config/moment.ts';
-import { parseCount } from '../../config/quantity.ts';
+import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
 import type { SearchInvocation } from '../invocation.ts';
 import type { CommandDefinition, Options } from './definition.ts';

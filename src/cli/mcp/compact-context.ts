@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
-import { toModel, toPolicy } from '../../config/to-policy.ts';
+import { toModel, toPolicy } from '../../config/resolve.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { archiveToName } from '../archive-flag.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';

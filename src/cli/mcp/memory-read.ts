@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
-import { parseSince, parseUntil } from '../../config/moment.ts';
+import { parseSince, parseUntil } from '../../config/quantity.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';

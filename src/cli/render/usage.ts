@@ -1,4 +1,4 @@
-import type { ConfigProblem } from '../../config/problem.ts';
+import type { ConfigProblem } from '../../config/parse.ts';
 import { assertNever } from '../../core/result.ts';
 import type { UsageProblem } from '../invocation.ts';
 import type { OutputProblem } from '../outputs.ts';

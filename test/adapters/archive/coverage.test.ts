@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverSource } from '../../../src/adapters/archive/coverage.ts';
+import { coverSource } from '../../../src/adapters/archive/store.ts';
 import type { KeptRun } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256 } from './drafts.ts';
 

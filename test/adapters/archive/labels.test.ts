@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildLabel, makeUnique } from '../../../src/adapters/archive/labels.ts';
+import { buildLabel, makeUnique } from '../../../src/adapters/archive/store-rows.ts';
 import { applied, batchDraft, compactionDraft, cycleDraft, lineDraft, tempArchive } from './drafts.ts';
 
 const PLACE = { conversationId: 'harbor', cycle: 2, position: 0 };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import { findLineRange } from '../../../src/adapters/archive/line-range.ts';
-import { createStatements } from '../../../src/adapters/archive/statements.ts';
+import { findLineRange } from '../../../src/adapters/archive/fts-query.ts';
+import { createStatements } from '../../../src/adapters/archive/rows.ts';
 import type { SearchFilter } from '../../../src/ports/message-index.ts';
 import {
   applied,

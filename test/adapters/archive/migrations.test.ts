@@ -5,8 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { migrate, MIGRATIONS, readSchemaVersion, SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';
-import { APPLICATION_ID } from '../../../src/adapters/archive/schema.ts';
+import {
+  APPLICATION_ID,
+  migrate,
+  MIGRATIONS,
+  readSchemaVersion,
+  SCHEMA_VERSION,
+} from '../../../src/adapters/archive/schema.ts';
 import { openAt, sha256, tempFolder } from './drafts.ts';
 import { frozenVersions, thawArchive } from './frozen.ts';
 

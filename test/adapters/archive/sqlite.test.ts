@@ -13,8 +13,7 @@ import {
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
-import { SCHEMA_VERSION } from '../../../src/adapters/archive/migrations.ts';
-import { APPLICATION_ID } from '../../../src/adapters/archive/schema.ts';
+import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, openAt, tempArchive, tempFolder, thrownFailure } from './drafts.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
-import { createRangeReader } from '../../../src/adapters/fs/range-reader.ts';
+import { createRangeReader } from '../../../src/adapters/fs/source-file.ts';
 
 /** A file in memory that counts how often it is read. */
 function fileOf(content: Uint8Array): {

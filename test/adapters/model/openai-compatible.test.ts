@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firstForm } from '../../../src/adapters/model/openai-request.ts';
+import { firstForm } from '../../../src/adapters/model/openai-compatible.ts';
 import { answer, failing } from '../../support/model-server/reply.ts';
 import type { RecordedRequest } from '../../support/model-server/server.ts';
 import { errorOf, providerAt, reach, request, unusedPort } from './providers.ts';

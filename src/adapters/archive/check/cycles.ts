@@ -1,9 +1,7 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { FATES } from '../columns.ts';
-import { readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Place } from './finding.ts';
-import type { Head } from './head.ts';
+import { FATES, readHash, readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, type Head, type Place } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
 const LIST_CYCLES = `

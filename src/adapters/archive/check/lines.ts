@@ -1,11 +1,8 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { readInteger, type Row } from '../rows.ts';
-import { createBelongingCheck } from './belonging.ts';
-import { type CheckedBlock, createBlockCheck } from './block.ts';
-import { attempt, finding, type Finding, tryRead } from './finding.ts';
-import type { Head } from './head.ts';
-import { createPlaceWatch } from './places.ts';
+import { type CheckedBlock, createBelongingCheck, createBlockCheck } from './block.ts';
+import { attempt, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
 const LIST_RUNS = `
@@ -23,7 +20,7 @@ export type LineFacts = {
   readonly isWhole: boolean;
 };
 
-export type LineCheck = (head: Head, onBlock: (block: CheckedBlock) => void) => Generator<Finding | null, LineFacts>;
+type LineCheck = (head: Head, onBlock: (block: CheckedBlock) => void) => Generator<Finding | null, LineFacts>;
 
 /** Every archived line of a compaction, block by block (null: between two), and with the kept ones that they are the whole source. */
 export function createLineCheck(db: Database.Database): LineCheck {
@@ -118,4 +115,30 @@ function* checkSums(
     yield finding('wrong-count', place, `its lines have ${sizeBytes} bytes, its source had ${source.sizeBytes}`);
   if (sums.runs === 0 && sums.sha256 !== source.sha256)
     yield finding('wrong-hash', place, 'its lines together have another sha256 than its source');
+}
+
+/** Watches that what is told of in order is each line of a source exactly once. */
+type PlaceWatch = {
+  readonly add: (firstLine: number, lineCount: number) => Iterable<Finding>;
+  readonly end: (lineCount: number) => Iterable<Finding>;
+};
+
+function createPlaceWatch(place: Place): PlaceWatch {
+  let expected = 1;
+  function* add(firstLine: number, lineCount: number): Generator<Finding> {
+    if (firstLine > expected)
+      yield finding('hole', place, `${nameLines(expected, firstLine - 1)} neither kept nor archived`);
+    if (firstLine < expected) yield finding('hole', place, `source line ${firstLine} is there twice`);
+    expected = Math.max(expected, firstLine + lineCount);
+  }
+  function* end(lineCount: number): Generator<Finding> {
+    if (expected <= lineCount) yield* add(lineCount + 1, 0);
+    else if (expected > lineCount + 1)
+      yield finding('wrong-count', place, `${expected - 1} lines are kept or archived of a source of ${lineCount}`);
+  }
+  return { add, end };
+}
+
+function nameLines(first: number, last: number): string {
+  return first === last ? `source line ${first} is` : `source lines ${first} to ${last} are`;
 }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
-import { readInteger, readText, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Place } from './finding.ts';
+import { readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, type Place, tryRead } from './finding.ts';
 
 /** Pages, indexes, constraints, and the full-text indexes with them. It ends by itself after 100 errors. */
 const INTEGRITY = 'PRAGMA integrity_check';
@@ -45,4 +45,130 @@ function* checkIntegrity(
 /** SQLite names a table or an index by its root page. */
 function nameTree(line: string, roots: ReadonlyMap<number, string>): string {
   return line.replace(/^Tree (\d+)/, (tree, page: string) => roots.get(Number(page)) ?? tree);
+}
+
+const VIA_CYCLE = '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)';
+const VIA_BATCH =
+  '(SELECT c.compaction_id FROM batches AS b JOIN cycles AS c ON c.id = b.cycle_id WHERE b.id = t.batch_id)';
+/** Which compaction a row t of a table belongs to. */
+const OWNERS: Readonly<Record<string, string>> = {
+  cycles: 't.compaction_id',
+  batches: VIA_CYCLE,
+  batch_sources: VIA_BATCH,
+  live_batches: VIA_CYCLE,
+  blocks: 't.compaction_id',
+  lines: `coalesce((SELECT compaction_id FROM blocks WHERE id = t.block_id), ${VIA_CYCLE}, ${VIA_BATCH})`,
+  carried_lines: VIA_CYCLE,
+  inserted_lines: 't.compaction_id',
+  kept_runs: 't.compaction_id',
+};
+const LIST_REFERRING = `
+SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)) ORDER BY t.rowid`;
+const LIST_VIOLATED = 'SELECT DISTINCT fkid FROM pragma_foreign_key_check(?)';
+const GET_REFERENCE = 'SELECT "table" AS parent, "from" AS column FROM pragma_foreign_key_list(?) WHERE id = ?';
+/** More compactions than this with the same damage are told of by the other checks. */
+const MAX_OWNERS = 20;
+
+/** Rows that name others that are gone, by SQLite's own check; each finding names the compaction that has them. */
+export function* checkReferences(db: Database.Database): Generator<Finding> {
+  const listViolated = db.prepare<[string], number>(LIST_VIOLATED).pluck();
+  const getReference = db.prepare<[string, number], Row>(GET_REFERENCE);
+  const tables = tryRead({ name: 'the list of tables', compactionIds: [] }, () =>
+    db.prepare<[], string>(LIST_REFERRING).pluck().all(),
+  );
+  yield* tables.findings;
+  for (const table of tables.value ?? []) {
+    const owner = OWNERS[table] ?? 'NULL';
+    yield* attempt({ name: `table ${table}`, compactionIds: [] }, function* () {
+      for (const id of listViolated.all(table)) {
+        const reference = getReference.get(table, id);
+        if (reference === undefined) continue;
+        const [parent, column] = [readText(reference, 'parent'), readText(reference, 'column')];
+        for (const row of db.prepare<[number], Row>(listOrphans({ table, owner, parent, column })).all(MAX_OWNERS)) {
+          const id = readOptionalInteger(row, 'owner');
+          const name = id === null ? `table ${table}` : `compaction ${id}`;
+          const count = readInteger(row, 'count');
+          const what = `${count} of its ${table} ${count === 1 ? 'belongs' : 'belong'} to ${parent} that are gone (the first to ${readInteger(row, 'missing')})`;
+          yield finding('reference', { name, compactionIds: id === null ? [] : [id] }, what);
+        }
+      }
+    });
+  }
+}
+
+function listOrphans(of: {
+  readonly table: string;
+  readonly owner: string;
+  readonly parent: string;
+  readonly column: string;
+}): string {
+  return `
+SELECT ${of.owner} AS owner, count(*) AS count, min(t.${of.column}) AS missing FROM ${of.table} AS t
+WHERE t.${of.column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of.parent} WHERE id = t.${of.column}) GROUP BY 1 LIMIT ?`;
+}
+
+/** Rows of an index that are looked at at one go. */
+const WINDOW_IDS = 50_000;
+
+const INDEXES = [
+  { name: 'the search index of messages', table: 'message_search', owned: 'lines AS o WHERE o.role IS NOT NULL AND' },
+  { name: 'the search index of batches', table: 'batch_search', owned: 'batches AS o WHERE' },
+] as const;
+
+/** Rows of the full-text indexes that lead to nothing; gives control back (null) between windows of them. */
+export function* checkLeftovers(db: Database.Database): Generator<Finding | null> {
+  for (const { name, table, owned } of INDEXES) {
+    const place = { name, compactionIds: [] };
+    // A contentless index knows its rows by their sizes.
+    const getLast = `SELECT coalesce(max(id), 0) FROM ${table}_docsize`;
+    const listLeftovers = `
+SELECT d.id FROM ${table}_docsize AS d
+WHERE d.id > ? AND d.id <= ? AND NOT EXISTS (SELECT 1 FROM ${owned} o.id = d.id) ORDER BY d.id`;
+    yield* attempt(place, function* (): Generator<Finding | null> {
+      const last = db.prepare<[], number>(getLast).pluck().get() ?? 0;
+      const list = db.prepare<[number, number], number>(listLeftovers).pluck();
+      for (let from = 0; from < last; from += WINDOW_IDS) {
+        yield null;
+        const ids = list.all(from, from + WINDOW_IDS);
+        const what = `${ids.length} of its rows ${ids.length === 1 ? 'leads' : 'lead'} to nothing (the first is ${ids[0] ?? 0})`;
+        if (ids.length > 0) yield finding('search', place, what);
+      }
+    });
+  }
+}
+
+const PLACE = { name: 'the vectors', compactionIds: [] } as const;
+const INDEX = { name: 'the search index of vectors', compactionIds: [] } as const;
+const DIMENSIONS = 'SELECT coalesce((SELECT dimensions FROM vector_model), -1)';
+const COUNT_WRONG = `
+SELECT
+  (SELECT count(*) FROM message_vectors WHERE length(vector) <> :dimensions) +
+  (SELECT count(*) FROM batch_vectors WHERE length(vector) <> :dimensions) AS wrong`;
+/** A table of the index that can be read without the extension. */
+const HAS_INDEX = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'message_vector_search_rowids'";
+const COUNT_UNINDEXED = `
+SELECT
+  (SELECT count(*) FROM message_vectors AS v WHERE v.vector IS NOT NULL
+    AND NOT EXISTS (SELECT 1 FROM message_vector_search_rowids AS i WHERE i.rowid = v.line_id)) AS missing,
+  (SELECT count(*) FROM message_vector_search_rowids AS i
+    WHERE NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = i.rowid AND v.vector IS NOT NULL)) AS leftover`;
+
+/** Vectors that are not of their model's dimensions, that would not be found, or that stand for nothing; gives control back (null) in between. */
+export function* checkVectors(db: Database.Database): Generator<Finding | null> {
+  yield null;
+  yield* attempt<Finding | null>(PLACE, function* () {
+    const dimensions = db.prepare<[], number>(DIMENSIONS).pluck().get() ?? -1;
+    const wrong = readInteger(db.prepare<[object], Row>(COUNT_WRONG).get({ dimensions }) ?? {}, 'wrong');
+    if (wrong > 0) yield finding('wrong-count', PLACE, `of another length than their model gives: ${wrong}`);
+    yield null;
+    if (dimensions < 0) return;
+    if (db.prepare<[], number>(HAS_INDEX).pluck().get() !== 1) {
+      yield finding('search', INDEX, 'it is gone');
+      return;
+    }
+    const row = db.prepare<[], Row>(COUNT_UNINDEXED).get() ?? {};
+    const [missing, leftover] = [readInteger(row, 'missing'), readInteger(row, 'leftover')];
+    if (missing > 0) yield finding('search', INDEX, `not in it, and so never found: ${missing}`);
+    if (leftover > 0) yield finding('search', INDEX, `rows that lead to nothing: ${leftover}`);
+  });
 }

@@ -2,12 +2,17 @@ import type Database from 'better-sqlite3';
 import type { ArchivedBatch, Scored } from '../../../ports/archive-lookup.ts';
 import type { SearchFilter } from '../../../ports/message-index.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
-import { BATCH_PASSES, filterValues, LINE_PASSES } from '../filter.ts';
-import { findLineRange } from '../line-range.ts';
-import { BATCH_COLUMNS, BATCH_JOINS, IS_LIVE, IS_LIVE_IN, LINE_JOINS, toArchivedBatch } from '../lookup-rows.ts';
-import { readBytes, readInteger } from '../rows.ts';
-import { createStatements } from '../statements.ts';
-import { cosine, signBits, vectorBytes } from './vector-bytes.ts';
+import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES } from '../fts-query.ts';
+import {
+  BATCH_COLUMNS,
+  BATCH_JOINS,
+  IS_LIVE,
+  IS_LIVE_IN,
+  LINE_JOINS,
+  takeDistinct,
+  toArchivedBatch,
+} from '../lookup-rows.ts';
+import { createStatements, readBytes, readInteger } from '../rows.ts';
 
 /** The signs alone tell roughly which are near: of so many, for each that is asked for, the numbers themselves are looked at. */
 const LOOKED_AT = 4;
@@ -51,20 +56,60 @@ export function createNearest(db: Database.Database): Nearest {
     nearestBatches: (vector, { filter, limit }) => {
       if (filter.role !== null) return [];
       const load = prepare(loadBatch(filter.conversationId === null ? IS_LIVE : IS_LIVE_IN));
-      const found = new Map<string, Scored<ArchivedBatch>>();
-      for (const { batch_id: id, likeness } of prepare(RANK_BATCHES).all({ vector: vectorBytes(vector) })) {
-        const row = load.get({ ...filterValues(filter), id });
-        if (row === undefined || typeof likeness !== 'number') continue;
-        const batch = toArchivedBatch(row);
-        const key = `${batch.contentSha256} ${batch.conversationId}`;
-        if (!found.has(key)) found.set(key, { ...batch, score: likeness });
-        if (found.size >= limit) break;
+      const values = filterValues(filter);
+      function* likeliest(): Generator<Scored<ArchivedBatch>> {
+        for (const { batch_id: id, likeness } of prepare(RANK_BATCHES).all({ vector: vectorBytes(vector) })) {
+          const row = load.get({ ...values, id });
+          if (row !== undefined && typeof likeness === 'number') yield { ...toArchivedBatch(row), score: likeness };
+        }
       }
-      return [...found.values()];
+      return takeDistinct(likeliest(), { hashOf: ({ contentSha256 }) => contentSha256, limit });
     },
   };
 }
 
 function isAny(filter: SearchFilter): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
+}
+
+const LARGEST = 127;
+
+/** A byte a number, scaled so that the largest is 127: a direction is all that counts, and it is kept to about a hundredth. */
+export function vectorBytes(vector: Float32Array): Uint8Array {
+  const largest = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  const scale = largest === 0 ? 0 : LARGEST / largest;
+  return new Uint8Array(Int8Array.from(vector, (number) => Math.round(number * scale)).buffer);
+}
+
+/** The extension's index takes no more; that many signs tell well enough what is roughly near. */
+const MAX_SIGNS = 8192;
+
+/** A bit for each of the first numbers: whether it is above 0. Those of the last byte that stand for nothing are 0. */
+export function signBits(vector: Float32Array): Uint8Array {
+  const bits = new Uint8Array(signBitCount(vector.length) / 8);
+  vector.subarray(0, MAX_SIGNS).forEach((number, at) => {
+    if (number > 0) bits[at >> 3] = (bits[at >> 3] ?? 0) | (1 << (at & 7));
+  });
+  return bits;
+}
+
+/** Whole bytes. */
+export function signBitCount(dimensions: number): number {
+  return Math.ceil(Math.min(dimensions, MAX_SIGNS) / 8) * 8;
+}
+
+/** The cosine of the angle between a vector and a stored one; 0 where there is none. */
+export function cosine(vector: Float32Array, stored: Uint8Array): number {
+  const numbers = new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength);
+  let dot = 0;
+  let ownSquares = 0;
+  let storedSquares = 0;
+  for (let at = 0; at < numbers.length; at += 1) {
+    const [own, other] = [vector[at] ?? 0, numbers[at] ?? 0];
+    dot += own * other;
+    ownSquares += own * own;
+    storedSquares += other * other;
+  }
+  const lengths = Math.sqrt(ownSquares * storedSquares);
+  return lengths === 0 ? 0 : dot / lengths;
 }

@@ -1,7 +1,6 @@
 import { createGoPattern, type GoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
-import { type Allowlist, readAllowlist } from './allowlist.ts';
-import { toSecretRule } from './to-rule.ts';
+import { type Allowlist, readAllowlist, toSecretRule } from './rule.ts';
 
 import data from './default-rules.json' with { type: 'json' };
 

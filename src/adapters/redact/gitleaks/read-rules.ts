@@ -3,9 +3,8 @@ import { err, ok, type Result } from '../../../core/result.ts';
 import type { RuleFileProblem } from '../../../ports/redactor.ts';
 import { createGoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
-import { readAllowlist, type ReadAllowlist } from './allowlist.ts';
+import { readAllowlist, type ReadAllowlist, toSecretRule } from './rule.ts';
 import { type FileRule, KNOWN_KEYS, type RuleFile, ruleFileSchema } from './schema.ts';
-import { toSecretRule } from './to-rule.ts';
 
 /** Rules that work, and a sentence for each thing in the file that does not. */
 export type ReadRules = { readonly rules: readonly SecretRule[]; readonly warnings: readonly string[] };

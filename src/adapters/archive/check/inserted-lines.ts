@@ -1,0 +1,98 @@
+import { createHash, hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import { readOwnLine } from '../blocks.ts';
+import { readHash, readInteger, readText, type Row } from '../rows.ts';
+import { attempt, finding, type Finding, type Head } from './finding.ts';
+import type { LineFacts } from './lines.ts';
+
+const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
+const GET_INSERTED = 'SELECT before_line, bytes, raw_size FROM inserted_lines WHERE id = ?';
+const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
+
+const COMMA = 0x2c;
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // what JSON takes for white space
+
+type OwnLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
+
+/** The lines that a compaction put into its output: each cycle's clip-archive is among them, and with the kept lines they are the output. */
+export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
+  const listInserted = db.prepare<[number], number>(LIST_INSERTED).pluck();
+  const getInserted = db.prepare<[number], Row>(GET_INSERTED);
+  const listClips = db.prepare<[number], Row>(LIST_CLIPS);
+
+  return ({ id, place, source, output }, lines) =>
+    attempt({ ...place, name: `${place.name}, lines of its output` }, function* () {
+      const hashes = new Set<string>();
+      const digest = createHash('sha256');
+      let sizeBytes = lines.keptBytes;
+      for (const lineId of listInserted.all(id)) {
+        const row = getInserted.get(lineId);
+        if (row === undefined) continue; // the size tells
+        const bytes = readOwnLine(row);
+        const beforeLine = readInteger(row, 'before_line');
+        if (beforeLine < 1 || beforeLine > source.lineCount + 1)
+          yield finding(
+            'order',
+            place,
+            `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`,
+          );
+        for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
+        digest.update(bytes);
+        sizeBytes += bytes.length;
+      }
+      for (const row of listClips.all(id)) {
+        if (!hashes.has(readHash(row, 'clip_sha256')))
+          yield finding(
+            'wrong-hash',
+            place,
+            `the clip-archive of conversation ${readText(row, 'conversation_id')} differs from its hash`,
+          );
+      }
+      if (!lines.isWhole) return;
+      if (sizeBytes !== output.sizeBytes)
+        yield finding(
+          'wrong-count',
+          place,
+          `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`,
+        );
+      else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
+        yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
+    });
+}
+
+/** What a cycle knows its clip-archive by: its line, the element of a list that it is, or (of a history without a file) the text of its message. */
+function* clipHashes(bytes: Uint8Array): Generator<string> {
+  const line = bytes.subarray(0, bytes.length - lengthOfEol(bytes));
+  yield hash('sha256', line);
+  const element = bytes.subarray(0, bytes.length - lengthOfSeparator(bytes));
+  if (element.length !== line.length) yield hash('sha256', element);
+  const content = readContent(bytes);
+  if (content !== null) yield hash('sha256', content);
+}
+
+function lengthOfEol(bytes: Uint8Array): number {
+  if (bytes.at(-1) !== 0x0a) return 0;
+  return bytes.at(-2) === 0x0d ? 2 : 1;
+}
+
+/** What parts an element of a list from the next: white space, with a comma where there is a next one. */
+function lengthOfSeparator(bytes: Uint8Array): number {
+  const end = trimSpace(bytes, bytes.length);
+  return bytes.length - (bytes[end - 1] === COMMA ? trimSpace(bytes, end - 1) : end);
+}
+
+function trimSpace(bytes: Uint8Array, from: number): number {
+  let end = from;
+  while (end > 0 && SPACE.has(bytes[end - 1] ?? 0)) end -= 1;
+  return end;
+}
+
+function readContent(bytes: Uint8Array): string | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const content: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'content') : null;
+    return typeof content === 'string' ? content : null;
+  } catch {
+    return null; // damaged: then no hash fits either
+  }
+}

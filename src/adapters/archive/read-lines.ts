@@ -1,0 +1,221 @@
+import { hash } from 'node:crypto';
+import { constants, zstdDecompressSync } from 'node:zlib';
+import type Database from 'better-sqlite3';
+import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
+import type { Archive, StoredLine } from '../../ports/archive.ts';
+import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from './blocks.ts';
+import { DamageError, guard } from './failure.ts';
+import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
+import { FATES, readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
+
+const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
+const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
+const COUNT_ARCHIVED = `
+SELECT source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS count
+FROM compactions AS c WHERE id = ?`;
+const STORED_LINE_COLUMNS = `
+l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, l.sha256`;
+const LIST_LINES = `
+SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = ? ORDER BY l.line`;
+/** What survived any cycle of the lineage and was summarized by none since. A parent is always older: a damaged one makes no endless loop. */
+const LIST_SURVIVORS = `
+WITH RECURSIVE lineage (id, age) AS (
+  SELECT id, 0 FROM cycles WHERE id = ?
+  UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
+)
+SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
+WHERE l.fate = ${FATES.indexOf('survived')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+ORDER BY lineage.age DESC, l.block_id, l.line`;
+
+type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
+
+/** Reads archived lines back; each is checked against its hash, and one that is not what was stored is damage. */
+export function createLineReader(db: Database.Database, path: string): LineReader {
+  const listBlocks = db.prepare<[number], number>(LIST_BLOCKS).pluck();
+  const countArchived = db.prepare<[number], number>(COUNT_ARCHIVED).pluck();
+  const listLines = db.prepare<[number], Row>(LIST_LINES);
+  const listSurvivors = db.prepare<[number], Row>(LIST_SURVIVORS);
+  const readBlock = createBlockReader(db);
+
+  // Block by block, each with statements of its own: a caller that stops half-way, or asks for something else meanwhile, leaves nothing open.
+  function* readLines(compactionId: number): IterableIterator<StoredLine> {
+    const archivedCount = guard(path, () => countArchived.get(compactionId)) ?? 0;
+    let count = 0;
+    for (const blockId of guard(path, () => listBlocks.all(compactionId))) {
+      const lines = guard(path, () => {
+        const rows = listLines.all(blockId);
+        checkPlaces(rows);
+        const raw = readBlock(blockId);
+        return rows.map((row) => toLine(row, raw));
+      });
+      count += lines.length;
+      yield* lines;
+    }
+    guard(path, () => {
+      if (count !== archivedCount) throw new DamageError(`${count} of ${archivedCount} archived lines are there`);
+    });
+  }
+
+  const readSurvivors = (cycleId: number): readonly StoredLine[] => {
+    let block: { readonly id: number; readonly raw: Uint8Array } | null = null;
+    const rows = listSurvivors.all(cycleId);
+    for (const ofBlock of Map.groupBy(rows, (row) => row['block_id']).values()) checkPlaces(ofBlock);
+    return rows.map((row) => {
+      const id = readInteger(row, 'block_id');
+      if (block?.id !== id) block = { id, raw: readBlock(id) };
+      return toLine(row, block.raw);
+    });
+  };
+
+  return { readLines, readSurvivors: (cycleId) => guard(path, () => readSurvivors(cycleId)) };
+}
+
+/** Reads one block and decompresses it. Throws a `DamageError`. */
+function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
+  const getBlock = db.prepare<[number], Row>(GET_BLOCK);
+  return (id) => {
+    const row = getBlock.get(id);
+    if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
+    const [rawSizeBytes, firstLine] = [readInteger(row, 'raw_size_bytes'), readInteger(row, 'first_line')];
+    return unpackBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
+  };
+}
+
+function toLine(row: Row, raw: Uint8Array): StoredLine {
+  return {
+    id: readInteger(row, 'id'),
+    line: readInteger(row, 'line'),
+    fate: readFate(row, 'fate'),
+    cycleId: readOptionalInteger(row, 'cycle_id'),
+    batchId: readOptionalInteger(row, 'batch_id'),
+    sha256: readHash(row, 'sha256'),
+    bytes: takeLine(row, raw),
+    messageIndex: readOptionalInteger(row, 'message_index'),
+  };
+}
+
+/** A batch and all that it was made from. Each comes once, so that damaged ones that name each other make no endless loop. */
+const FAMILY = `
+WITH RECURSIVE family (id) AS (
+  SELECT :batch UNION SELECT s.source_id FROM family JOIN batch_sources AS s ON s.batch_id = family.id
+)`;
+const LIST_FAMILY_BLOCKS = `
+${FAMILY}
+SELECT l.block_id FROM family JOIN lines AS l ON l.batch_id = family.id
+UNION SELECT l.block_id FROM family JOIN carried_lines AS d ON d.batch_id = family.id JOIN lines AS l ON l.id = d.line_id
+ORDER BY 1`;
+const LIST_FAMILY_LINES = `
+${FAMILY}
+SELECT ${LINE_COLUMNS}, l.offset FROM lines AS l ${LINE_JOINS}
+WHERE l.block_id = :block AND (l.batch_id IN (SELECT id FROM family)
+  OR l.id IN (SELECT d.line_id FROM carried_lines AS d WHERE d.batch_id IN (SELECT id FROM family)))
+ORDER BY l.line`;
+const GET_PLACE = 'SELECT id, block_id, offset, size_bytes, sha256, line FROM lines WHERE id = ?';
+const GET_BLOCK_HEAD =
+  'SELECT first_line, raw_size_bytes, substr(data, 1, :packedBytes) AS data FROM blocks WHERE id = :id';
+
+/** So much of packed data may be a piece that ends too late to be unpacked. */
+const PACKING_BYTES = 256 * 1024;
+/** Of a megabyte at the most: what holds a longer line is not unpacked whole. */
+const MAX_RECENT_BLOCKS = 16;
+/** Unpacking stops at so many times what is wanted. */
+const MAX_SURPLUS = 4;
+
+type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
+
+/** Gives the bytes of archived lines back, whatever compaction they are of. */
+export function createOriginals(db: Database.Database, path: string): Originals {
+  const getPlace = db.prepare<[number], Row>(GET_PLACE);
+  const readBlock = createBlockReader(db);
+
+  const readPlace = (lineId: number): Row => {
+    const row = getPlace.get(lineId);
+    if (row === undefined) throw new DamageError(`archived line ${lineId} is missing`);
+    return row;
+  };
+
+  /** The beginning of a block that is not to be unpacked whole. */
+  const readBlockHead = (id: number, wantedBytes: number): Uint8Array => {
+    const row = db.prepare<[object], Row>(GET_BLOCK_HEAD).get({ id, packedBytes: wantedBytes + PACKING_BYTES });
+    return row === undefined ? new Uint8Array() : unpackHead(readBytes(row, 'data'), wantedBytes);
+  };
+
+  /** Who searches asks for the same blocks again and again. */
+  const recent = new Map<number, Uint8Array>();
+  const recall = (id: number): Uint8Array => {
+    const raw = recent.get(id) ?? readBlock(id);
+    if (raw.length > MAX_BLOCK_BYTES) return raw;
+    recent.delete(id);
+    recent.set(id, raw);
+    for (const oldest of recent.keys()) {
+      if (recent.size <= MAX_RECENT_BLOCKS) break;
+      recent.delete(oldest);
+    }
+    return raw;
+  };
+
+  const readHeads = (lineIds: readonly number[], maxBytes: number): ReadonlyMap<number, Uint8Array> => {
+    const heads = new Map<number, Uint8Array>();
+    const byBlock = Map.groupBy(lineIds.map(readPlace), (row) => readInteger(row, 'block_id'));
+    for (const [blockId, rows] of byBlock) {
+      const ends = rows.map((row) => readInteger(row, 'offset') + Math.min(maxBytes, readInteger(row, 'size_bytes')));
+      const isLong = rows.some((row) => readInteger(row, 'size_bytes') > maxBytes);
+      const raw = isLong ? readBlockHead(blockId, Math.max(...ends)) : recall(blockId);
+      for (const row of rows) {
+        const offset = readInteger(row, 'offset');
+        const length = Math.min(maxBytes, readInteger(row, 'size_bytes'));
+        heads.set(readInteger(row, 'id'), raw.subarray(offset, offset + length));
+      }
+    }
+    return heads;
+  };
+
+  // Block by block, each with statements of its own: a caller that stops half-way leaves nothing open.
+  function* readOriginals(batch: number): ReturnType<Originals['readOriginals']> {
+    const blocks = guard(path, () => db.prepare<[object], number>(LIST_FAMILY_BLOCKS).pluck().all({ batch }));
+    const listLines = guard(path, () => db.prepare<[object], Row>(LIST_FAMILY_LINES));
+    for (const block of blocks) {
+      yield* guard(path, () => {
+        const rows = listLines.all({ batch, block });
+        checkPlaces(rows);
+        const raw = readBlock(block);
+        return rows.map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
+      });
+    }
+  }
+
+  return {
+    readOriginals,
+    readLine: (lineId) =>
+      guard(path, () => {
+        const row = readPlace(lineId);
+        return takeLine(row, readBlock(readInteger(row, 'block_id')));
+      }),
+    readHeads: (lineIds, maxBytes) => guard(path, () => readHeads(lineIds, maxBytes)),
+  };
+}
+
+function takeLine(row: Row, raw: Uint8Array): Uint8Array {
+  const offset = readInteger(row, 'offset');
+  const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
+  if (hash('sha256', bytes) !== readHash(row, 'sha256'))
+    throw new DamageError(`archived source line ${readInteger(row, 'line')} differs from its hash`);
+  return bytes;
+}
+
+/** What the first packed bytes hold; fewer of them where that is more than is wanted, as with a line that repeats one character. */
+function unpackHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
+  for (let length = packed.length; length > 0; length = Math.floor(length / 2)) {
+    try {
+      const head = zstdDecompressSync(packed.subarray(0, length), {
+        finishFlush: constants.ZSTD_e_continue,
+        maxOutputLength: Math.min(MAX_RAW_BYTES, wantedBytes * MAX_SURPLUS),
+      });
+      return new Uint8Array(head.buffer, head.byteOffset, head.byteLength);
+    } catch (error) {
+      // Too much, or damaged: the reading of the whole line says which.
+      if (!(error instanceof Error && 'code' in error)) throw error;
+    }
+  }
+  return new Uint8Array();
+}

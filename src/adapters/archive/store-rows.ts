@@ -1,0 +1,211 @@
+import { hash } from 'node:crypto';
+import type Database from 'better-sqlite3';
+import type { SummaryBatch } from '../../core/batch.ts';
+import type { Role } from '../../core/message.ts';
+import { spaceOut } from '../../core/search/spaceless.ts';
+import { readTraits } from '../../core/search/traits.ts';
+import type { BatchDraft, BatchRef, CycleDraft, LineDraft } from '../../ports/archive.ts';
+import { type BlockMember, gatherBlocks, packBlock } from './blocks.ts';
+import { FATES, hashColumn, LEVELS, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
+
+const INSERT_CYCLE = `
+INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed,
+  made_count, live_count)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_BATCH = `
+INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_BATCH_SEARCH = 'INSERT INTO batch_search (rowid, content) VALUES (?, ?)';
+const INSERT_SOURCE = 'INSERT INTO batch_sources (batch_id, position, source_id) VALUES (?, ?, ?)';
+const INSERT_LIVE = 'INSERT INTO live_batches (cycle_id, position, batch_id) VALUES (?, ?, ?)';
+const FIND_LABEL = 'SELECT 1 FROM batches WHERE label = ?';
+
+/** Rows of a cycle that was just stored. */
+export type CycleIds = {
+  readonly cycleId: number;
+  /** By position in `newBatches`. */
+  readonly batchIds: readonly number[];
+};
+
+type CyclePlace = { readonly compactionId: number; readonly position: number };
+
+export function createCycleWriter(db: Database.Database): (draft: CycleDraft, place: CyclePlace) => CycleIds {
+  const insertCycle = db.prepare(INSERT_CYCLE);
+  const insertBatch = db.prepare(INSERT_BATCH);
+  const insertBatchSearch = db.prepare(INSERT_BATCH_SEARCH);
+  const insertSource = db.prepare(INSERT_SOURCE);
+  const insertLive = db.prepare(INSERT_LIVE);
+  const findLabel = db.prepare(FIND_LABEL);
+
+  const writeBatch = (draft: CycleDraft, cycleId: number, position: number, batch: BatchDraft): number => {
+    const { conversationId, cycle } = draft;
+    const label = makeUnique(
+      buildLabel({ conversationId, cycle, position, batch }),
+      (name) => findLabel.get(name) !== undefined,
+    );
+    const { lastInsertRowid } = insertBatch.run(
+      cycleId,
+      position,
+      label,
+      textColumn(batch.content),
+      hash('sha256', batch.content, 'buffer'),
+      batch.depth,
+      timeColumn(batch.startTime),
+      timeColumn(batch.endTime),
+      batch.messageCount,
+      batch.firstIndex ?? null,
+      batch.lastIndex ?? null,
+      LEVELS.indexOf(batch.level ?? 'plain'),
+    );
+    const batchId = Number(lastInsertRowid);
+    insertBatchSearch.run(batchId, spaceOut(batch.content));
+    return batchId;
+  };
+
+  return (draft, { compactionId, position }) => {
+    const { lastInsertRowid } = insertCycle.run(
+      compactionId,
+      position,
+      textColumn(draft.conversationId),
+      draft.cycle,
+      draft.parentCycleId,
+      hashColumn(draft.clipSha256),
+      draft.messagesCompressed,
+      draft.newBatches.length,
+      draft.live.length,
+    );
+    const cycleId = Number(lastInsertRowid);
+    const batchIds: number[] = [];
+    draft.newBatches.forEach((batch, at) => {
+      const batchId = writeBatch(draft, cycleId, at, batch);
+      // Only batches made before this one can be its sources.
+      batch.sources.forEach((source, index) => insertSource.run(batchId, index, resolve(source, batchIds)));
+      batchIds.push(batchId);
+    });
+    draft.live.forEach((live, at) => insertLive.run(cycleId, at, resolve(live, batchIds)));
+    return { cycleId, batchIds };
+  };
+}
+
+function resolve(ref: BatchRef, batchIds: readonly number[]): number {
+  if (ref.kind === 'stored') return ref.id;
+  const id = batchIds[ref.position];
+  if (id === undefined) throw new Error(`no new batch at position ${ref.position}`);
+  return id;
+}
+
+type LabelInput = {
+  readonly conversationId: string;
+  readonly cycle: number;
+  /** Of the batch among those that the cycle made, from 0. */
+  readonly position: number;
+  readonly batch: SummaryBatch;
+};
+
+/** The name by which people ask for a batch: by its end, else by its messages, else by where it was made. Not yet unique. */
+export function buildLabel({ conversationId, cycle, position, batch }: LabelInput): string {
+  const stem = `compaction-batch-${conversationId.toWellFormed()}`;
+  const endMs = timeColumn(batch.endTime);
+  if (endMs !== null) return `${stem}-${new Date(endMs).toISOString()}`;
+  if (batch.firstIndex === undefined || batch.lastIndex === undefined) return `${stem}-cycle-${cycle}-${position + 1}`;
+  return `${stem}-messages-${batch.firstIndex}-${batch.lastIndex}`;
+}
+
+/**
+ * The label itself, or with `-2`, `-3`, … one that is free: the first, unless one before it was given up. Thousands of copies of one
+ * conversation may share a label, so it is looked for by doubling and halving.
+ */
+export function makeUnique(label: string, isTaken: (label: string) => boolean): string {
+  if (!isTaken(label)) return label;
+  let taken = 1;
+  let free = 2;
+  while (isTaken(`${label}-${free}`)) {
+    taken = free;
+    free *= 2;
+  }
+  while (free - taken > 1) {
+    const middle = Math.floor((taken + free) / 2);
+    if (isTaken(`${label}-${middle}`)) taken = middle;
+    else free = middle;
+  }
+  return `${label}-${free}`;
+}
+
+const INSERT_BLOCK =
+  'INSERT INTO blocks (compaction_id, position, first_line, raw_size_bytes, data) VALUES (?, ?, ?, ?, ?)';
+const INSERT_LINE = `
+INSERT INTO lines (block_id, line, offset, size_bytes, fate, cycle_id, batch_id, role, at_ms, message_index, message_id, name, traits, sha256)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+const INSERT_MESSAGE_SEARCH = 'INSERT INTO message_search (rowid, text) VALUES (?, ?)';
+const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NOTHING';
+
+/** Search finds a message by its first 200,000 characters: what lies beyond is output that no person wrote. The line itself is whole. */
+const MAX_SEARCH_CHARS = 200_000;
+
+type LineTarget = { readonly compactionId: number; readonly cycles: readonly CycleIds[] };
+
+export function createLineWriter(db: Database.Database): (lines: Iterable<LineDraft>, target: LineTarget) => void {
+  const insertBlock = db.prepare(INSERT_BLOCK);
+  const insertLine = db.prepare(INSERT_LINE);
+  const insertMessageSearch = db.prepare(INSERT_MESSAGE_SEARCH);
+  const insertSpeaker = db.prepare(INSERT_SPEAKER);
+
+  const writeLine = (
+    { draft, offset, sizeBytes, sha256 }: BlockMember,
+    blockId: number,
+    cycles: readonly CycleIds[],
+  ): void => {
+    const { cycleId, batchId } = ownerOf(draft, cycles);
+    const { message } = draft;
+    const name = message === null || message.name === null ? null : textColumn(message.name);
+    const { lastInsertRowid } = insertLine.run(
+      blockId,
+      draft.line,
+      offset,
+      sizeBytes,
+      FATES.indexOf(draft.fate),
+      cycleId,
+      batchId,
+      message === null ? null : ROLES.indexOf(message.role),
+      message === null ? null : timeColumn(message.at),
+      message?.index ?? null,
+      message === null || message.id === `line:${draft.line}` ? null : textColumn(message.id),
+      name,
+      message === null ? 0 : traitsColumn(readTraits(message.text)),
+      sha256,
+    );
+    if (message === null) return;
+    insertMessageSearch.run(lastInsertRowid, spaceOut(message.text.slice(0, MAX_SEARCH_CHARS)));
+    if (name !== null && isSpeaker(message.role)) insertSpeaker.run(name);
+  };
+
+  return (lines, { compactionId, cycles }) => {
+    let position = 0;
+    for (const { raw, members } of gatherBlocks(lines)) {
+      const firstLine = members[0]?.draft.line;
+      if (firstLine === undefined) continue;
+      const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, packBlock(raw));
+      for (const member of members) writeLine(member, Number(lastInsertRowid), cycles);
+      position += 1;
+    }
+  };
+}
+
+/** A tool's name is what it does: asked for, it is a word like any other. */
+function isSpeaker(role: Role): boolean {
+  return role === 'user' || role === 'assistant';
+}
+
+/** A summarized line belongs to its batch, and through it to the batch's cycle; any other to a cycle, or to none. */
+function ownerOf(
+  { line, fate, cycle, batch }: BlockMember['draft'],
+  cycles: readonly CycleIds[],
+): { readonly cycleId: number | null; readonly batchId: number | null } {
+  const ids = cycle === null ? null : cycles[cycle];
+  if (ids === undefined) throw new Error(`source line ${line} is of cycle ${cycle}, of ${cycles.length}`);
+  if (fate !== 'summarized') return { cycleId: ids?.cycleId ?? null, batchId: null };
+  const batchId = batch === null ? undefined : ids?.batchIds[batch];
+  if (batchId === undefined)
+    throw new Error(`source line ${line} is summarized, but in no batch (cycle ${cycle}, batch ${batch})`);
+  return { cycleId: null, batchId };
+}

@@ -1,0 +1,226 @@
+import { closeSync, mkdtempSync, openSync, rmdirSync, statfsSync, unlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { addAbortSignal, Readable } from 'node:stream';
+import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { FileFailure, Packing, PackingProblem } from '../../ports/files.ts';
+import { isSkippable, MAGIC_BYTES, tellPacking } from './compression.ts';
+import { errorCode, writeAll } from './system.ts';
+
+export type PackedFile = {
+  /** As messages call it. */
+  readonly path: string;
+  readonly packing: Exclude<Packing, 'none'>;
+  /** On disk. */
+  readonly sizeBytes: number;
+  /** Bytes on disk, fewer at the end; throws what the system says. */
+  readonly read: (start: number, length: number) => Uint8Array;
+  readonly signal: AbortSignal | undefined;
+  /** How large its content may be; undefined: as its size on disk makes likely. */
+  readonly maxUnpackedBytes: number | undefined;
+};
+
+/** The content of a packed file, in a file without a name; to be closed. */
+export type Unpacked = { readonly fd: number; readonly sizeBytes: number };
+
+const MAX_BYTES = 2 * 1024 ** 3;
+/** Transcripts are text: they become 3 to 20 times as large. */
+const MAX_RATIO = 100;
+/** A small file may become this large whatever its ratio: that harms nobody. */
+const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
+/** Others need room too. */
+const SPARED_BYTES = 1024 ** 3;
+
+type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
+
+function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
+  const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
+  const maxBytes = maxUnpackedBytes ?? usualBytes;
+  const roomBytes = findRoom();
+  if (roomBytes < maxBytes)
+    return {
+      maxBytes: roomBytes,
+      watchesRatio: true,
+      failure: { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' },
+    };
+  const failure = { kind: 'unpacks-too-large', path, limitBytes: maxBytes } as const;
+  return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
+}
+
+function findRoom(): number {
+  try {
+    const { bavail, bsize } = statfsSync(tmpdir());
+    return Math.max(0, bavail * bsize - SPARED_BYTES);
+  } catch (error) {
+    if (errorCode(error) === null) throw error;
+    return Number.POSITIVE_INFINITY; // a folder that cannot be looked at is told of where the file is made in it
+  }
+}
+
+/** Unpacks every part of a file (members of gzip, frames of zstd), once and in bounded memory. Rejects when it is interrupted. */
+export async function unpack(file: PackedFile): Promise<Result<Unpacked, FileFailure>> {
+  const limit = findLimit(file);
+  const spool = openSpool(file.path);
+  if (!spool.ok) return spool;
+  const fd = spool.value;
+  try {
+    const unpacked = await unpackParts(file, { fd, limit });
+    if (!unpacked.ok) closeSync(fd);
+    return unpacked;
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}
+
+async function unpackParts(
+  file: PackedFile,
+  { fd, limit }: { readonly fd: number; readonly limit: Limit },
+): Promise<Result<Unpacked, FileFailure>> {
+  const damaged = (problem: PackingProblem): Result<never, FileFailure> =>
+    err({ kind: 'damaged', path: file.path, packing: file.packing, problem });
+  let written = 0;
+  // Node unpacks all members of gzip at one go, and of zstd one frame.
+  for (let at = 0; at < file.sizeBytes;) {
+    const head = file.read(at, SKIPPABLE_HEAD_BYTES);
+    if (isSkippable(head)) {
+      const frame = skippableBytes(head);
+      if (frame === null || at + frame > file.sizeBytes) return damaged('cut-off');
+      at += frame;
+      continue;
+    }
+    if (tellPacking(head) !== file.packing) {
+      const isStump = head.length < MAGIC_BYTES && at > 0 && isBegun(file, at);
+      return damaged(isStump ? 'cut-off' : 'trailing');
+    }
+    const part = await unpackPart(file, { at, fd, limit, before: written });
+    if (!part.ok) return part.error.kind === 'problem' ? damaged(part.error.problem) : err(part.error.failure);
+    if (part.value.read === 0) return damaged('broken');
+    at += part.value.read;
+    written += part.value.written;
+  }
+  return ok({ fd, sizeBytes: written });
+}
+
+/** What is left is the beginning of what the file began with. */
+function isBegun({ read }: PackedFile, at: number): boolean {
+  const rest = read(at, MAGIC_BYTES);
+  const first = read(0, MAGIC_BYTES);
+  return rest.every((byte, index) => byte === first[index]);
+}
+
+const SKIPPABLE_HEAD_BYTES = 8;
+
+/** The size of a skippable frame; null: its head is not whole. */
+function skippableBytes(head: Uint8Array): number | null {
+  if (head.length < SKIPPABLE_HEAD_BYTES) return null;
+  return SKIPPABLE_HEAD_BYTES + new DataView(head.buffer, head.byteOffset, head.length).getUint32(4, true);
+}
+
+type Part = { readonly read: number; readonly written: number };
+type PartFailure =
+  | { readonly kind: 'problem'; readonly problem: PackingProblem }
+  | { readonly kind: 'file'; readonly failure: FileFailure };
+
+const PIECE_BYTES = 256 * 1024;
+
+async function unpackPart(
+  file: PackedFile,
+  {
+    at,
+    fd,
+    limit,
+    before,
+  }: { readonly at: number; readonly fd: number; readonly limit: Limit; readonly before: number },
+): Promise<Result<Part, PartFailure>> {
+  const engine = createEngine(file.packing);
+  if (file.signal !== undefined) addAbortSignal(file.signal, engine);
+  const source = Readable.from(readPacked(file, at), { objectMode: false, highWaterMark: PIECE_BYTES });
+  source.on('error', (error) => engine.destroy(error));
+  source.pipe(engine);
+  let written = 0;
+  try {
+    for await (const piece of engine) {
+      const total = before + written + piece.length;
+      if (total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
+      // Looked at on the way, so that little of a bomb is unpacked.
+      const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * (at + engine.bytesWritten));
+      if (limit.watchesRatio && total > likelyBytes)
+        return err({ kind: 'file', failure: { kind: 'unpacks-too-large', path: file.path, limitBytes: likelyBytes } });
+      const failure = tryWrite(fd, piece, file.path);
+      if (failure !== null) return err({ kind: 'file', failure });
+      written += piece.length;
+    }
+    return ok({ read: engine.bytesWritten, written });
+  } catch (error) {
+    const problem = problemOf(error);
+    if (problem === null) throw error;
+    return err({ kind: 'problem', problem });
+  } finally {
+    source.destroy();
+    engine.destroy();
+  }
+}
+
+function createEngine(packing: PackedFile['packing']): Gunzip | ZstdDecompress {
+  return packing === 'gzip'
+    ? createGunzip({ chunkSize: PIECE_BYTES })
+    : createZstdDecompress({ chunkSize: PIECE_BYTES });
+}
+
+function* readPacked({ read, sizeBytes }: PackedFile, from: number): Generator<Uint8Array> {
+  for (let at = from; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
+}
+
+function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
+  try {
+    writeAll(fd, piece);
+    return null;
+  } catch (error) {
+    return toRoomFailure(error, path);
+  }
+}
+
+/** What is wrong with packed data, by what zlib and zstd say; null: they did not say it. */
+function problemOf(error: unknown): PackingProblem | null {
+  const isTheirs = error instanceof Error && 'code' in error && errorCode(error) === null;
+  if (!isTheirs || typeof error.code !== 'string') return null;
+  if (error.code === 'Z_BUF_ERROR') return 'cut-off';
+  // The head of the first member was looked at before.
+  if (error.code === 'Z_DATA_ERROR') return error.message === 'incorrect header check' ? 'trailing' : 'broken';
+  if (error.code === 'ZSTD_error_frameParameter_windowTooLarge') return 'too-wide';
+  return error.code.startsWith('ZSTD_error_') ? 'broken' : null;
+}
+
+/**
+ * A file without a name, open for writing and reading, in the folder for temporary files: whatever ends the process, nothing of a private
+ * conversation is left there. `path` is what messages are about.
+ */
+function openSpool(path: string): Result<number, FileFailure> {
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'compact-unpacked-'));
+    const file = join(folder, 'content');
+    try {
+      const fd = openSync(file, 'wx+', 0o600);
+      try {
+        unlinkSync(file);
+      } catch (error) {
+        closeSync(fd);
+        throw error;
+      }
+      return ok(fd);
+    } finally {
+      rmdirSync(folder);
+    }
+  } catch (error) {
+    return err(toRoomFailure(error, path));
+  }
+}
+
+/** Why a file's content cannot be kept while it is read; an error that is not the system's is thrown on. */
+function toRoomFailure(error: unknown, path: string): FileFailure {
+  const code = errorCode(error);
+  if (code === null) throw error;
+  return { kind: 'no-room', path, folder: tmpdir(), code };
+}

@@ -1,0 +1,181 @@
+import { createGoPattern, type GoPattern, type Match, type Span } from '../go-pattern.ts';
+import { entropyOf, type SecretRule } from '../rule.ts';
+import { type FileAllowlist, KNOWN_KEYS } from './schema.ts';
+
+type RuleParts = {
+  readonly id: string;
+  /** Compiled when the first text comes that it has to look at. */
+  readonly pattern: () => GoPattern;
+  /** 0: the first group that took part, or the whole match where there is none. */
+  readonly secretGroup: number;
+  /** Bits a character that a secret must have more than; 0: any. */
+  readonly minEntropy: number;
+  readonly keywords: readonly string[];
+  readonly allowlists: readonly Allowlist[];
+};
+
+/** A rule of gitleaks' kind: what its expression finds, unless that is too regular or allowed to stay. */
+export function toSecretRule(parts: RuleParts): SecretRule {
+  const { secretGroup, minEntropy, allowlists } = parts;
+  const keywords = parts.keywords.map((keyword) => keyword.toLowerCase());
+  const kind = parts.id.replaceAll(/[^\w.-]+/g, '-').slice(0, MAX_KIND_CHARS);
+  return {
+    keywords,
+    *find(text, folded) {
+      for (const window of windowsOf(folded, keywords)) {
+        const piece = text.slice(window.start, window.end);
+        for (const match of parts.pattern().matches(piece)) {
+          const span = withoutQuotes(piece, secretOf(match, secretGroup));
+          if (span === null || span.end === span.start) continue;
+          const secret = piece.slice(span.start, span.end);
+          if (minEntropy > 0 && entropyOf(secret) <= minEntropy) continue;
+          const finding: Finding = {
+            secret,
+            match: piece.slice(match.start, match.end),
+            line: () => lineAround(piece, match.start, match.end),
+          };
+          if (allowlists.some((allows) => allows(finding))) continue;
+          yield { start: window.start + span.start, end: window.start + span.end, kind };
+        }
+      }
+    },
+  };
+}
+
+const MAX_KIND_CHARS = 64;
+// As much of a line as a person would read; a transcript may have megabytes in one.
+const MAX_LINE_CHARS = 2000;
+
+function secretOf(match: Match, secretGroup: number): Span | null {
+  const { start, end, groups } = match;
+  if (secretGroup > 0) return groups[secretGroup - 1] ?? null;
+  return groups.find((group) => group !== null && group.end > group.start) ?? { start, end };
+}
+
+/** Some expressions take the quotes around a secret along. */
+function withoutQuotes(text: string, span: Span | null): Span | null {
+  if (span === null || !/^(["'`])[^]*\1$/.test(text.slice(span.start, span.end))) return span;
+  return span.end - span.start < 2 ? span : { start: span.start + 1, end: span.end - 1 };
+}
+
+function lineAround(text: string, start: number, end: number): string {
+  const lineStart = text.lastIndexOf('\n', Math.max(0, start - 1)) + 1;
+  const next = text.indexOf('\n', end);
+  const lineEnd = next < 0 ? text.length : next;
+  return text.slice(Math.max(lineStart, start - MAX_LINE_CHARS), Math.min(lineEnd, end + MAX_LINE_CHARS));
+}
+
+/** What a rule found, and where. */
+type Finding = { readonly secret: string; readonly match: string; readonly line: () => string };
+
+/** Whether what was found is allowed to stay. */
+export type Allowlist = (finding: Finding) => boolean;
+
+export type ReadAllowlist = {
+  readonly allows: Allowlist;
+  /** Empty: of all rules. */
+  readonly targetRules: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+/** Warnings begin with `name`, which says whose allowlist it is. Paths and commits mean nothing here: a conversation has none. */
+export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist {
+  const { regexes = [], stopwords = [], paths = [], commits = [], targetRules = [] } = list;
+  const warnings: string[] = Object.keys(list)
+    .filter((key) => !KNOWN_KEYS.allowlist.includes(key))
+    .map((key) => `${name}: the key ${key} is not known and does nothing`);
+  const patterns: GoPattern[] = [];
+  for (const source of regexes) {
+    const pattern = createGoPattern(source);
+    if (pattern.ok) patterns.push(pattern.value);
+    else warnings.push(`${name}: the regex "${source}" is left out, it ${pattern.error}`);
+  }
+  const words = stopwords.map((word) => word.toLowerCase());
+  const needsAll = ['AND', 'and', '&&'].includes(list.condition ?? 'OR');
+  // Left out, they must not widen what is allowed.
+  const isNever = needsAll && (paths.length > 0 || commits.length > 0 || patterns.length < regexes.length);
+  if (isNever) warnings.push(`${name}: it is left out, as not all of its conditions can be met in a conversation`);
+  else if (paths.length > 0 || commits.length > 0) {
+    warnings.push(`${name}: its paths and commits do nothing here, a conversation has none`);
+  }
+  const checks: Allowlist[] = [];
+  if (patterns.length > 0) {
+    const target = list.regexTarget ?? 'secret';
+    checks.push((finding) => {
+      const text = target === 'line' ? finding.line() : target === 'match' ? finding.match : finding.secret;
+      return patterns.some((pattern) => pattern.test(text));
+    });
+  }
+  if (words.length > 0) {
+    checks.push(({ secret }) => {
+      const folded = secret.toLowerCase();
+      return words.some((word) => folded.includes(word));
+    });
+  }
+  const allows: Allowlist = (finding) => {
+    if (isNever || checks.length === 0) return false;
+    return needsAll ? checks.every((check) => check(finding)) : checks.some((check) => check(finding));
+  };
+  return { allows, targetRules, warnings };
+}
+
+/** Before a keyword stands at most a name that ends with it; behind it stand signs, blanks and the secret. */
+const CHARS_BEFORE = 128;
+const CHARS_AFTER = 1024;
+/** A window ends at white space, so that no key is cut; no key is longer. */
+const MAX_KEY_CHARS = 4096;
+/**
+ * To find all matches of an expression can take the square of the text's length, even with a linear engine: each search may run to the
+ * end and give up. So no search sees more than this.
+ */
+const MAX_WINDOW_CHARS = 16_384;
+const OVERLAP_CHARS = 2048;
+
+/**
+ * The stretches of a text in which a rule can find something: around its keywords, or everywhere if it has none. Long stretches are
+ * cut into overlapping ones. `folded` is the text in lower case, as are the keywords.
+ */
+function windowsOf(folded: string, keywords: readonly string[]): readonly Span[] {
+  const stretches = keywords.length === 0 ? [{ start: 0, end: folded.length }] : aroundKeywords(folded, keywords);
+  return stretches.flatMap(cutLong);
+}
+
+function aroundKeywords(folded: string, keywords: readonly string[]): readonly Span[] {
+  const places = keywords.flatMap((keyword) => placesOf(folded, keyword)).sort((a, b) => a - b);
+  const stretches: { start: number; end: number }[] = [];
+  for (const place of places) {
+    const start = Math.max(0, place - CHARS_BEFORE);
+    const last = stretches.at(-1);
+    if (last !== undefined && place + CHARS_AFTER <= last.end) continue;
+    const end = endOfWord(folded, place + CHARS_AFTER);
+    if (last !== undefined && start <= last.end) last.end = end;
+    else stretches.push({ start, end });
+  }
+  return stretches;
+}
+
+function placesOf(folded: string, keyword: string): readonly number[] {
+  const places: number[] = [];
+  // Places closer than this lie in the window of the one before.
+  for (let at = folded.indexOf(keyword); at >= 0; at = folded.indexOf(keyword, at + Math.max(keyword.length, 64))) {
+    places.push(at);
+  }
+  return places;
+}
+
+function endOfWord(text: string, from: number): number {
+  if (from >= text.length) return text.length;
+  const limit = Math.min(text.length, from + MAX_KEY_CHARS);
+  for (let at = from; at < limit; at += 1) if (/\s/.test(text.charAt(at))) return at + 1;
+  return limit;
+}
+
+function cutLong({ start, end }: Span): readonly Span[] {
+  if (end - start <= MAX_WINDOW_CHARS) return [{ start, end }];
+  const step = MAX_WINDOW_CHARS - OVERLAP_CHARS;
+  const count = Math.ceil((end - start - OVERLAP_CHARS) / step);
+  return Array.from({ length: count }, (_, index) => {
+    const from = start + index * step;
+    return { start: from, end: Math.min(end, from + MAX_WINDOW_CHARS) };
+  });
+}

@@ -1,0 +1,158 @@
+import { err, ok, type Result } from '../core/result.ts';
+import type { Environment } from './find.ts';
+import type { LoadedConfig } from './load.ts';
+import type { ResolvedSettings, SettingFlags } from './resolve.ts';
+import { hideCredentials } from './settings.ts';
+
+/** Where a model is asked, and with what. The key is a secret: it is never shown. */
+export type ModelAccess = ServiceAccess & { readonly provider: ServiceName; readonly model: string };
+
+type AccessInput = {
+  readonly settings: ResolvedSettings;
+  readonly config: LoadedConfig;
+  readonly flags: SettingFlags;
+  readonly environment: Environment;
+  /** Nothing will be sent, so that no key is needed. */
+  readonly isDryRun: boolean;
+};
+
+/** Null for the provider that needs no model; the error is a sentence for the user. */
+export function resolveModelAccess(input: AccessInput): Result<ModelAccess | null, string> {
+  const { settings } = input;
+  const { name: model, provider } = settings.summarization;
+  if (!isModelProvider(provider)) return offlineAccess(input);
+  if (model === null)
+    return err(`the provider '${provider}' needs a model: name it with --model, or as name in the configuration`);
+  const access = resolveServiceAccess({
+    ...input,
+    provider,
+    section: settings.summarization,
+    otherUrl: 'another one with --base-url',
+  });
+  return access.ok ? ok({ provider, model, ...access.value }) : access;
+}
+
+/** Whoever names a model on the command line believes that it is asked. */
+function offlineAccess({ flags: { summarization } }: AccessInput): Result<null, string> {
+  const unused = [
+    ...(summarization?.name === undefined ? [] : ['--model']),
+    ...(summarization?.base_url === undefined ? [] : ['--base-url']),
+  ];
+  if (unused.length === 0) return ok(null);
+  return err(
+    `the provider 'extractive' works offline and has no models, so ${unused.join(' and ')} would do nothing: add --provider ${Object.keys(SERVICES).join('|')}`,
+  );
+}
+
+function isModelProvider(name: string): name is ServiceName {
+  return Object.hasOwn(SERVICES, name);
+}
+
+/** Where texts are turned into vectors, and with what. The key is a secret: it is never shown. */
+export type EmbeddingAccess = ServiceAccess & {
+  readonly provider: 'openai-compat' | 'ollama';
+  readonly model: string;
+  /** Null: as the model gives them. */
+  readonly dimensions: number | null;
+};
+
+/** Null: nobody is to be asked; the error is a sentence for the user. */
+export function resolveEmbeddingAccess(input: Omit<AccessInput, 'flags'>): Result<EmbeddingAccess | null, string> {
+  const { provider, model, dimensions } = input.settings.embedding;
+  if (provider === null) {
+    return model === null ? ok(null) : err(`[embedding] names the model '${model}' and no provider: say who gives it`);
+  }
+  if (model === null) return err(`[embedding] has the provider '${provider}' and no model: name one`);
+  const access = resolveServiceAccess({
+    ...input,
+    provider,
+    section: input.settings.embedding,
+    otherUrl: 'another one as base_url of [embedding] in a configuration of your own',
+  });
+  return access.ok ? ok({ provider, model, dimensions, ...access.value }) : access;
+}
+
+type ServiceName = 'anthropic' | 'openai-compat' | 'ollama';
+
+type ServiceFacts = {
+  readonly baseUrl: string;
+  /** The environment variable that holds the key by custom; null: no key is needed. */
+  readonly keyVariable: string | null;
+};
+
+const SERVICES: { readonly [name in ServiceName]: ServiceFacts } = {
+  anthropic: { baseUrl: 'https://api.anthropic.com', keyVariable: 'ANTHROPIC_API_KEY' },
+  'openai-compat': { baseUrl: 'https://api.openai.com/v1', keyVariable: 'OPENAI_API_KEY' },
+  ollama: { baseUrl: 'http://localhost:11434/v1', keyVariable: null },
+};
+
+/** Where a service is, and with what it is asked. The key is a secret: it is never shown. */
+type ServiceAccess = {
+  readonly baseUrl: string;
+  /** Null: the service wants none. */
+  readonly apiKey: string | null;
+  readonly redactsSecrets: boolean;
+};
+
+type ServiceInput = Omit<AccessInput, 'flags'> & {
+  readonly provider: ServiceName;
+  /** As it applies. */
+  readonly section: {
+    readonly base_url: string | null;
+    readonly api_key: string | null;
+    readonly api_key_env: string | null;
+  };
+  /** How another host can be named: "another one with --base-url". */
+  readonly otherUrl: string;
+};
+
+/** The error is a sentence for the user. */
+function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string> {
+  const { provider, otherUrl, config, settings, section } = input;
+  const facts = SERVICES[provider];
+  const baseUrl = section.base_url ?? facts.baseUrl;
+  const host = hostOf(baseUrl);
+  if (host === null) return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give ${otherUrl}`);
+  const isLocal = isLoopback(host);
+  const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
+  if (hideCredentials(baseUrl) !== baseUrl) {
+    return err(
+      `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
+    );
+  }
+  const key = input.isDryRun ? ok(null) : findKey(input, facts);
+  if (!key.ok) return key;
+  if (!input.isDryRun && key.value === null && isOwn && facts.keyVariable !== null) {
+    return err(
+      `the provider '${provider}' needs a key: set ${facts.keyVariable}, or name another variable with api_key_env in the configuration`,
+    );
+  }
+  const redactsSecrets = config.values.privacy?.redact ?? (settings.privacy.redact && !isLocal);
+  return ok({ baseUrl, apiKey: key.value, redactsSecrets });
+}
+
+/** The file's own key, the variable that it names, or the provider's; an empty one is none. */
+function findKey({ section, environment }: ServiceInput, { keyVariable }: ServiceFacts): Result<string | null, string> {
+  const { api_key: ownKey, api_key_env: namedVariable } = section;
+  if (ownKey !== null) return ok(ownKey);
+  const variable = namedVariable ?? keyVariable;
+  const found = variable === null ? '' : (environment[variable] ?? '').trim();
+  if (found === '' && namedVariable !== null) {
+    return err(`the configuration says that the key is in ${namedVariable}, and that variable is not set`);
+  }
+  return ok(found === '' ? null : found);
+}
+
+function originOf(url: string): string | null {
+  return URL.parse(url)?.origin ?? null;
+}
+
+function hostOf(url: string): string | null {
+  const parsed = URL.parse(url);
+  return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.hostname : null;
+}
+
+/** As URLs write this machine's own addresses, whatever form they were given in. Names below localhost are asked of a name server by many systems. */
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
+}

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
+import { findForeignEntry, vectorIndexSql } from '../../../src/adapters/archive/identity.ts';
+import { APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
+import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { findVectorExtension } from '../../../src/adapters/archive/vectors/extension.ts';
+import { change } from '../../support/full-archive.ts';
+import { applied, compactionDraft, lineDraft, openAt, tempFolder } from './drafts.ts';
+import { frozenVersions, thawArchive } from './frozen.ts';
+
+/** An archive with one compaction, closed, and then changed by somebody else. */
+function changedArchive(t: TestContext, sql: string): string {
+  const path = join(tempFolder(t), 'archive.db');
+  const archive = openAt(path);
+  applied(archive, compactionDraft(1), [lineDraft(1)]);
+  archive.close();
+  change(path, sql);
+  return path;
+}
+
+const rewrite = (name: string, from: string, to: string): string => `
+PRAGMA writable_schema = ON;
+UPDATE sqlite_schema SET sql = replace(sql, '${from}', '${to}') WHERE name = '${name}';
+PRAGMA writable_schema = RESET;`;
+
+for (const { what, sql, reason } of [
+  {
+    what: 'a trigger that blanks what is stored',
+    sql: 'CREATE TRIGGER blank AFTER INSERT ON blocks BEGIN UPDATE blocks SET data = zeroblob(3); END',
+    reason: 'compact did not make its trigger "blank"',
+  },
+  {
+    what: 'a trigger that has the name of a table',
+    sql: 'CREATE TRIGGER blocks AFTER INSERT ON lines BEGIN DELETE FROM lines; END',
+    reason: 'its trigger "blocks" is not as compact makes it',
+  },
+  {
+    what: 'a view',
+    sql: 'CREATE VIEW everything AS SELECT * FROM lines',
+    reason: 'compact did not make its view "everything"',
+  },
+  {
+    what: 'a table',
+    sql: 'CREATE TABLE notes (text)',
+    reason: 'compact did not make its table "notes"',
+  },
+  {
+    what: 'a table with a hostile name',
+    sql: 'CREATE TABLE "\u001b]0;owned\u0007" (text)',
+    reason: 'compact did not make its table "\\u001b]0;owned\\u0007"',
+  },
+  {
+    what: 'a full-text table',
+    sql: "CREATE VIRTUAL TABLE notes USING fts5 (text, tokenize = 'porter')",
+    reason: 'compact did not make its table "notes"',
+  },
+  {
+    what: 'an index on an expression',
+    sql: 'CREATE INDEX by_settings ON compactions (hex(settings))',
+    reason: 'compact did not make its index "by_settings"',
+  },
+  {
+    what: 'a view in the place of a table',
+    sql: 'DROP TABLE kept_runs; CREATE VIEW kept_runs AS SELECT 1',
+    reason: 'its view "kept_runs" is not as compact makes it',
+  },
+  {
+    what: 'a table of ours with another column',
+    sql: 'ALTER TABLE summaries ADD COLUMN more ANY DEFAULT 1',
+    reason: 'its table "summaries" is not as compact makes it',
+  },
+  {
+    what: 'an index of ours that became another',
+    sql: 'DROP INDEX lines_by_batch; CREATE INDEX lines_by_batch ON lines (batch_id)',
+    reason: 'its index "lines_by_batch" is not as compact makes it',
+  },
+  {
+    what: 'a table of ours without its check',
+    sql: rewrite('blocks', 'data BLOB NOT NULL', 'data BLOB'),
+    reason: 'its table "blocks" is not as compact makes it',
+  },
+  {
+    what: 'an index over vectors with a column more',
+    sql: 'CREATE TABLE message_vector_search_rowids (rowid INTEGER PRIMARY KEY, id, more)',
+    reason: 'compact did not make its table "message_vector_search_rowids"',
+  },
+]) {
+  test(`an archive with ${what} is refused, for writing and for reading, and stays as it is`, (t) => {
+    const path = changedArchive(t, sql);
+    const before = readFileSync(path);
+    for (const create of [true, false]) {
+      const opened = openArchive({ path, create });
+      assert.deepEqual(opened, { ok: false, error: { kind: 'not-ours', path, reason } });
+    }
+    assert.deepEqual(readFileSync(path), before);
+  });
+}
+
+test('a trigger in an archive that is still empty and of an older version never runs', (t) => {
+  const path = join(tempFolder(t), 'archive.db');
+  change(
+    path,
+    `PRAGMA application_id = ${APPLICATION_ID}; CREATE TABLE blocks (x); CREATE TRIGGER t AFTER INSERT ON blocks BEGIN SELECT 1; END`,
+  );
+  const opened = openArchive({ path });
+  const reason = 'compact did not make its table "blocks"';
+  assert.deepEqual(opened, { ok: false, error: { kind: 'not-ours', path, reason } });
+});
+
+test('the statistics that ANALYZE keeps are no foreign tables', (t) => {
+  openAt(changedArchive(t, 'ANALYZE')).close();
+});
+
+test('an archive with vectors holds nothing that this program did not make', (t) => {
+  for (const version of frozenVersions()) {
+    const db = new Database(thawArchive(version, tempFolder(t)), { readonly: true });
+    t.after(() => db.close());
+    assert.equal(findForeignEntry(db, version), null);
+  }
+});
+
+test('what is known of the index over vectors is what the extension makes, for any length', async (t) => {
+  const extension = await findVectorExtension();
+  assert.ok(extension.ok);
+  for (const bits of [8, 1536, 8192]) {
+    const db = new Database(':memory:');
+    t.after(() => db.close());
+    db.loadExtension(extension.value);
+    for (const step of MIGRATIONS) db.exec(step);
+    db.exec(vectorIndexSql(bits));
+    assert.equal(findForeignEntry(db, SCHEMA_VERSION), null);
+  }
+});

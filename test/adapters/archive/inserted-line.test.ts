@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { packOwnLine, readOwnLine } from '../../../src/adapters/archive/blocks.ts';
+
+const toRow = ({ bytes, rawSizeBytes }: ReturnType<typeof packOwnLine>): Record<string, unknown> => ({
+  bytes: Buffer.from(bytes),
+  raw_size: rawSizeBytes,
+});
+
+test('a line comes out as it went in, packed only where that is shorter', () => {
+  const repeated = fc.tuple(fc.string(), fc.nat({ max: 200 })).map(([text, count]) => text.repeat(count));
+  fc.assert(
+    fc.property(fc.oneof(fc.string(), repeated), (text) => {
+      const line = Buffer.from(text);
+      const packed = packOwnLine(line);
+      assert.ok(packed.bytes.length <= line.length);
+      assert.deepEqual(Buffer.from(readOwnLine(toRow(packed))), line);
+    }),
+  );
+});
+
+test('a packed line that is cut off, or gives another length, is damage', () => {
+  const packed = packOwnLine(Buffer.from('a summary '.repeat(40)));
+  assert.notEqual(packed.rawSizeBytes, null);
+  assert.throws(() => readOwnLine(toRow({ ...packed, bytes: packed.bytes.subarray(0, -3) })), /cannot be unpacked/);
+  assert.throws(() => readOwnLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be unpacked/);
+});

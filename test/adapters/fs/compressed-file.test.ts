@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { suite, test, type TestContext } from 'node:test';
+import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
+import { createPackedFile } from '../../../src/adapters/fs/compressed-file.ts';
+import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { err, ok } from '../../../src/core/result.ts';
+import type { FileFailure, Packing, PendingFile } from '../../../src/ports/files.ts';
+import { folderWith } from '../../support/folders.ts';
+
+const store = createFileStore();
+// Each reads one member of gzip, or one frame of zstd, and no more.
+const UNPACK = { gzip: gunzipSync, zstd: zstdDecompressSync };
+
+async function begun<T>(path: string, packing: Packing, work: (pending: PendingFile) => Promise<T>): Promise<T> {
+  const lock = await store.lock(path);
+  assert.ok(lock.ok);
+  const pending = await lock.value.begin(undefined, packing);
+  assert.ok(pending.ok);
+  try {
+    return await work(pending.value);
+  } finally {
+    pending.value.close();
+    lock.value.release();
+  }
+}
+
+async function written(path: string, packing: Packing, pieces: Iterable<Uint8Array>): Promise<Buffer> {
+  await begun(path, packing, async (pending) => {
+    for (const piece of pieces) {
+      pending.write(piece);
+      await pending.catchUp('here');
+    }
+    assert.deepEqual(await pending.catchUp('end'), ok(undefined));
+    assert.deepEqual([pending.sync(), await pending.rename()], [ok(undefined), ok(undefined)]);
+  });
+  return readFileSync(path);
+}
+
+const pathIn = (context: TestContext): string => join(folderWith(context, {}), 'out');
+
+for (const packing of ['gzip', 'zstd'] as const) {
+  suite(`a new file that is packed as ${packing}`, () => {
+    test('holds what was given, in one part, from buffers that are used again', async (context) => {
+      const reused = Buffer.alloc(700_000);
+      const expected: Buffer[] = [];
+      const pieces = function* (): Generator<Uint8Array> {
+        for (let round = 0; round < 40; round += 1) {
+          reused.fill(`${round} and `);
+          const piece = reused.subarray(0, round === 20 ? reused.length : 1 + ((round * 7919) % 60_000));
+          expected.push(Buffer.from(piece));
+          yield piece;
+        }
+      };
+      const bytes = await written(pathIn(context), packing, pieces());
+      assert.ok(UNPACK[packing](bytes).equals(Buffer.concat(expected)));
+    });
+
+    test('is the same bytes whatever the pieces were', async (context) => {
+      const content = Buffer.from(Array.from({ length: 60_000 }, (_, at) => `${at * at} `).join(''));
+      const inPieces = function* (sizeBytes: number): Generator<Uint8Array> {
+        for (let at = 0; at < content.length; at += sizeBytes) yield content.subarray(at, at + sizeBytes);
+      };
+      const [whole, parted] = [
+        await written(pathIn(context), packing, [content]),
+        await written(pathIn(context), packing, inPieces(9973)),
+      ];
+      assert.ok(whole.equals(parted));
+    });
+
+    test('is a part that holds nothing where nothing was written', async (context) => {
+      assert.equal(UNPACK[packing](await written(pathIn(context), packing, [])).length, 0);
+    });
+
+    test('leaves nothing behind when it is given up in the middle', async (context) => {
+      const folder = folderWith(context, {});
+      await begun(join(folder, 'out'), packing, async (pending) => {
+        pending.write(Buffer.alloc(600_000, 'x'));
+        await pending.catchUp('here');
+      });
+      assert.deepEqual(readdirSync(folder), []);
+    });
+
+    test('fails as writing does', async (context) => {
+      const failure: FileFailure = { kind: 'no-space', path: 'out' };
+      const result = await begun(pathIn(context), 'none', async (pending) => {
+        const full = createPackedFile({ ...pending, write: () => err(failure) }, { path: 'out', packing });
+        full.write(Buffer.alloc(2_000_000, 'x'));
+        const ended = [await full.catchUp('here'), await full.catchUp('end')];
+        full.close();
+        return ended.find((one) => one?.ok === false);
+      });
+      assert.deepEqual(result, err(failure));
+    });
+  });
+}
+
+test('gzip tells no time, so that it is the same tomorrow', async (context) => {
+  const bytes = await written(pathIn(context), 'gzip', [Buffer.from('x')]);
+  assert.equal(bytes.readUInt32LE(4), 0);
+});
+
+test('a file that is not packed has nothing to wait for', async (context) => {
+  await begun(pathIn(context), 'none', async (pending) => {
+    assert.deepEqual([pending.catchUp('here'), pending.catchUp('end')], [null, null]);
+  });
+});
+
+test('what comes to a packed file at the moment when it is replaced stands behind what replaced it', async (context) => {
+  const path = pathIn(context);
+  writeFileSync(path, gzipSync('old\n'));
+  const source = await store.open(path);
+  assert.ok(source.ok);
+  const { stamp } = source.value;
+  await begun(path, 'gzip', async (pending) => {
+    pending.write(Buffer.from('new\n'));
+    await pending.catchUp('end');
+    pending.sync();
+    const kept = pending.keepOld(stamp, source.value.sizeBytes);
+    assert.ok(kept.ok && kept.value.kind === 'kept');
+    appendFileSync(path, gzipSync('late\n'));
+    await pending.rename();
+  });
+  source.value.close();
+  assert.notEqual(statSync(path, { bigint: true }).ino, stamp.inode);
+  assert.equal(gunzipSync(readFileSync(path)).toString(), 'new\nlate\n');
+});
+
+test('the name of a file says how it is packed', () => {
+  const names = ['a.jsonl', 'a.jsonl.gz', 'd.gz/a.ZST', 'gz', 'a.zst.jsonl'];
+  assert.deepEqual(names.map(store.packingOf), ['none', 'gzip', 'zstd', 'none', 'none']);
+});
