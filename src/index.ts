@@ -7,7 +7,7 @@ import {
 export { openArchive } from './adapters/archive/sqlite.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
 export type { CompactionResult, Compactor } from './app/history/compactor.ts';
-export { resummarizeBatches } from './app/summarize/resummarize-batches.ts';
+export { resummarizeBatches } from './app/summarize/live-batches.ts';
 export { buildAnthropicSystemParam } from './core/anthropic-system.ts';
 export { type BatchMetadata, formatBatch, parseBatchMetadata, type SummaryBatch } from './core/batch.ts';
 export { chunkMessages, chunkMessagesByTokenBudget } from './core/chunk.ts';

@@ -4,9 +4,9 @@ import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/format-registry.ts';
 import type { AppDeps, ArchiveMode, CompactDeps } from '../app/contract/deps.ts';
-import type { EmbeddingService } from '../app/search/embeddings/embedding-service.ts';
+import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { QueryVectors } from '../app/search/embeddings/query-vectors.ts';
-import type { Breaker } from '../app/summarize/breaker.ts';
+import type { Breaker } from '../app/summarize/limits.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
@@ -59,7 +59,7 @@ export function createUseCases(composition: Composition): UseCases {
     },
     compactFile: async (request, progress) => {
       const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
-      const { createBreaker } = await import('../app/summarize/breaker.ts');
+      const { createBreaker } = await import('../app/summarize/limits.ts');
       const { compactFile } = await import('../app/compact/compact-file.ts');
       const { maxConsecutiveFailures, minRetention } = request.policy.compaction;
       chosen.breaker ??= createBreaker(maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures);
@@ -75,12 +75,12 @@ export function createUseCases(composition: Composition): UseCases {
       };
       const done = await compactFile(compacting, request);
       if (!done.ok || chosen.embedding === undefined) return done;
-      const { embedCompacted } = await import('../app/search/embeddings/embed-compacted.ts');
+      const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
       return ok(await embedCompacted({ ...deps, ...chosen.embedding, progress }, done.value));
     },
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
     surveyFile: async (request, progress) =>
-      (await import('../app/survey/survey-file.ts')).surveyFile({ ...deps, progress }, request),
+      (await import('../app/survey/scan-file.ts')).surveyFile({ ...deps, progress }, request),
     restoreFile: async (request) => (await import('../app/restore/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
     searchArchive: async (request) => {
@@ -121,7 +121,7 @@ async function loadModel(
   const { provider, redactsSecrets, redactRulesPath, limits, fallsBack, notice } = choice;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
-  const { createRateLimiter } = await import('../app/summarize/rate-limit.ts');
+  const { createRateLimiter } = await import('../app/summarize/limits.ts');
   const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
   const service = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
@@ -182,7 +182,7 @@ async function loadEmbedding(
   if (!extension.ok) return extension;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
-  const { createRateLimiter } = await import('../app/summarize/rate-limit.ts');
+  const { createRateLimiter } = await import('../app/summarize/limits.ts');
   const { createOpenAiEmbedder } = await import('../adapters/model/openai-embedder.ts');
   const { createQueryVectors } = await import('../app/search/embeddings/query-vectors.ts');
   const flavor = provider === 'ollama' ? 'ollama' : 'openai';

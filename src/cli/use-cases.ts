@@ -16,15 +16,14 @@ import type {
 } from '../app/contract/requests.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
-import type { Outage } from '../app/search/embeddings/outage.ts';
+import type { Outage } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
-import type { RateLimits } from '../app/summarize/rate-limit.ts';
-import type { ScanReport, SurveyFileRequest } from '../app/survey/survey-file.ts';
+import type { RateLimits } from '../app/summarize/limits.ts';
+import type { ScanReport, SurveyFileRequest } from '../app/survey/scan-file.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
-import type { Progress } from '../ports/runtime.ts';
-import type { StepListener } from '../ports/steps.ts';
+import type { Progress, StepListener } from '../ports/runtime.ts';
 
 /** What the commands can ask for. Nothing is opened before it is needed. */
 export type UseCases = {

@@ -1,18 +1,9 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
+import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
-import type { ArchiveLookup } from './archive-lookup.ts';
-import type { SummaryCache } from './summary-cache.ts';
+import type { ArchiveLookup, LineFate, StoredBatch } from './archive-lookup.ts';
 import type { VectorStore } from './vector-store.ts';
-
-/** A batch as stored. */
-export type StoredBatch = SummaryBatch & {
-  readonly id: number;
-  readonly label: string;
-  /** Of `content` (UTF-8) when it was stored, hex: a text that differs from it was changed since. */
-  readonly contentSha256: string;
-  readonly level: SummaryLevel;
-};
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
 export type BatchRef =
@@ -41,8 +32,6 @@ export type CycleDraft = {
   /** What the clip-archive speaks of, oldest first. */
   readonly live: readonly BatchRef[];
 };
-
-export type LineFate = 'summarized' | 'other' | 'survived';
 
 /** The message of an archived line, for search. */
 export type MessageDraft = {
@@ -187,4 +176,20 @@ export type Archive = ArchiveLookup & {
    */
   readonly check: () => IterableIterator<ArchiveCheckStep>;
   readonly close: () => void;
+};
+
+/** A summary that was paid for, and what for. */
+export type CachedSummary = {
+  readonly provider: string;
+  readonly model: string;
+  readonly text: string;
+  readonly usage: ModelUsage;
+  readonly createdAt: Date;
+};
+
+/** Summaries under the hash of the request that produced them, so that nobody pays twice. */
+export type SummaryCache = {
+  readonly find: (requestSha256: string) => CachedSummary | null;
+  /** Does nothing where there is one already. */
+  readonly keep: (requestSha256: string, summary: CachedSummary) => void;
 };

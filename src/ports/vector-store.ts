@@ -1,5 +1,4 @@
-import type { ArchivedBatch, ArchivedLine, Scored } from './archive-lookup.ts';
-import type { SearchFilter } from './message-index.ts';
+import type { ArchivedBatch, ArchivedLine, Scored, SearchFilter } from './archive-lookup.ts';
 
 /** What vectors were made by: those of another one stand in another space. */
 export type VectorModel = { readonly provider: string; readonly model: string; readonly dimensions: number };

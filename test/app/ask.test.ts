@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
-import { askWithFallback, type FallbackDeps, type SummaryAnswer } from '../../src/app/summarize/ask-with-fallback.ts';
+import { askWithFallback, type FallbackDeps, type SummaryAnswer } from '../../src/app/summarize/ask.ts';
+import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { createPaidSummaries } from '../../src/app/summarize/paid-summaries.ts';
-import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
 import { ModelError } from '../../src/core/model-error.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
-import type { CachedSummary, SummaryCache } from '../../src/ports/summary-cache.ts';
+import type { CachedSummary, SummaryCache } from '../../src/ports/archive.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 
 type ScriptedModel = ReturnType<typeof scriptedModel>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findBatches } from '../../src/app/search/find-batches.ts';
+import { findBatches } from '../../src/app/search/find-messages.ts';
 import type { BatchQuery } from '../../src/ports/archive-lookup.ts';
 import {
   applied,

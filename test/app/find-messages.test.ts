@@ -3,8 +3,8 @@ import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { findMessages } from '../../src/app/search/find-messages.ts';
 import type { SoughtWord } from '../../src/core/search/question.ts';
+import type { MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../src/ports/archive.ts';
-import type { MessageIndex, SearchFilter } from '../../src/ports/message-index.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, utf8 } from '../adapters/archive/drafts.ts';
 import { createRandom } from '../support/random.ts';
 

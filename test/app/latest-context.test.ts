@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type ConversationContext, createContextReader } from '../../src/app/read/latest-context.ts';
+import { type ConversationContext, createContextReader } from '../../src/app/read/conversations.ts';
 import type { Entry } from '../../src/core/transcript.ts';
 
 const entry = (line: number): Entry => ({ kind: 'message', line, start: line * 10, length: 10 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readLineage } from '../../src/app/read/lineage-material.ts';
+import { readLineage } from '../../src/app/read/lineage.ts';
 import type { ConversationMessage } from '../../src/core/message.ts';
-import type { ArchivedLine } from '../../src/ports/archive-lookup.ts';
-import type { Archive, StoredBatch, StoredCycle } from '../../src/ports/archive.ts';
+import type { ArchivedLine, StoredBatch } from '../../src/ports/archive-lookup.ts';
+import type { Archive, StoredCycle } from '../../src/ports/archive.ts';
 
 const BATCH: StoredBatch = {
   id: 1,

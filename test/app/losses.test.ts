@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 

@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
-import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
+import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { ModelError } from '../../src/core/model-error.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';

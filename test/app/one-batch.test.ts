@@ -3,7 +3,7 @@ import { appendFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { searchArchive } from '../../src/app/search/search-archive.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
-import type { StoredBatch } from '../../src/ports/archive.ts';
+import type { StoredBatch } from '../../src/ports/archive-lookup.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { RestoreReport } from '../../src/app/contract/reports.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
-import type { ReplacedTranscript } from '../../src/ports/producer-indexes.ts';
+import type { ReplacedTranscript } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 

@@ -4,7 +4,7 @@ import { test, type TestContext } from 'node:test';
 import { DEFAULT_COMPACTION_CONFIG } from '../../src/core/policy.ts';
 import { type Compactor, createCompactor } from '../../src/index.ts';
 import type { Archive, StoredLine } from '../../src/ports/archive.ts';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
 import { change } from '../support/full-archive.ts';
 import { messages } from '../support/messages.ts';

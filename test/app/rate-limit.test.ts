@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRateLimiter, type RateLimits, type Spending } from '../../src/app/summarize/rate-limit.ts';
+import { createRateLimiter, type RateLimits, type Spending } from '../../src/app/summarize/limits.ts';
 
 /** A clock that a sleep sets forward. */
 function fakeClock(): {

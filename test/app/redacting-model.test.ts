@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createRedactingModel, redactMessages } from '../../src/app/summarize/redacting-model.ts';
 import type { ModelRequest } from '../../src/core/model-request.ts';
 import { buildSummarizationRequest, DEFAULT_DIRECTIVE } from '../../src/core/prompt.ts';
-import type { Redactor } from '../../src/ports/redactor.ts';
+import type { Redactor } from '../../src/ports/model.ts';
 import { message, messages } from '../support/messages.ts';
 import { answer, scriptedModel, textOf } from '../support/models.ts';
 

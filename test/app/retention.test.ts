@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditSummary, type SummaryAudit } from '../../src/app/summarize/retention.ts';
+import { auditSummary, type SummaryAudit } from '../../src/app/summarize/summarize-chunk.ts';
 import { checkSummary } from '../../src/core/summary-check.ts';
 import { estimateTokens } from '../../src/core/tokens.ts';
 import { messages } from '../support/messages.ts';

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
 import type { RestoreFileRequest } from '../../src/app/contract/requests.ts';
-import type { ScanReport } from '../../src/app/survey/survey-file.ts';
+import type { ScanReport } from '../../src/app/survey/scan-file.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
 import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';

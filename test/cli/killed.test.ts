@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { after, suite, test } from 'node:test';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import {
   type Account,
   type Between,

@@ -17,7 +17,7 @@ import type {
 } from '../../src/app/contract/reports.ts';
 import type { ArchiveCheckReport } from '../../src/app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../../src/app/search/embeddings/embed-archive.ts';
-import type { ScanReport } from '../../src/app/survey/survey-file.ts';
+import type { ScanReport } from '../../src/app/survey/scan-file.ts';
 import { failedReport } from '../../src/cli/render/failed.ts';
 import { run } from '../../src/cli/run.ts';
 import { archiveCheckReportSchema } from '../../src/cli/schemas/archive-check.ts';

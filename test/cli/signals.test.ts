@@ -3,7 +3,7 @@ import { chmodSync, closeSync, openSync, readdirSync, readFileSync } from 'node:
 import { join } from 'node:path';
 import { getuid } from 'node:process';
 import { suite, test, type TestContext } from 'node:test';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { splitConversations } from '../../src/app/read/conversations.ts';
-import { locateCompaction, readStage } from '../../src/app/read/locate.ts';
+import { locateCompaction, readStage } from '../../src/app/read/open-compacted.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import type { Codec } from '../../src/ports/codec.ts';

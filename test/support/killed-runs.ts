@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assertNever } from '../../src/core/result.ts';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { type ArchiveRows, readArchiveRows } from './archive-rows.ts';
 import { chatTranscript } from './chat.ts';
 import { type Ended, runHere, runProcess } from './program.ts';

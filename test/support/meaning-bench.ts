@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { findVectorExtension } from '../../src/adapters/archive/vectors/extension.ts';
-import type { EmbeddingService } from '../../src/app/search/embeddings/embedding-service.ts';
-import { createRateLimiter } from '../../src/app/summarize/rate-limit.ts';
-import type { Embedder } from '../../src/ports/embedder.ts';
+import type { EmbeddingService } from '../../src/app/search/embeddings/embed-texts.ts';
+import { createRateLimiter } from '../../src/app/summarize/limits.ts';
+import type { Embedder } from '../../src/ports/model.ts';
 import { toyVector } from './embedding-server.ts';
 import { createWorkbench, type Workbench } from './workbench.ts';
 

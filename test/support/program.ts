@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 import { createFakeTerminal } from '../cli/fakes.ts';
 import { folderWith } from './folders.ts';
 import type { ChildScript } from './steps-child.ts';

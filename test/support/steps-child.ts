@@ -1,7 +1,7 @@
 import { openSync, readSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
 import type { CreateUseCases } from '../../src/cli/use-cases.ts';
-import type { Step } from '../../src/ports/steps.ts';
+import type { Step } from '../../src/ports/runtime.ts';
 
 /** What happens in the program right after the n-th time (from 1) that it took a step. */
 type Happening = {

@@ -15,7 +15,7 @@ import type { CompactReport, RestoreReport, VerifyReport } from '../../src/app/c
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
-import { createBreaker } from '../../src/app/summarize/breaker.ts';
+import { createBreaker } from '../../src/app/summarize/limits.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../../src/core/policy.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';

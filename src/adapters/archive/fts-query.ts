@@ -1,6 +1,6 @@
 import Database from 'better-sqlite3';
 import type { SoughtWord } from '../../core/search/question.ts';
-import type { SearchFilter } from '../../ports/message-index.ts';
+import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { type createStatements, readOptionalInteger, ROLES, type Row, textColumn, timeColumn } from './rows.ts';
 
 /** What FTS5 looks for; whatever stands between quotes is text to it, but for a quote itself and NUL. */

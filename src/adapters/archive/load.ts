@@ -1,12 +1,6 @@
 import type Database from 'better-sqlite3';
-import type {
-  Archive,
-  InsertedLine,
-  KeptRun,
-  StoredBatch,
-  StoredCompaction,
-  StoredCycle,
-} from '../../ports/archive.ts';
+import type { StoredBatch } from '../../ports/archive-lookup.ts';
+import type { Archive, InsertedLine, KeptRun, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import { readOwnLine } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import {

@@ -1,8 +1,16 @@
 import type Database from 'better-sqlite3';
 import type { SoughtWord } from '../../core/search/question.ts';
 import type { NearMessage } from '../../core/search/rank.ts';
-import type { ArchivedBatch, ArchiveLookup, BatchQuery, FoundMessage, Scored } from '../../ports/archive-lookup.ts';
-import type { MessageIndex, SearchFilter, StoredCandidate } from '../../ports/message-index.ts';
+import type {
+  ArchivedBatch,
+  ArchiveLookup,
+  BatchQuery,
+  FoundMessage,
+  MessageIndex,
+  Scored,
+  SearchFilter,
+  StoredCandidate,
+} from '../../ports/archive-lookup.ts';
 import { DamageError, guard } from './failure.ts';
 import {
   BATCH_PASSES,

@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { SummaryCache } from '../../ports/summary-cache.ts';
+import type { SummaryCache } from '../../ports/archive.ts';
 import { guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';

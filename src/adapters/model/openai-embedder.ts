@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Embedder, Embedding, EmbedRequest } from '../../ports/embedder.ts';
+import type { Embedder, Embedding, EmbedRequest } from '../../ports/model.ts';
 import { checked, createGuardedFetch } from './answer.ts';
 import { askAdapting, callService } from './call-service.ts';
 import { connectionFault, type Fault, faultBehind, isHtml, parseJson, ServiceFault } from './fault.ts';

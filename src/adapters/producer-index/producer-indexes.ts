@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import type { ProducerIndexes } from '../../ports/producer-indexes.ts';
+import type { ProducerIndexes } from '../../ports/files.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

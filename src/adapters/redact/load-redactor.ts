@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Redactor, RuleFileProblem } from '../../ports/redactor.ts';
+import type { Redactor, RuleFileProblem } from '../../ports/model.ts';
 import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 

@@ -1,4 +1,4 @@
-import type { MaskedSecrets, Redactor } from '../../ports/redactor.ts';
+import type { MaskedSecrets, Redactor } from '../../ports/model.ts';
 import { entropyOf, isAtEdge, type SecretRule, type SecretSpan } from './rule.ts';
 
 /** A redactor for one run: masks are numbered in the order in which their secrets come. */

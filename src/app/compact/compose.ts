@@ -1,13 +1,11 @@
 import type { LineOutcome } from '../../core/plan/fates.ts';
 import type { Entry } from '../../core/transcript.ts';
-import type { InsertedLine } from '../../ports/archive.ts';
+import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { trimRecord } from '../read/records.ts';
-import type { CompactedConversation } from './compact-conversation.ts';
-import { buildRuns, outputPieces, type Recipe } from './recipe.ts';
-import { uuidFromHash } from './uuid.ts';
+import type { CompactedConversation } from './summarize-conversation.ts';
 
 /** The output as it will be written, and for each conversation the sha256 of its clip-archive's line. */
 export type ComposedOutput = Recipe & {
@@ -18,7 +16,7 @@ export type ComposedOutput = Recipe & {
 
 const LF = 0x0a;
 
-export type ComposeInput = {
+type ComposeInput = {
   readonly transcript: Prepared;
   readonly outcomes: readonly LineOutcome[];
   readonly compacted: readonly { readonly result: CompactedConversation; readonly insertBefore: number }[];
@@ -149,4 +147,73 @@ function concat(a: Uint8Array, b: Uint8Array): Uint8Array {
 
 function isRecord({ kind }: Entry): boolean {
   return kind !== 'blank' && kind !== 'opaque';
+}
+
+/** How an output is made of its source: our own lines, and runs of source lines that stay. */
+export type Recipe = { readonly inserted: readonly InsertedLine[]; readonly kept: readonly KeptRun[] };
+
+type OutputPiece =
+  | { readonly kind: 'own'; readonly bytes: Uint8Array }
+  | { readonly kind: 'kept'; readonly run: KeptRun };
+
+/** The output's pieces in order. A run that our own line stands inside of was split there when it was made. */
+function outputPieces({ inserted, kept }: Recipe): readonly OutputPiece[] {
+  const pieces = [
+    ...inserted.map((line) => ({
+      at: line.beforeLine,
+      rank: 0,
+      piece: { kind: 'own', bytes: line.bytes } satisfies OutputPiece,
+    })),
+    ...kept.map((run) => ({ at: run.firstLine, rank: 1, piece: { kind: 'kept', run } satisfies OutputPiece })),
+  ];
+  return pieces.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ piece }) => piece);
+}
+
+/** Tells of any source line whether it stays. */
+export function keptLineLookup({ kept }: Pick<Recipe, 'kept'>): (line: number) => boolean {
+  return (line) => {
+    let low = 0;
+    let high = kept.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const run = kept[middle];
+      if (run !== undefined && run.firstLine + run.lineCount <= line) low = middle + 1;
+      else high = middle;
+    }
+    return (kept[low]?.firstLine ?? Number.POSITIVE_INFINITY) <= line;
+  };
+}
+
+type LineFacts = { readonly sizeBytes: number; readonly sha256: string };
+
+/** The kept lines as runs, each as long as possible, but never across a line that ours are inserted before. */
+function buildRuns(
+  keptLines: Iterable<number>,
+  options: { readonly breakBefore: ReadonlySet<number>; readonly factsOf: (line: number) => LineFacts },
+): readonly KeptRun[] {
+  const runs: { firstLine: number; lineCount: number; sizeBytes: number; lineSha256: string[] }[] = [];
+  for (const line of keptLines) {
+    const { sizeBytes, sha256 } = options.factsOf(line);
+    const last = runs.at(-1);
+    if (last !== undefined && last.firstLine + last.lineCount === line && !options.breakBefore.has(line)) {
+      last.lineCount += 1;
+      last.sizeBytes += sizeBytes;
+      last.lineSha256.push(sha256);
+    } else {
+      runs.push({ firstLine: line, lineCount: 1, sizeBytes, lineSha256: [sha256] });
+    }
+  }
+  return runs;
+}
+
+/** A UUID made of a sha256 (hex): the same input gives the same id, so that a repeated run gives the same bytes. It has the form of a random one (version 4, RFC 9562), because producers check for that. */
+export function uuidFromHash(hex: string): string {
+  const variant = '89ab'[Number.parseInt(hex.slice(16, 17), 16) % 4] ?? '8';
+  return [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+    hex.slice(20, 32),
+  ].join('-');
 }

@@ -1,17 +1,19 @@
 import type { ModelRequest } from '../../core/model-request.ts';
-import { batchTokensOf, compactionWithin } from '../../core/policy.ts';
+import { batchTokensOf, type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { shouldResummarize } from '../../core/resummarize.ts';
 import type { ModelService } from '../contract/deps.ts';
-import type { CompactReport, ConversationReport, PlanReport } from '../contract/reports.ts';
+import type { CompactReport, ConversationReport, PlannedRequest, PlanReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import type { Prepared } from '../read/prepare.ts';
-import { plannedRequests } from '../summarize/plan-requests.ts';
+import type { Prepared, PreparedConversation } from '../read/prepare.ts';
+import { expectedTokens } from '../summarize/ask.ts';
 import { redactRequest } from '../summarize/redacting-model.ts';
 import { cyclesOf } from '../summarize/run-cycle.ts';
+import { chunkRequest } from '../summarize/summarize.ts';
 import { costOf } from '../summarize/usage.ts';
-import type { CompactPlan } from './compact-conversation.ts';
-import { expectClipTokens, planOutcomes, planPrepared } from './plan-transcript.ts';
-import { countLedger, planNotes, reportBase, reportConversation, skippedReport } from './report.ts';
+import { type CompactPlan, expectClipTokens, planOutcomes, planPrepared } from './plan.ts';
+import { countLedger, planNotes, reportBase, reportConversation, reportRetention, skippedReport } from './report.ts';
+import { reportUsage } from './store.ts';
+import { type Attempted, createLoader } from './summarize-conversation.ts';
 
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;
@@ -122,4 +124,63 @@ function countRequests(
     tokensOut: requests * batchTokens,
     mergedTokens: counts.mergedBatches * batchTokens,
   };
+}
+
+/** The plan with the summaries as they are: what was paid for is remembered, and nothing else is written. */
+export function previewReport(
+  transcript: Prepared,
+  attempts: readonly Attempted[],
+  request: CompactFileRequest,
+): CompactReport {
+  const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
+  const { outcomes } = planOutcomes(transcript, plans);
+  const { name: file } = request.input;
+  const compacted = attempts.flatMap((one) => (one.kind === 'compacted' ? [one] : []));
+  const results = compacted.map(({ result }) => result);
+  const retention = reportRetention(
+    results.flatMap(({ retentionOf }) => [...retentionOf.values()].map((one) => ({ label: '', retention: one }))),
+  );
+  const asIs = skippedReport(transcript, { file, reason: 'too-short', notes: [], output: null }).conversations;
+  return {
+    ...reportBase(transcript, file),
+    result: 'planned',
+    notes: compacted.flatMap(({ notes }) => notes),
+    output: null,
+    sha256: { before: transcript.scan.sha256, after: null },
+    bytes: { before: transcript.source.sizeBytes, after: null },
+    conversations: transcript.conversations.flatMap((_, index) => {
+      const attempt = attempts[index];
+      return attempt?.kind === 'compacted' ? [attempt.report] : asIs.slice(index, index + 1);
+    }),
+    ledger: countLedger(outcomes),
+    archive: null,
+    preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
+    usage: reportUsage(results, request),
+    ...(retention === undefined ? {} : { retention }),
+  };
+}
+
+/** What would be asked for one conversation, chunk after chunk. */
+function* plannedRequests(
+  transcript: Prepared,
+  prepared: PreparedConversation,
+  asked: {
+    readonly plan: CompactPlan;
+    readonly config: CompactionConfig;
+    readonly modelName: string;
+    /** As it would leave this machine. */
+    readonly redact: (request: ModelRequest) => ModelRequest;
+  },
+): Generator<PlannedRequest> {
+  const { plan, config, modelName, redact } = asked;
+  const load = createLoader(transcript, prepared);
+  const { prior } = prepared;
+  for (const [at, chunk] of plan.chunks.entries()) {
+    const isFirst = at === 0;
+    const previousSummary = isFirst && prior.kind !== 'none' ? prior.text : null;
+    const built = chunkRequest(chunk.map(load), { previousSummary, earlier: [], config, modelName });
+    const { source: _source, timeout: _timeout, ...request } = redact(built);
+    const tokensIn = expectedTokens(request) + (isFirst ? 0 : batchTokensOf(config));
+    yield { messages: chunk.length, tokensIn, request: isFirst ? request : null };
+  }
 }

@@ -4,7 +4,7 @@ import { describeMissedTarget } from '../../core/plan/missed-target.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import type { Entry } from '../../core/transcript.ts';
-import type { StoredBatch } from '../../ports/archive.ts';
+import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type {
   BatchReport,
   BeforeAfter,
@@ -15,7 +15,7 @@ import type {
 } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
-import type { CompactPlan } from './compact-conversation.ts';
+import type { CompactPlan } from './plan.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
 

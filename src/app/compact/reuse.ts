@@ -2,20 +2,34 @@ import { ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
-import { carriedFailure } from '../contract/archive-failure.ts';
 import type { CompactDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
-import type { CompactReport, ConversationReport, Ledger } from '../contract/reports.ts';
+import { carriedFailure, type Failure } from '../contract/failure.ts';
+import type { CompactReport, ConversationReport, Ledger, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { parseRecord, trimRecord } from '../read/records.ts';
+import { parseRecord, readPieces, trimRecord } from '../read/records.ts';
 import { costOf, NO_USAGE } from '../summarize/usage.ts';
-import { deliver, describeWritten, targetPath } from '../write/deliver.ts';
-import { outputBytes } from './compose.ts';
-import { planPrepared } from './plan-transcript.ts';
-import { findUnprovable } from './prove-stored.ts';
-import { keptLineLookup } from './recipe.ts';
-import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation } from './report.ts';
+import { deliver, type Delivery, describeWritten, targetPath } from '../write/deliver.ts';
+import { checkReplaceable } from '../write/target.ts';
+import { findUnprovable } from './archive-lines.ts';
+import { keptLineLookup, outputBytes } from './compose.ts';
+import { planPrepared } from './plan.ts';
+import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation, skippedReport } from './report.ts';
+
+/** Whether a transcript is, byte for byte, what a compaction with the same settings wrote: to do it again would change nothing. */
+export function isOwnOutput(
+  { conversations, scan }: Pick<Prepared, 'conversations' | 'scan'>,
+  settingsSha256: string,
+  archive: Pick<Archive, 'loadCompaction'>,
+): boolean {
+  const writers = new Set(
+    conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
+  );
+  return [...writers].some((id) => {
+    const writer = archive.loadCompaction(id);
+    return writer !== null && writer.output.sha256 === scan.sha256 && writer.settingsSha256 === settingsSha256;
+  });
+}
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
 export async function reuseCompaction(
@@ -135,4 +149,45 @@ function clipTokensByHash(
 function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
   return { kept: stay, summarized, other: source.lineCount - stay - summarized, total: source.lineCount };
+}
+
+/** The file as it stands, where its copy is to be packed as it is; else its content, which is packed as the copy's name says. */
+function copyOf(
+  { files }: CompactDeps,
+  { output }: CompactFileRequest,
+  { source }: Prepared,
+): Pick<Delivery, 'pieces' | 'packing'> {
+  const isAlike = output.kind === 'file' && files.packingOf(output.path) === source.packing;
+  if (isAlike) return { pieces: source.onDisk(), packing: 'none' };
+  return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
+}
+
+/** Where the input's bytes go when there is nothing to do; null: to no file. */
+export function explicitPath({ output }: CompactFileRequest): string | null {
+  return output.kind === 'file' ? output.path : null;
+}
+
+/** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
+export async function leaveAsIs(
+  deps: CompactDeps,
+  input: {
+    readonly request: CompactFileRequest;
+    readonly transcript: Prepared;
+    readonly reason: SkipReason;
+    readonly notes: readonly string[];
+    readonly lock: FileLock | null;
+  },
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, reason, notes, lock } = input;
+  const { output } = request;
+  const isExplicit = output.kind === 'file' || output.kind === 'stdout';
+  if (isExplicit) {
+    const replaceable = await checkReplaceable(deps, { request, transcript, archive: null });
+    if (!replaceable.ok) return replaceable;
+    const copy = { request, transcript, lock, replaceable: replaceable.value };
+    const delivered = await deliver(deps, { ...copy, ...copyOf(deps, request, transcript) });
+    if (!delivered.ok) return delivered;
+  }
+  const written = output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : null;
+  return ok(skippedReport(transcript, { file: request.input.name, reason, notes, output: written }));
 }

@@ -1,16 +1,12 @@
 import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
-import type { FileStore } from '../../ports/files.ts';
+import type { FileStore, ProducerIndexes } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import type { ModelProvider } from '../../ports/model.ts';
-import type { ProducerIndexes } from '../../ports/producer-indexes.ts';
-import type { Redactor } from '../../ports/redactor.ts';
-import type { Progress, Runtime } from '../../ports/runtime.ts';
-import type { StepListener } from '../../ports/steps.ts';
-import type { Breaker } from '../summarize/breaker.ts';
+import type { ModelProvider, Redactor } from '../../ports/model.ts';
+import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';
+import type { Breaker, RateLimiter } from '../summarize/limits.ts';
 import type { UnderWay } from '../summarize/paid-summaries.ts';
-import type { RateLimiter } from '../summarize/rate-limit.ts';
 
 /** existing: a missing one is not made. */
 export type ArchiveMode = 'existing' | 'create';
@@ -60,3 +56,12 @@ export type ModelService = {
   /** Told of waits and other things that a person at the terminal should know. */
   readonly notice: (sentence: string) => void;
 };
+
+/** Whether a signal has come: most of the work is synchronous, so it must be let in before it can be seen. */
+export async function isInterrupted(deps: {
+  readonly runtime: Pick<Runtime, 'yieldToEvents'>;
+  readonly signal?: AbortSignal;
+}): Promise<boolean> {
+  await deps.runtime.yieldToEvents();
+  return deps.signal?.aborted === true;
+}

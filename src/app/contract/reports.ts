@@ -1,7 +1,7 @@
 import type { SummaryLevel } from '../../core/batch.ts';
+import type { ModelRequest } from '../../core/model-request.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import type { PlannedRequest } from '../summarize/plan-requests.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';
 
@@ -108,6 +108,15 @@ export type PlanReport = {
   readonly cost: number | null;
   /** What would be asked of a model, chunk after chunk. */
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
+};
+
+/** The request of a chunk, as far as it is known before the chunks before it are summarized. */
+export type PlannedRequest = {
+  readonly messages: number;
+  /** Estimate: a previous summary is counted as long as it may be. */
+  readonly tokensIn: number;
+  /** Whole for the first chunk; the others wait for the summary before them. */
+  readonly request: Omit<ModelRequest, 'source' | 'timeout'> | null;
 };
 
 export type UsageReport = PricedUsage;

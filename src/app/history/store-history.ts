@@ -1,9 +1,11 @@
 import type { ConversationMessage } from '../../core/message.ts';
-import type { CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
+import type { CompactionConfig } from '../../core/policy.ts';
+import type { Archive, CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import { writeSettings } from '../compact/settings.ts';
+import { writeSettings } from '../compact/plan.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
-import type { CompactorOptions } from './compactor.ts';
+
+type ArchiveDeps = { readonly archive: Archive; readonly runtime: Runtime };
 
 /** A history as the archive knows it: one message a line, and the hashes by which the same one is found again. */
 export type WrittenHistory = {
@@ -14,7 +16,11 @@ export type WrittenHistory = {
 };
 
 export function writeHistory(
-  { runtime, config, modelName }: CompactorOptions,
+  {
+    runtime,
+    config,
+    modelName,
+  }: { readonly runtime: Runtime; readonly config: CompactionConfig; readonly modelName: string },
   history: readonly ConversationMessage[],
   conversationId: string,
 ): WrittenHistory {
@@ -36,7 +42,7 @@ type StoreInput = {
 };
 
 /** Archives what leaves a history. There is no file: what leads back is the hash of the clip-archive's text, not of a line. */
-export function storeHistory({ archive, runtime }: CompactorOptions, input: StoreInput): void {
+export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInput): void {
   const { written, history, clip, finished, hasPrior } = input;
   const { lines } = written;
   const firstKept = finished.batchOf.size + (hasPrior ? 1 : 0);
@@ -76,7 +82,7 @@ export function storeHistory({ archive, runtime }: CompactorOptions, input: Stor
 
 /** Whether the archive gives back the lines of a history that a compaction took out of it. Throws what reading the archive throws. */
 export function holdsLines(
-  { archive, runtime }: Pick<CompactorOptions, 'archive' | 'runtime'>,
+  { archive, runtime }: ArchiveDeps,
   compactionId: number,
   { lines }: WrittenHistory,
 ): boolean {

@@ -11,13 +11,11 @@ import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { RawRecord } from '../../ports/records.ts';
 import type { Progress, Runtime } from '../../ports/runtime.ts';
+import { isInterrupted } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { isInterrupted } from '../contract/interruption.ts';
-import { UTF8_BOM } from './bom.ts';
+import { normalizeClipText } from './find-cycles.ts';
 import { isBlank } from './open-transcript.ts';
-import { parseRecord, readRecords, trimRecord } from './records.ts';
-import { createFactSharer } from './share-facts.ts';
-import { normalizeClipText } from './written-anew.ts';
+import { parseRecord, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type Scan = {
@@ -29,7 +27,7 @@ export type Scan = {
   readonly eol: '\n' | '\r\n';
 };
 
-export type ScanDeps = {
+type ScanDeps = {
   readonly formats: FormatRegistry;
   readonly runtime: Runtime;
   readonly progress: Progress;
@@ -44,7 +42,7 @@ export type ScanSource = {
   readonly sizeBytes: number;
 };
 
-export type ScanInput = {
+type ScanInput = {
   readonly source: ScanSource;
   readonly codec: Codec;
   readonly session: CodecSession;
@@ -175,5 +173,36 @@ export function toEntry(
     features: readFeatures(message),
     tokens: estimateTokensByBytes(message.content),
     ...(message.typed !== undefined && { typedTokens: estimateTokensByBytes(message.typed) }),
+  };
+}
+
+/** Ids that are named again are named soon: a parent by its children, a call by its result, a conversation by every line. */
+const MAX_REMEMBERED = 2_000;
+
+/**
+ * Lets equal ids of records that stand near each other be one string. Every parsed line has strings of its own, and the table of a
+ * transcript's lines keeps half a dozen a line.
+ */
+function createFactSharer(): (decoded: Decoded) => Decoded {
+  const recent = new Map<string, string>();
+  const share = (text: string): string => {
+    const known = recent.get(text);
+    if (known !== undefined) return known;
+    if (recent.size >= MAX_REMEMBERED) recent.clear();
+    recent.set(text, text);
+    return text;
+  };
+  return (decoded) => {
+    const { conversation, recordId, parentId, calls, results, groupKey, message } = decoded;
+    return {
+      ...decoded,
+      ...(conversation !== undefined && { conversation: share(conversation) }),
+      ...(recordId !== undefined && { recordId: share(recordId) }),
+      ...(typeof parentId === 'string' && { parentId: share(parentId) }),
+      ...(calls !== undefined && { calls: calls.map(share) }),
+      ...(results !== undefined && { results: results.map(share) }),
+      ...(groupKey !== undefined && { groupKey: share(groupKey) }),
+      ...(message !== undefined && { message: { ...message, id: share(message.id) } }),
+    };
   };
 }

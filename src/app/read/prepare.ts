@@ -10,11 +10,11 @@ import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { type Conversation, splitConversations } from './conversations.ts';
+import { findRewrittenCycle } from './find-cycles.ts';
 import { asFileSource, type Scan, scanTranscript } from './index-records.ts';
 import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';
-import { findRewrittenCycle } from './written-anew.ts';
 
 /** A conversation ready to be planned. */
 export type PreparedConversation = {

@@ -3,7 +3,7 @@ import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { LineParse } from '../../ports/json.ts';
 import type { RawRecord } from '../../ports/records.ts';
-import { readPieces } from './file-pieces.ts';
+import type { Runtime } from '../../ports/runtime.ts';
 
 type Parts = Pick<Codec, 'records'>;
 
@@ -37,3 +37,31 @@ function trimEol(bytes: Uint8Array): Uint8Array {
   if (bytes.at(-1) !== 0x0a) return bytes;
   return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
 }
+
+const PIECE_BYTES = 1024 * 1024;
+
+/** The bytes from one offset to another, a mebibyte at a time. */
+export function* readPieces(
+  { read }: Pick<SourceFile, 'read'>,
+  { from, to }: { readonly from: number; readonly to: number },
+): Generator<Uint8Array> {
+  for (let start = from; start < to; start += PIECE_BYTES) yield read(start, Math.min(PIECE_BYTES, to - start));
+}
+
+/** sha256 of the first bytes of a file's content; null where it has fewer. */
+export function hashPrefix(
+  runtime: Pick<Runtime, 'createHash'>,
+  source: {
+    readonly sizeBytes: number;
+    readonly read: (start: number, length: number) => Uint8Array;
+  },
+  sizeBytes: number,
+): string | null {
+  if (source.sizeBytes < sizeBytes) return null;
+  const hash = runtime.createHash();
+  for (const piece of readPieces(source, { from: 0, to: sizeBytes })) hash.update(piece);
+  return hash.digest();
+}
+
+/** The UTF-8 byte order mark: read, warned of, never written but by a restore. */
+export const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);

@@ -2,8 +2,8 @@ import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../
 import type { Codec } from '../../ports/codec.ts';
 import type { RawLine } from '../../ports/files.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
-import { UTF8_BOM } from './bom.ts';
 import type { ScanSource } from './index-records.ts';
+import { UTF8_BOM } from './records.ts';
 
 /** The lines of a file, line endings included; can be gone through more than once. */
 export type LineStream = () => Iterable<Uint8Array>;

@@ -1,14 +1,11 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
-import type { AppDeps, WritingDeps } from '../contract/deps.ts';
+import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { isInterrupted } from '../contract/interruption.ts';
 import type { RestoreReport } from '../contract/reports.ts';
 import type { RestoreFileRequest } from '../contract/requests.ts';
-import { UTF8_BOM } from '../read/bom.ts';
-import { hashPrefix } from '../read/hash-prefix.ts';
-import { createLineageCheck } from '../read/lineage-check.ts';
+import { createLineageCheck } from '../read/find-cycles.ts';
 import {
   codecBefore,
   findRewrittenKey,
@@ -19,12 +16,12 @@ import {
   readStage,
   type Stage,
   summariesOf,
-} from '../read/locate.ts';
-import { unitOf } from '../read/records.ts';
+  withCompacted,
+} from '../read/open-compacted.ts';
+import { hashPrefix, unitOf, UTF8_BOM } from '../read/records.ts';
 import { type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
-import { withCompacted } from '../read/with-compacted.ts';
 import { toWriteFailure } from '../write/deliver.ts';
-import { holdFile } from '../write/hold-target.ts';
+import { holdFile } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */

@@ -1,11 +1,14 @@
+import { groupFactsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
 import { ok, type Result } from '../../core/result.ts';
+import { findGroups } from '../../core/tool-groups.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
-import { carriedFailure } from '../contract/archive-failure.ts';
+import { keptLineLookup } from '../compact/compose.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
-import { createLineageCheck } from '../read/lineage-check.ts';
+import { splitConversations } from '../read/conversations.ts';
+import { createLineageCheck, findRewrittenCycle } from '../read/find-cycles.ts';
 import {
   codecBefore,
   findRewrittenKey,
@@ -16,13 +19,11 @@ import {
   readStage,
   type Stage,
   summariesOf,
-} from '../read/locate.ts';
+  withCompacted,
+} from '../read/open-compacted.ts';
 import { unitOf } from '../read/records.ts';
 import { isLineEnd, provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
-import { withCompacted } from '../read/with-compacted.ts';
-import { findRewrittenCycle } from '../read/written-anew.ts';
 import { checkBatches } from './verify-batches.ts';
-import { checkGroups } from './verify-groups.ts';
 
 /** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
@@ -156,4 +157,45 @@ function describeError(error: unknown): VerifyProblem | null {
   }
   const failure = carriedFailure(error);
   return failure?.kind === 'damaged' ? { kind: 'damaged-archive', message: failure.reason } : null;
+}
+
+/** No call of the original stands on one side of the cut and its result on the other; a chain of parents leads to the summary. */
+export function checkGroups(original: Stage, compaction: StoredCompaction): readonly VerifyProblem[] {
+  const { codec, session, scan } = original;
+  const isKept = keptLineLookup(compaction);
+  const { conversations } = splitConversations({
+    entries: scan.entries.slice(0, compaction.source.lineCount),
+    codec,
+    session,
+    conversation: '',
+    hashLine: () => '',
+    hashText: () => '',
+  });
+  return conversations.flatMap(({ entries, context, cutProblem }): readonly VerifyProblem[] => {
+    const { messages } = viewConversation({ entries, ...context, carried: [], keepSystem: true });
+    const firstKept = messages.find((message) => isKept(message.line));
+    const isWhole = messages.every((message) => isKept(message.line));
+    const mayBreak = codec.format.isChain && !isWhole;
+    const broken = mayBreak && firstKept !== undefined ? cutProblem(firstKept.line) : null;
+    return [
+      ...partedGroups(messages, isKept),
+      ...(broken === null
+        ? []
+        : [{ kind: 'broken-chain', message: `the kept part begins at line ${firstKept?.line}: ${broken}` } as const]),
+    ];
+  });
+}
+
+function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) => boolean): readonly VerifyProblem[] {
+  const groups = findGroups(messages.map(groupFactsOf));
+  return messages.flatMap((message, index): readonly VerifyProblem[] => {
+    const first = messages[groups[index] ?? index];
+    if (first === undefined || isKept(first.line) === isKept(message.line)) return [];
+    return [
+      {
+        kind: 'parted-group',
+        message: `lines ${first.line} and ${message.line} of the original belong together, one is kept and one is not`,
+      },
+    ];
+  });
 }

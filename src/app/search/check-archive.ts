@@ -1,10 +1,8 @@
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveCheckCounts, ArchiveCheckStep, ArchiveDamage } from '../../ports/archive-check.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { toFailure } from '../contract/archive-failure.ts';
-import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
-import { isInterrupted } from '../contract/interruption.ts';
+import { type AppDeps, isInterrupted } from '../contract/deps.ts';
+import { type Failure, toFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `archive check` found. */

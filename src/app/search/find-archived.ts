@@ -1,9 +1,11 @@
 import { originOf, SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { ArchivedBatch, ArchivedLine, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchivedLine, ArchiveLookup, CompactionSummary } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { LookupFailure } from '../contract/failure.ts';
+import { parseRecord, trimRecord } from '../read/records.ts';
 
 export type FoundArchived =
   | { readonly kind: 'batch'; readonly batch: ArchivedBatch }
@@ -102,4 +104,51 @@ function nearNames(archive: Archive, name: string): readonly string[] {
   const beginning = sought.slice(0, LABEL_START.length + MIN_SHARED);
   if (beginning.length < LABEL_START.length + MIN_SHARED) return [];
   return archive.nearLabels(sought, MAX_NAMED).filter((label) => label.startsWith(beginning));
+}
+
+/**
+ * What a message says, from the bytes of its line: as its format reads it, else the `content` of a record that is nobody's format, else the
+ * line itself (cut off, or of a format that this version does not know).
+ */
+export function readArchivedText(
+  formats: FormatRegistry,
+  stored: { readonly format: string; readonly line: number; readonly bytes: Uint8Array },
+): string {
+  const codec = formats.find(stored.format);
+  const bytes = trimRecord(codec ?? {}, stored.bytes);
+  const parsed = parseRecord(formats, codec ?? {}, bytes);
+  if (!parsed.ok) return new TextDecoder().decode(bytes);
+  const { value } = parsed;
+  const decoded = codec?.open().decode(value, stored.line);
+  if (decoded !== undefined && !('problem' in decoded) && decoded.message !== undefined) return decoded.message.content;
+  const content = typeof value === 'object' && value !== null && 'content' in value ? value.content : null;
+  return typeof content === 'string' ? content : new TextDecoder().decode(bytes);
+}
+
+/** The text that search knows of a message stands in the first of its line; the rest of a longer one is not unpacked. */
+const MAX_HEAD_BYTES = 1024 * 1024;
+
+type LineOfText = Pick<ArchivedLine, 'lineId' | 'line' | 'format'>;
+
+export type TextReader = {
+  readonly load: (lines: readonly LineOfText[]) => readonly string[];
+  readonly textOf: (line: LineOfText) => string;
+};
+
+/** What messages say, each read once; blocks that hold several of them are unpacked once. */
+export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, formats: FormatRegistry): TextReader {
+  const texts = new Map<number, string>();
+  const load = (lines: readonly LineOfText[]): readonly string[] => {
+    const missing = lines.filter(({ lineId }) => !texts.has(lineId));
+    const heads = archive.readHeads(
+      missing.map(({ lineId }) => lineId),
+      MAX_HEAD_BYTES,
+    );
+    for (const { lineId, format, line } of missing) {
+      const bytes = heads.get(lineId) ?? new Uint8Array();
+      texts.set(lineId, readArchivedText(formats, { format, line, bytes }));
+    }
+    return lines.map(({ lineId }) => texts.get(lineId) ?? '');
+  };
+  return { load, textOf: (line) => load([line])[0] ?? '' };
 }

@@ -14,7 +14,15 @@ import {
   type Ranked,
   type RankOptions,
 } from '../../core/search/rank.ts';
-import type { MessageIndex, SearchFilter, StoredCandidate } from '../../ports/message-index.ts';
+import type {
+  ArchivedBatch,
+  BatchQuery,
+  MessageIndex,
+  Scored,
+  SearchFilter,
+  StoredCandidate,
+} from '../../ports/archive-lookup.ts';
+import type { Archive } from '../../ports/archive.ts';
 import { createVocabulary } from './vocabulary.ts';
 
 export type MessageSearch = {
@@ -30,7 +38,7 @@ export type MessageSearch = {
   };
 };
 
-export type RankedLine = { readonly lineId: number; readonly score: number };
+type RankedLine = { readonly lineId: number; readonly score: number };
 
 /** So many are looked at closely. */
 const MAX_CANDIDATES = 200;
@@ -184,4 +192,27 @@ function inOrder(lineIds: readonly number[], candidates: readonly StoredCandidat
 function idsAround(candidates: readonly StoredCandidate[]): readonly number[] {
   const ids = candidates.flatMap(({ lineId, near }) => [lineId, ...near.map((one) => one.lineId)]);
   return [...new Set(ids)].toSorted((a, b) => a - b);
+}
+
+/** So many are compared with a query by what they mean. */
+const NEAREST_BATCHES = 20;
+
+/** Batches that have the words of a query, or with a vector of it those that are about the same; what speaks for both is added up. */
+export function findBatches(
+  { searchBatches, vectors }: Pick<Archive, 'searchBatches' | 'vectors'>,
+  query: BatchQuery,
+  vector: Float32Array | null,
+): readonly Scored<ArchivedBatch>[] {
+  if (vector === null) return searchBatches(query);
+  const count = Math.max(NEAREST_BATCHES, query.limit);
+  const byWords = searchBatches({ ...query, limit: count });
+  const nearest = vectors.nearestBatches(vector, { filter: query.filter, limit: count });
+  const likeness = weighMeaning(new Map(nearest.map(({ id, score }) => [id, score ?? 0])));
+  const best = byWords[0]?.score ?? 1;
+  const wordScores = new Map(byWords.map(({ id, score }) => [id, score ?? 0]));
+  const all = new Map([...byWords, ...nearest].map((batch) => [batch.id, batch]));
+  return [...all.values()]
+    .map((batch) => ({ ...batch, score: (wordScores.get(batch.id) ?? 0) + likeness(batch.id) * best }))
+    .toSorted((a, b) => b.score - a.score || a.id - b.id)
+    .slice(0, query.limit);
 }

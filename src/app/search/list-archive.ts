@@ -3,10 +3,9 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
-import { toFailure } from '../contract/archive-failure.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, toFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;

@@ -4,21 +4,18 @@ import { ok, type Result } from '../../core/result.ts';
 import { readSearchTerms } from '../../core/search-terms.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import { spaceOutSought } from '../../core/search/spaceless.ts';
-import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored } from '../../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import type { SearchFilter } from '../../ports/message-index.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
-import { toFailure } from '../contract/archive-failure.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, toFailure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import type { QueryVectors } from './embeddings/query-vectors.ts';
-import { findBatches } from './find-batches.ts';
-import { findMessages, type MessageSearch } from './find-messages.ts';
-import { createTextReader, type TextReader } from './text-reader.ts';
+import { createTextReader, type TextReader } from './find-archived.ts';
+import { findBatches, findMessages, type MessageSearch } from './find-messages.ts';
 
 /** Enough to tell what a hit is about, in a terminal and in a model's window. */
 const MAX_EXCERPT_CHARS = 320;

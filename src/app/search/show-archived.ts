@@ -4,14 +4,12 @@ import type { ArchivedBatch, ArchivedLine } from '../../ports/archive-lookup.ts'
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import { reportBatch } from '../compact/report.ts';
-import { toFailure } from '../contract/archive-failure.ts';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { LookupFailure } from '../contract/failure.ts';
+import { type LookupFailure, toFailure } from '../contract/failure.ts';
 import type { ShowRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
-import { readArchivedText } from './archived-text.ts';
-import { findArchived, type FoundArchived } from './find-archived.ts';
+import { findArchived, type FoundArchived, readArchivedText } from './find-archived.ts';
 
 type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runtime' | 'signal'> & {
   /** Masks secrets in reports, never in the bytes of lines; undefined: texts are shown as they are. */

@@ -3,7 +3,7 @@ import { KEYWORD_RARITY_POWER, QUESTION_RARITY_POWER, weighWord, type WordHits }
 import type { Question, SoughtWord } from '../../core/search/question.ts';
 import { RELATED_SHARE, relatedWords } from '../../core/search/related-words.ts';
 import { formsOf } from '../../core/search/word-forms.ts';
-import type { MessageIndex, SearchFilter } from '../../ports/message-index.ts';
+import type { MessageIndex, SearchFilter } from '../../ports/archive-lookup.ts';
 
 type ListedWords = {
   /** With all the messages that have them. */

@@ -1,6 +1,6 @@
 import type { ModelRequest, ModelUsage } from '../../core/model-request.ts';
+import type { SummaryCache } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
-import type { SummaryCache } from '../../ports/summary-cache.ts';
 
 /** The summaries of one provider that were paid before, by request. */
 export type PaidSummaries = {

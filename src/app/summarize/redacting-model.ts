@@ -1,7 +1,6 @@
 import type { ConversationMessage, MessagePart, ToolCall } from '../../core/message.ts';
 import type { Message, ModelRequest } from '../../core/model-request.ts';
-import type { ModelProvider } from '../../ports/model.ts';
-import type { MaskedSecrets, Redactor } from '../../ports/redactor.ts';
+import type { MaskedSecrets, ModelProvider, Redactor } from '../../ports/model.ts';
 
 type Redact = Redactor['redact'];
 

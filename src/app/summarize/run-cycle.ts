@@ -1,21 +1,17 @@
 import type { SummaryBatch } from '../../core/batch.ts';
 import { buildClipArchive, type KeptMessage, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
-import { writeRequests } from '../../core/handover/handover.ts';
-import { kindOfConversation } from '../../core/handover/kind-of-conversation.ts';
-import type { ConversationMessage } from '../../core/message.ts';
 import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
-import type { CycleDraft, StoredBatch } from '../../ports/archive.ts';
-import { NO_MATERIAL, type ReadLineage, summaryMessage } from '../read/lineage-material.ts';
-import type { Prior } from '../read/lineage.ts';
-import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './close-cycle.ts';
-import { type StaleRules, standingRules } from './standing-rules.ts';
+import type { StoredBatch } from '../../ports/archive-lookup.ts';
+import type { CycleDraft } from '../../ports/archive.ts';
+import { type LineageMaterial, NO_MATERIAL, type Prior, type ReadLineage, summaryMessage } from '../read/lineage.ts';
+import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './live-batches.ts';
+import { type LeavingMessages, requestsBefore, standingRules } from './rules-and-requests.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
-import { summarizeWhole } from './summarize-whole.ts';
-import { type FreshBatch, summarizeChunks } from './summarize.ts';
+import { type FreshBatch, summarizeChunks, summarizeWhole } from './summarize.ts';
 import { addUsage, type Usage } from './usage.ts';
 
 /**
@@ -26,23 +22,12 @@ function archiveLine(originKey: string): string {
   return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`;
 }
 
-export type CycleInput = {
+export type CycleInput = LeavingMessages & {
   readonly conversationId: string;
   /** Hex digits that are the same for the same original and settings only. */
   readonly originKey: string;
-  readonly prior: Prior;
-  /** Messages that earlier cycles compressed. */
-  readonly compressedBefore: number;
-  /** Indices of messages; each chunk in the order in which it was said. */
-  readonly chunks: readonly (readonly number[])[];
-  readonly load: (index: number) => ConversationMessage;
-  /** What a producer's own compaction hides; by default nothing. */
-  readonly readStale?: () => StaleRules;
-  /** False: nobody typed anything in this message. By default each is looked at. */
-  readonly isTyped?: (index: number) => boolean;
   readonly readLineage: ReadLineage;
   readonly keptWordForWord: readonly KeptMessage[];
-  readonly config: CompactionConfig;
   readonly modelName: string;
   readonly onChunk?: (done: number, total: number) => void;
 };
@@ -71,11 +56,12 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
-  const rules = standingRules(input, () => (prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL));
+  const lineageOf = (): LineageMaterial => (prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL);
+  const rules = standingRules(input, lineageOf);
   const extras = {
     notice: QUOTATION_NOTICE,
     rules,
-    requests: requestsBefore(deps, { ...input, readLineage }),
+    requests: requestsBefore(input, { isVerbatim: deps.model.isVerbatim === true, readLineage: lineageOf }),
     keptWordForWord: input.keptWordForWord,
     archiveLine: archiveLine(input.originKey),
   };
@@ -94,25 +80,6 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     retentionOf: retentionOfShown(batches, { offset, closed }),
     usage,
   });
-}
-
-/** A summary has at least three times as much room as the requests before it. */
-const REQUESTS_SHARE = 0.25;
-const CHARS_PER_TOKEN = 4;
-
-/** The requests of all cycles, for a model's summaries: a hand-over has them already, and in a talk between people there are none. */
-function requestsBefore(
-  { model }: SummaryDeps,
-  { prior, config: { requestTokens = 0 }, chunks, load, readLineage }: CycleInput,
-): readonly string[] {
-  if (requestTokens === 0 || model.isVerbatim === true) return [];
-  const earlier = prior.kind === 'lineage' ? readLineage(prior.cycle).messages : [];
-  const going = chunks.flat().sort((a, b) => a - b);
-  const messages = [...earlier, ...going.map(load)];
-  if (kindOfConversation(messages) === 'talk') return [];
-  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
-  const maxChars = Math.floor(Math.min(requestTokens * CHARS_PER_TOKEN, chars * REQUESTS_SHARE));
-  return writeRequests(messages, { maxChars }).map(({ text }) => text);
 }
 
 /** The originals are read once for the summary and the rules. */

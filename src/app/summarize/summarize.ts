@@ -6,7 +6,8 @@ import { buildSummarizationRequest } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
-import { isInterrupted } from '../contract/interruption.ts';
+import { isInterrupted } from '../contract/deps.ts';
+import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
@@ -18,7 +19,7 @@ export type FreshBatch = SummaryBatch & {
   readonly retention: Retention | null;
 };
 
-export type SummarizeInput = {
+type SummarizeInput = {
   /** Indices of messages; each chunk in the order in which it was said. */
   readonly chunks: readonly (readonly number[])[];
   readonly load: (index: number) => ConversationMessage;
@@ -164,5 +165,76 @@ function toBatch(
     firstIndex: indices.reduce((a, b) => Math.min(a, b)),
     lastIndex: indices.reduce((a, b) => Math.max(a, b)),
     members: chunk.members,
+  };
+}
+
+type WholeInput = {
+  /** Indices of the messages that go, in the order in which they were said. */
+  readonly members: readonly number[];
+  readonly load: (index: number) => ConversationMessage;
+  /** 1-based over the conversation's life. */
+  readonly lifeIndex: (index: number) => number;
+  readonly lineage: LineageMaterial;
+  /** A summary that another program left in place of what it compacted. */
+  readonly foreign: { readonly message: ConversationMessage; readonly batch: SummaryBatch } | null;
+  /** What stands beside this summary. */
+  readonly earlier: readonly string[];
+  readonly config: CompactionConfig;
+  readonly modelName: string;
+};
+
+/**
+ * One summary of everything that has left a conversation so far, made from the originals of all its compactions: quoting from quotations would
+ * lose something each time. The error says, for people, why there is none.
+ */
+export async function summarizeWhole(
+  deps: SummaryDeps,
+  input: WholeInput,
+): Promise<Result<{ readonly batch: FreshBatch; readonly usage: Usage }, string>> {
+  const { members, lineage, foreign, earlier, config, modelName } = input;
+  if (await isInterrupted(deps)) return err('it was interrupted');
+  const going = members.map(input.load);
+  const messages = [...lineage.messages, ...(foreign === null ? [] : [foreign.message]), ...going];
+  const request = {
+    messages: [],
+    model: modelName,
+    max_tokens: batchTokensOf(config),
+    source: { kind: 'chunk', messages, earlier },
+  } as const;
+  const answer = await summarizeChunk(
+    deps,
+    { request, messages, previousSummary: null, earlier, config },
+    {
+      inputTokens: messages.reduce((sum, { content }) => sum + estimateTokens(content), 0),
+      maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
+      canHalve: false,
+      halvings: 0,
+    },
+  );
+  if (answer.kind !== 'summary') return err(answer.message);
+  const { text, level, retention, usage } = answer;
+  const sources = [...lineage.replaced, ...(foreign === null ? [] : [foreign.batch])];
+  const batch = {
+    content: text,
+    depth: sources.reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
+    ...timeSpanOf([
+      ...going.map((message) => message.created_at),
+      ...sources.flatMap(({ startTime, endTime }) => [startTime, endTime]),
+    ]),
+    messageCount: members.length + sources.reduce((sum, { messageCount }) => sum + messageCount, 0),
+    ...indexSpan(members.map(input.lifeIndex), sources),
+  };
+  return ok({ batch: { ...batch, members, level, retention }, usage });
+}
+
+function indexSpan(
+  own: readonly number[],
+  sources: readonly SummaryBatch[],
+): Pick<SummaryBatch, 'firstIndex' | 'lastIndex'> {
+  const firsts = sources.flatMap(({ firstIndex }) => firstIndex ?? []);
+  const lasts = sources.flatMap(({ lastIndex }) => lastIndex ?? []);
+  return {
+    firstIndex: [...own, ...firsts].reduce((a, b) => Math.min(a, b)),
+    lastIndex: [...own, ...lasts].reduce((a, b) => Math.max(a, b)),
   };
 }

@@ -1,11 +1,10 @@
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { FileLock, FileStamp, Packing } from '../../ports/files.ts';
-import type { WritingDeps } from '../contract/deps.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import { isInterrupted } from '../contract/interruption.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
-import { hashPrefix } from '../read/hash-prefix.ts';
 import type { Prepared } from '../read/prepare.ts';
+import { hashPrefix } from '../read/records.ts';
 import { type WriteFailure, writeOutput, type Written } from './write-output.ts';
 
 /** The path that a request writes to; null: standard output, or nowhere. */

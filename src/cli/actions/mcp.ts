@@ -1,4 +1,4 @@
-import { createOutage } from '../../app/search/embeddings/outage.ts';
+import { createOutage } from '../../app/search/embeddings/query-vectors.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type { ScanReport, SurveyFileRequest } from '../../app/survey/survey-file.ts';
+import type { ScanReport, SurveyFileRequest } from '../../app/survey/scan-file.ts';
 import { resolveModelAccess } from '../../config/access.ts';
 import { toModel, toPolicy } from '../../config/resolve.ts';
 import { assertNever, type Result } from '../../core/result.ts';

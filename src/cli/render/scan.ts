@@ -1,4 +1,4 @@
-import type { ScanReport } from '../../app/survey/survey-file.ts';
+import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { policyFlags, typedAgain } from '../repeated-flags.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ScanReport } from '../../app/survey/survey-file.ts';
+import type { ScanReport } from '../../app/survey/scan-file.ts';
 import { beforeAfter, count, time } from './parts.ts';
 
 /** What `compact scan --json` prints, one line a transcript. */

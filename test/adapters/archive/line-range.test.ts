@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import { findLineRange } from '../../../src/adapters/archive/fts-query.ts';
 import { createStatements } from '../../../src/adapters/archive/rows.ts';
-import type { SearchFilter } from '../../../src/ports/message-index.ts';
+import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import {
   applied,
   batchDraft,

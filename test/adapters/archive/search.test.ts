@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import { readQuestion } from '../../../src/core/search/question.ts';
-import type { BatchQuery, FoundMessage } from '../../../src/ports/archive-lookup.ts';
+import type { BatchQuery, FoundMessage, SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import type { SearchFilter } from '../../../src/ports/message-index.ts';
 import { oddTexts } from '../../support/messages.ts';
 import {
   applied,

@@ -7,8 +7,8 @@ import * as fc from 'fast-check';
 import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { findVectorExtension } from '../../../src/adapters/archive/vectors/extension.ts';
 import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
+import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
-import type { SearchFilter } from '../../../src/ports/message-index.ts';
 import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 import {

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createOpenAiEmbedder } from '../../../src/adapters/model/openai-embedder.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
-import type { Embedding } from '../../../src/ports/embedder.ts';
+import type { Embedding } from '../../../src/ports/model.ts';
 import {
   embeddingsBody,
   type EmbeddingServer,

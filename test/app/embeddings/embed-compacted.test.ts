@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CompactReport } from '../../../src/app/contract/reports.ts';
-import { embedArchive } from '../../../src/app/search/embeddings/embed-archive.ts';
-import { embedCompacted } from '../../../src/app/search/embeddings/embed-compacted.ts';
+import { embedArchive, embedCompacted } from '../../../src/app/search/embeddings/embed-archive.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { toyVector } from '../../support/embedding-server.ts';

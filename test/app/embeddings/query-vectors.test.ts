@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createOutage } from '../../../src/app/search/embeddings/outage.ts';
-import { createQueryVectors, type QueryVectors } from '../../../src/app/search/embeddings/query-vectors.ts';
+import {
+  createOutage,
+  createQueryVectors,
+  type QueryVectors,
+} from '../../../src/app/search/embeddings/query-vectors.ts';
 import { ModelError } from '../../../src/core/model-error.ts';
 import type { VectorModel } from '../../../src/ports/vector-store.ts';
 import { toyVector } from '../../support/embedding-server.ts';

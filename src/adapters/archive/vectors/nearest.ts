@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { ArchivedBatch, Scored } from '../../../ports/archive-lookup.ts';
-import type { SearchFilter } from '../../../ports/message-index.ts';
+import type { ArchivedBatch, Scored, SearchFilter } from '../../../ports/archive-lookup.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
 import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES } from '../fts-query.ts';
 import {

@@ -1,6 +1,6 @@
 import { parse, TomlError } from 'smol-toml';
 import { err, ok, type Result } from '../../../core/result.ts';
-import type { RuleFileProblem } from '../../../ports/redactor.ts';
+import type { RuleFileProblem } from '../../../ports/model.ts';
 import { createGoPattern } from '../go-pattern.ts';
 import type { SecretRule } from '../rule.ts';
 import { readAllowlist, type ReadAllowlist, toSecretRule } from './rule.ts';

@@ -1,10 +1,10 @@
-import { err, ok, type Result } from '../../../core/result.ts';
-import { toFailure } from '../../contract/archive-failure.ts';
+import { assertNever, err, ok, type Result } from '../../../core/result.ts';
 import type { AppDeps } from '../../contract/deps.ts';
-import type { Failure } from '../../contract/failure.ts';
+import { carriedFailure, type Failure, toFailure } from '../../contract/failure.ts';
+import type { CompactReport } from '../../contract/reports.ts';
 import { openSettled } from '../../write/settle.ts';
-import { embedMissing } from './embed-missing.ts';
-import type { EmbeddingService } from './embedding-service.ts';
+import { embedMissing, type EmbedOutcome } from './embed-missing.ts';
+import { describeVectors, type EmbeddingService } from './embed-texts.ts';
 
 /** What `archive embed` did. */
 export type ArchiveEmbedReport = {
@@ -26,7 +26,7 @@ export type ArchiveEmbedReport = {
 };
 
 /** Nobody waits for it. */
-const LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
+const ARCHIVE_LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
 
 type EmbedArchiveDeps = AppDeps & { readonly service: EmbeddingService };
 
@@ -45,7 +45,10 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       const reason = 'it or its folder is read-only, so nothing can be stored in it';
       return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
     }
-    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256: null, mayReplace: true, limits: LIMITS });
+    const outcome = await embedMissing(
+      { ...deps, archive },
+      { sourceSha256: null, mayReplace: true, limits: ARCHIVE_LIMITS },
+    );
     const { done, total, dropped, end } = outcome;
     return ok({
       ...base,
@@ -62,5 +65,58 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
     return err(toFailure(error, deps.archivePath));
   } finally {
     deps.progress.finish();
+  }
+}
+
+type EmbedCompactedDeps = AppDeps & {
+  readonly service: EmbeddingService;
+  /** Of a run over several transcripts: a service that has failed is left alone for the rest of it. */
+  readonly run: { hasFailed: boolean };
+};
+
+/** The transcript is done, and others are waiting. */
+const RUN_LIMITS = { timeoutMs: 60_000, maxRetries: 2 } as const;
+
+const FINISH = '`compact archive embed` finishes them';
+
+/** Gives vectors to what a compaction has just archived. Whatever is in the way of that is a note in its report, and no failure. */
+export async function embedCompacted(deps: EmbedCompactedDeps, report: CompactReport): Promise<CompactReport> {
+  if (report.result !== 'compacted') return report;
+  const note = await embedAndTell(deps, report.sha256.before);
+  return note === null ? report : { ...report, notes: [...report.notes, note] };
+}
+
+async function embedAndTell(deps: EmbedCompactedDeps, sourceSha256: string): Promise<string | null> {
+  try {
+    const opened = await deps.openArchive('existing');
+    if (!opened.ok || opened.value === null) return `embeddings: none, the archive cannot be opened; ${FINISH}`;
+    const archive = opened.value;
+    if (deps.run.hasFailed) return `embeddings: none, the service has failed before in this run; ${FINISH}`;
+    const outcome = await embedMissing({ ...deps, archive }, { sourceSha256, mayReplace: false, limits: RUN_LIMITS });
+    deps.run.hasFailed ||= outcome.end.kind === 'failed';
+    const known = archive.vectors.findModel();
+    return describe(outcome, known === null ? '' : describeVectors(known));
+  } catch (error) {
+    // Even a bug in here must not make a file that is compacted look as if it were not.
+    const why = carriedFailure(error)?.kind ?? (error instanceof Error ? error.message : String(error));
+    return `embeddings: not all (${why}); ${FINISH}`;
+  } finally {
+    deps.progress.finish();
+  }
+}
+
+/** Null: there is nothing to tell. */
+function describe({ done, total, end }: EmbedOutcome, known: string): string | null {
+  switch (end.kind) {
+    case 'complete':
+      return null;
+    case 'other-model':
+      return `embeddings: none, those in the archive are by ${known}; \`compact archive embed\` makes all of them anew`;
+    case 'interrupted':
+      return `embeddings: ${done} of ${total}, interrupted; ${FINISH}`;
+    case 'failed':
+      return `embeddings: ${done} of ${total}, ${end.message}; ${FINISH}`;
+    default:
+      return assertNever(end);
   }
 }

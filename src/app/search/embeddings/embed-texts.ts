@@ -2,11 +2,13 @@ import { cutMiddle } from '../../../core/chunk.ts';
 import { ModelError } from '../../../core/model-error.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { estimateTokensByBytes } from '../../../core/tokens.ts';
+import type { Embedder, Redactor } from '../../../ports/model.ts';
 import type { Runtime } from '../../../ports/runtime.ts';
-import { backoffMs } from '../../summarize/call-model.ts';
-import type { EmbeddingService } from './embedding-service.ts';
+import type { VectorModel } from '../../../ports/vector-store.ts';
+import { backoffMs } from '../../summarize/ask.ts';
+import type { RateLimiter } from '../../summarize/limits.ts';
 
-export type EmbedDeps = Pick<EmbeddingService, 'embedder' | 'limiter' | 'notice'> & {
+type EmbedDeps = Pick<EmbeddingService, 'embedder' | 'limiter' | 'notice'> & {
   readonly runtime: Pick<Runtime, 'sleep' | 'random'>;
   readonly signal: AbortSignal;
 };
@@ -82,4 +84,32 @@ async function tryOnce(
     if (error instanceof ModelError) return err(error);
     throw error;
   }
+}
+
+/** Who turns texts into vectors, and what that needs around it. */
+export type EmbeddingService = {
+  readonly embedder: Embedder;
+  readonly provider: string;
+  readonly model: string;
+  /** Null: as the model gives them. */
+  readonly dimensions: number | null;
+  readonly limiter: RateLimiter;
+  /** For one run: the same secret has the same mask in it. Null: secrets are not masked. */
+  readonly createRedactor: (() => Redactor) | null;
+  /** Told of waits and other things that a person at the terminal should know. */
+  readonly notice: (sentence: string) => void;
+};
+
+type Wanted = Pick<EmbeddingService, 'provider' | 'model' | 'dimensions'>;
+
+/** Whether vectors can be compared with those that the service gives. */
+export function isOfService(known: VectorModel, { provider, model, dimensions }: Wanted): boolean {
+  return (
+    known.provider === provider && known.model === model && (dimensions === null || known.dimensions === dimensions)
+  );
+}
+
+/** "tiny (64 numbers)" */
+export function describeVectors({ model, dimensions }: Pick<Wanted, 'model' | 'dimensions'>): string {
+  return dimensions === null ? model : `${model} (${dimensions} numbers)`;
 }

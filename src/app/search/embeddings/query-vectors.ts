@@ -2,10 +2,8 @@ import type { Runtime } from '../../../ports/runtime.ts';
 import type { VectorStore } from '../../../ports/vector-store.ts';
 import type { SearchRequest } from '../../contract/requests.ts';
 import { redactTexts } from '../../summarize/redacting-model.ts';
-import { embedTexts } from './embed-texts.ts';
-import { describeVectors, type EmbeddingService, isOfService } from './embedding-service.ts';
-import { sendable } from './missing-texts.ts';
-import { createOutage, type Outage } from './outage.ts';
+import { sendable } from './embed-missing.ts';
+import { describeVectors, type EmbeddingService, embedTexts, isOfService } from './embed-texts.ts';
 
 /** The vectors of what is looked for. */
 export type QueryVectors = {
@@ -82,5 +80,23 @@ export function createQueryVectors({ service, runtime, signal, outage = createOu
         `${service.model} gives ${length} numbers now, and those in the archive have ${model.dimensions}: with dimensions = ${length} in [embedding] \`compact archive embed\` makes them anew`,
       );
     },
+  };
+}
+
+/** Whether a service that has failed is left alone for a while: who searches next does not wait for it too. */
+export type Outage = {
+  readonly begin: (nowMs: number) => void;
+  readonly isOn: (nowMs: number) => boolean;
+};
+
+const PAUSE_MS = 60_000;
+
+export function createOutage(): Outage {
+  const state = { untilMs: 0 };
+  return {
+    begin: (nowMs) => {
+      state.untilMs = nowMs + PAUSE_MS;
+    },
+    isOn: (nowMs) => nowMs < state.untilMs,
   };
 }

@@ -24,6 +24,8 @@ const CLIP_FRAME_TOKENS = 110;
 /** Tokens of the line above a message that stands in the clip-archive word for word: who said it, and when. */
 const SURVIVOR_FRAME_TOKENS = 14;
 
+export type CompactPlan = Extract<ConversationPlan, { kind: 'compact' }>;
+
 /** What is expected of a clip-archive. */
 type Expectation = {
   readonly policy: TranscriptPolicy;
@@ -74,7 +76,7 @@ export function planPrepared(
 export function expectClipTokens(
   { codec }: Prepared,
   prepared: PreparedConversation,
-  { plan, ...expectation }: Expectation & { readonly plan: Extract<ConversationPlan, { kind: 'compact' }> },
+  { plan, ...expectation }: Expectation & { readonly plan: CompactPlan },
 ): number {
   const tokensOfMessage = (index: number): number => prepared.view.messages[index]?.tokens ?? 0;
   const sum = (indices: readonly number[]): number => indices.reduce((all, index) => all + tokensOfMessage(index), 0);
@@ -146,4 +148,37 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
   }));
   const { isChain, summaryStandsFirst = false } = transcript.codec.format;
   return planLines(planned, transcript.loose, { lineCount: transcript.scan.lineCount, isChain, summaryStandsFirst });
+}
+
+/** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */
+const RESULT_VERSION = 5;
+
+/** The settings that a result depends on, as JSON with a fixed order of keys; two equal texts mean equal results for equal bytes. */
+export function describeSettings(input: {
+  readonly format: string;
+  readonly policy: TranscriptPolicy;
+  readonly provider: string;
+  readonly modelName: string;
+  /** Only of a model that is a service. */
+  readonly isMasked?: boolean;
+}): string {
+  const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
+  const { format, provider, modelName, isMasked } = input;
+  const others = { format, provider, modelName, isMasked, chunkOrder, keepSystem, targetTokens, conversation };
+  return writeSettings(compaction, others);
+}
+
+/** As `describeSettings`, of a compaction's own settings and whatever else its result depends on. */
+export function writeSettings(compaction: CompactionConfig, others: Record<string, unknown>): string {
+  const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
+  const value = { version: RESULT_VERSION, ...others, ...result };
+  return JSON.stringify(value, (_key, part: unknown) => (isRecord(part) ? sortKeys(part) : part));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function sortKeys(value: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

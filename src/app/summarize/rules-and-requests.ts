@@ -1,20 +1,39 @@
 import { clipArchiveBody } from '../../core/clip-archive.ts';
+import { writeRequests } from '../../core/handover/handover.ts';
+import { kindOfConversation } from '../../core/handover/kind-of-conversation.ts';
 import { formatRules, type ParsedRules, parseRules, rulesBudget } from '../../core/handover/rule-section.ts';
 import { applyByHand, findRules, type Rule, type TypedMessage } from '../../core/handover/rules.ts';
-import { batchTokensOf } from '../../core/policy.ts';
-import type { LineageMaterial } from '../read/lineage-material.ts';
-import type { Prior } from '../read/lineage.ts';
-import type { CycleInput } from './run-cycle.ts';
+import type { ConversationMessage } from '../../core/message.ts';
+import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
+import type { LineageMaterial, Prior } from '../read/lineage.ts';
 
 /** What stands before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */
 export type StaleRules = { readonly typed: readonly TypedMessage[]; readonly clip: string | null };
+
+/** The messages of a conversation that leave the transcript, and what left before them. */
+export type LeavingMessages = {
+  readonly prior: Prior;
+  /** Messages that earlier cycles compressed. */
+  readonly compressedBefore: number;
+  /** Indices of messages; each chunk in the order in which it was said. */
+  readonly chunks: readonly (readonly number[])[];
+  readonly load: (index: number) => ConversationMessage;
+  /** What a producer's own compaction hides; nothing by default. */
+  readonly readStale?: () => StaleRules;
+  /** False: nobody typed anything in this message. Without it, every message is read. */
+  readonly isTyped?: (index: number) => boolean;
+  readonly config: CompactionConfig;
+};
 
 /**
  * The section with the user's standing rules for the clip-archive; null where there are none, or where nobody wants them. They are found anew in
  * everything that the user typed over the life of the conversation. The section of an earlier clip-archive counts for what the archive does not
  * have, and for what was added and dropped by hand.
  */
-export function standingRules(input: CycleInput, readLineage: () => Pick<LineageMaterial, 'typed'>): string | null {
+export function standingRules(
+  input: LeavingMessages,
+  readLineage: () => Pick<LineageMaterial, 'typed'>,
+): string | null {
   const { config, prior } = input;
   if (config.keepRules === false) return null;
   const stale = input.readStale?.() ?? { typed: [], clip: null };
@@ -50,10 +69,32 @@ function readBefore(prior: Prior, staleClip: string | null): Pick<ParsedRules, '
 }
 
 /** What was typed in the messages that go now. */
-function* typedNow({ chunks, load, isTyped, compressedBefore }: CycleInput): Generator<TypedMessage> {
+function* typedNow({ chunks, load, isTyped, compressedBefore }: LeavingMessages): Generator<TypedMessage> {
   for (const index of chunks.flat().sort((a, b) => a - b)) {
     if (isTyped?.(index) === false) continue;
     const { typed } = load(index);
     if (typed !== undefined) yield { index: compressedBefore + index + 1, text: typed };
   }
+}
+
+/** A summary has at least three times as much room as the requests before it. */
+const REQUESTS_SHARE = 0.25;
+const CHARS_PER_TOKEN = 4;
+
+/** The requests of all cycles, for a model's summaries: a hand-over has them already, and in a talk between people there are none. */
+export function requestsBefore(
+  { config: { requestTokens = 0 }, chunks, load }: LeavingMessages,
+  {
+    isVerbatim,
+    readLineage,
+  }: { readonly isVerbatim: boolean; readonly readLineage: () => Pick<LineageMaterial, 'messages'> },
+): readonly string[] {
+  if (requestTokens === 0 || isVerbatim) return [];
+  const earlier = readLineage().messages;
+  const going = chunks.flat().sort((a, b) => a - b);
+  const messages = [...earlier, ...going.map(load)];
+  if (kindOfConversation(messages) === 'talk') return [];
+  const chars = messages.reduce((sum, { content }) => sum + content.length, 0);
+  const maxChars = Math.floor(Math.min(requestTokens * CHARS_PER_TOKEN, chars * REQUESTS_SHARE));
+  return writeRequests(messages, { maxChars }).map(({ text }) => text);
 }

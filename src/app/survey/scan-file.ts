@@ -1,20 +1,19 @@
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
+import type { FormatRegistry } from '../../ports/formats.ts';
 import { planReport } from '../compact/plan-report.ts';
-import { isOwnOutput } from '../compact/previous-output.ts';
+import { describeSettings } from '../compact/plan.ts';
 import { skippedReport, totalTokens } from '../compact/report.ts';
-import { describeSettings } from '../compact/settings.ts';
-import { toFailure } from '../contract/archive-failure.ts';
+import { isOwnOutput } from '../compact/reuse.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { type Failure, toFailure } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
-import { openTranscript } from '../read/open-transcript.ts';
+import { openTranscript, type OpenTranscript } from '../read/open-transcript.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
-import { isSameStamp } from '../write/look-again.ts';
+import { isSameStamp } from '../write/missed-writes.ts';
 import { openUnsettled } from '../write/settle.ts';
-import { findLastTime, findTailTime } from './last-time.ts';
 
 /** What `compact scan` tells of a transcript. */
 export type ScanReport = {
@@ -169,3 +168,44 @@ function describe(
 }
 
 const NANOSECONDS_A_MILLISECOND = 1_000_000n;
+
+/** Where none of so many messages at the end has a time, the others have none either: reading all of them again would be for nothing. */
+const MAX_MESSAGES = 100;
+
+/** When the last message was said that has a time; null: the last ones have none. */
+export function findLastTime({ scan, readMessage }: Pick<Prepared, 'scan' | 'readMessage'>): Date | null {
+  let looked = 0;
+  for (let index = scan.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
+    const entry = scan.entries[index];
+    if (entry?.kind !== 'message') continue;
+    looked += 1;
+    const time = readMessage(entry)?.created_at ?? null;
+    if (time !== null) return time;
+  }
+  return null;
+}
+
+const TAIL_BYTES = 64 * 1024; // a dozen records of most sessions
+const LF = 0x0a;
+
+/** The same from a file's last bytes, without reading what stands before them; null: they do not tell. */
+export function findTailTime({ source, codec }: OpenTranscript, formats: FormatRegistry): Date | null {
+  if (codec.records !== undefined) return null; // a tail cannot be taken apart
+  const { sizeBytes } = source;
+  const start = Math.max(source.bomLength, sizeBytes - TAIL_BYTES);
+  const bytes = source.read(start, sizeBytes - start);
+  const session = codec.open();
+  let time: Date | null = null;
+  // The first line of the tail is most often the end of one, and then no JSON.
+  for (let from = 0; from < bytes.length;) {
+    const found = bytes.indexOf(LF, from);
+    const end = found < 0 ? bytes.length : found;
+    const parsed = formats.parseLine(bytes.subarray(from, end));
+    const decoded = parsed.ok ? session.decode(parsed.value, 1) : null;
+    if (decoded !== null && 'kind' in decoded && decoded.kind === 'message') {
+      time = decoded.message?.created_at ?? time;
+    }
+    from = end + 1;
+  }
+  return time;
+}

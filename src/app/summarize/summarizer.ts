@@ -1,5 +1,5 @@
 import type { Archive } from '../../ports/archive.ts';
-import type { Redactor } from '../../ports/redactor.ts';
+import type { Redactor } from '../../ports/model.ts';
 import type { CompactDeps } from '../contract/deps.ts';
 import { createPaidSummaries, type PaidSummaries } from './paid-summaries.ts';
 import { createRedactingModel, redactRequest } from './redacting-model.ts';

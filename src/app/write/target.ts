@@ -1,14 +1,17 @@
+import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { FileStamp } from '../../ports/files.ts';
+import type { FileFailure, FileLock, FileStamp, FileStore } from '../../ports/files.ts';
+import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import type { CompactFileRequest } from '../contract/requests.ts';
-import { findClips } from '../read/find-clips.ts';
-import { hashPrefix } from '../read/hash-prefix.ts';
+import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
+import { asFileSource, scanTranscript } from '../read/index-records.ts';
+import { openTranscript } from '../read/open-transcript.ts';
 import type { Prepared } from '../read/prepare.ts';
-import { targetPath } from '../write/deliver.ts';
-import { beginsWith, holdsOnly } from '../write/settle.ts';
+import { hashPrefix } from '../read/records.ts';
+import { targetPath } from './deliver.ts';
+import { beginsWith, holdsOnly } from './settle.ts';
 
 /**
  * An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. Gives its stamp, which must be
@@ -66,4 +69,67 @@ async function isExpendable(
     if (await beginsWith(deps, sourcePath, source)) return true;
   }
   return false;
+}
+
+/** The sha256 of every line of a file that looks like a compaction's summary, in file order. */
+async function findClips(
+  deps: AppDeps,
+  input: TranscriptInput,
+): Promise<Result<{ readonly format: string; readonly sha256: readonly string[] }, Failure>> {
+  const opened = await openTranscript(input, deps);
+  if (!opened.ok) return opened;
+  const { source, codec } = opened.value;
+  try {
+    const scan = await scanTranscript(deps, {
+      source: asFileSource(source, codec),
+      codec,
+      session: codec.open(),
+      name: input.name,
+      scoring: DEFAULT_SCORING_CONFIG,
+      keepInvalid: true,
+      isOneFormat: false,
+    });
+    if (!scan.ok) return scan;
+    const sha256 = scan.value.entries.flatMap((entry) => (entry.sha256 === undefined ? [] : [entry.sha256]));
+    return ok({ format: codec.format.name, sha256 });
+  } finally {
+    source.close();
+  }
+}
+
+type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sleep'> };
+
+/** Works while no other run may write the target; null: standard output, or nothing, which need not be held. */
+export async function holdTarget<T>(
+  deps: HoldDeps,
+  path: string | null,
+  work: (lock: FileLock | null) => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  return path === null ? work(null) : holdFile(deps, path, work);
+}
+
+export async function holdFile<T>(
+  deps: HoldDeps,
+  path: string,
+  work: (lock: FileLock) => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  const locked = await lockSoon(deps, path);
+  if (!locked.ok) return err({ kind: 'file', failure: locked.error });
+  try {
+    return await work(locked.value);
+  } finally {
+    locked.value.release();
+  }
+}
+
+const RETRIES = 6;
+const RETRY_MS = 50;
+
+/** Who only settles what a killed run left holds a file for a moment: that is no other run at work on it. */
+async function lockSoon({ files, runtime }: HoldDeps, path: string): Promise<Result<FileLock, FileFailure>> {
+  for (let tries = 0; ; tries += 1) {
+    const locked = await files.lock(path);
+    if (locked.ok || locked.error.kind !== 'held' || tries >= RETRIES) return locked;
+    await runtime.sleep(RETRY_MS);
+  }
 }
