@@ -1,13 +1,13 @@
 import { resolveModelAccess } from '../config/access.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { CompactInvocation } from './invocation.ts';
+import type { CommonRequest } from './invocation.ts';
 import { safeText } from './render/safe-text.ts';
 import type { Session } from './session.ts';
 
 /** Has the use cases summarize by the model that the settings name. An exit code instead of null: it cannot be asked, which was said. */
 export async function chooseModel(
   session: Session,
-  asked: Pick<CompactInvocation, 'settings' | 'isDryRun' | 'manner'>,
+  asked: CommonRequest & { readonly isDryRun: boolean },
 ): Promise<ExitCode | null> {
   const { settings, config, terminal, voice } = session;
   const access = resolveModelAccess({

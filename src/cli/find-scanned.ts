@@ -2,7 +2,6 @@ import { basename, dirname, resolve } from 'node:path';
 import type { ExitCode } from './exit-codes.ts';
 import { gatherInputs } from './gather.ts';
 import { dropRepeated } from './inputs.ts';
-import type { ScanInvocation } from './invocation.ts';
 import { findKnownFiles } from './known-places.ts';
 import { renderFailure } from './render/failure.ts';
 import type { Session } from './session.ts';
@@ -25,8 +24,10 @@ export type Scanned = {
 };
 
 /** With operands what they name and nothing else; without, the places of the formats. A number instead: the command is over. */
-export async function findScanned(session: Session, invocation: ScanInvocation): Promise<Scanned | ExitCode> {
-  const { operands, format } = invocation;
+export async function findScanned(
+  session: Session,
+  { operands, format }: { readonly operands: readonly string[]; readonly format: string | null },
+): Promise<Scanned | ExitCode> {
   if (operands.length > 0) {
     const gathered = await gatherInputs(session, operands, { skipsCompacted: true });
     if (typeof gathered === 'number') return gathered;

@@ -1,9 +1,9 @@
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import { run } from './run.ts';
-import type { Stage } from './session.ts';
+import type { CliContext } from './session.ts';
 import { createTerminal } from './terminal.ts';
 
-const loadRealUseCases: Stage['loadUseCases'] = async () => (await import('./compose.ts')).createUseCases;
+const loadRealUseCases: CliContext['loadUseCases'] = async () => (await import('./compose.ts')).createUseCases;
 
 /** The program. Sets the exit code and lets the process end by itself, so that nothing written is lost. */
 export async function main(loadUseCases = loadRealUseCases): Promise<void> {

@@ -4,9 +4,17 @@ import type { OutputTarget } from '../app/contract/requests.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
-import type { OutputChoice } from './invocation.ts';
 import { systemCode, toFileFailure } from './system-failure.ts';
 import { compactedPath, isTranscriptName } from './transcript-name.ts';
+
+/** Where the results go, as the command line says it. */
+export type OutputChoice =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'path'; readonly path: string }
+  | { readonly kind: 'in-place' }
+  | { readonly kind: 'stdout' }
+  /** The summaries are made and shown. */
+  | { readonly kind: 'preview' };
 
 export type OutputProblem =
   | { readonly kind: 'needs-folder'; readonly path: string; readonly exists: boolean }

@@ -1,12 +1,9 @@
-import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command as Program, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { likelyName, nearestName } from '../config/nearest.ts';
-import { err, ok, type Result } from '../core/result.ts';
-import { COMMAND_NAMES, type CommandName, splitCommandLine } from './command-word.ts';
-import type { CommandDefinition, Flag, Operands, Options, ParseValue } from './commands/definition.ts';
-import { loadDefinition } from './commands/load.ts';
-import { findConflict } from './conflicts.ts';
-import { HELP_AFTER, PURPOSE, SHORT_HELP, SUMMARIES } from './help-text.ts';
-import type { Invocation, UsageProblem } from './invocation.ts';
+import type { Command, Flag, Operands, ParseValue } from './commands/command.ts';
+import type { UsageProblem } from './invocation.ts';
+
+/** Commander's view of a command. Parsing writes nothing: errors and help come back as values. */
 
 export type ProgramFacts = {
   readonly version: string;
@@ -18,111 +15,17 @@ export type ProgramFacts = {
   readonly nowMs: number;
 };
 
-/** Any command line as data, and what is wrong with it in words. Loads only the command that it names. */
-export async function parseArguments(
-  argv: readonly string[],
-  facts: ProgramFacts,
-): Promise<Result<Invocation, UsageProblem>> {
-  const { command, rest, isOpen } = splitCommandLine(argv);
-  if (command === 'help') return parseHelp(rest, facts);
-  const definition = await loadDefinition(command);
-  const line = { command, definition, isOpen, facts };
-  const parsed = await parseLine({ ...line, argv: rest, isStdinImplied: false });
-  if (!facts.hasInput || definition.takesPipe !== true || !lacksOperand(parsed)) {
-    return argv.length === 0 ? ok({ kind: 'help', text: SHORT_HELP, isAnswer: false }) : parsed;
-  }
-  const piped = await parseLine({ ...line, argv: [...rest, '-'], isStdinImplied: true });
-  // What speaks against standard input speaks for an operand that was forgotten.
-  return piped.ok ? piped : parsed;
-}
-
-function lacksOperand(parsed: Result<Invocation, UsageProblem>): boolean {
-  return !parsed.ok && parsed.error.lacksOperand === true;
-}
-
-type Line = {
-  readonly argv: readonly string[];
-  readonly command: CommandName | null;
-  readonly definition: CommandDefinition<Invocation>;
-  readonly isOpen: boolean;
-  readonly isStdinImplied: boolean;
-  readonly facts: ProgramFacts;
-};
-
-async function parseLine(line: Line): Promise<Result<Invocation, UsageProblem>> {
-  const { argv, command, definition, facts } = line;
-  const program = buildCommand({ name: command, definition, facts });
-  if (command === null) addRootFlags(program);
-  try {
-    program.parse(argv, { from: 'user' });
-  } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.code === 'commander.helpDisplayed') {
-      return ok({ kind: 'help', text: await renderHelp(command, facts), isAnswer: true });
-    }
-    return err(describeError(error, program));
-  }
-  const swallowed = findSwallowedFlag(program);
-  if (swallowed !== null) return err({ message: swallowed, command: program.name() });
-  return readInvocation(program, line);
-}
-
-function readInvocation(
-  program: Command,
-  { argv, definition, isOpen, isStdinImplied, facts }: Line,
-): Result<Invocation, UsageProblem> {
-  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
-  const invocation = definition.read({
-    options: program.opts<Options>(),
-    args: program.args,
-    openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [],
-    isStdinImplied,
-  });
-  if (invocation.kind === 'compact' && program.getOptionValue('formats') === true) {
-    return ok({ kind: 'formats', manner: invocation.manner, settings: invocation.settings });
-  }
-  const conflict = findConflict(invocation);
-  if (conflict === null) return ok(invocation);
-  return err({ message: conflict, command: program.name(), ...(program.args.length === 0 && { lacksOperand: true }) });
-}
-
-/** The operands in front of `--`; behind it every word is a file. */
-function wordsBeforeDashes(operands: readonly string[], argv: readonly string[]): readonly string[] {
-  const dashes = argv.indexOf('--');
-  return dashes === -1 ? operands : operands.slice(0, operands.length - (argv.length - dashes - 1));
-}
-
-async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Invocation, UsageProblem>> {
-  const wanted = rest.find((word) => !word.startsWith('-'));
-  const command = COMMAND_NAMES.find((name) => name === wanted);
-  if (wanted !== undefined && command === undefined) {
-    const message = `there is no command '${wanted}'${suggestion(likelyName(wanted, COMMAND_NAMES))}`;
-    return err({ message, command: 'compact' });
-  }
-  const topic = command === undefined || command === 'help' ? null : command;
-  return ok({ kind: 'help', text: await renderHelp(topic, facts), isAnswer: true });
-}
-
-async function renderHelp(name: CommandName | null, facts: ProgramFacts): Promise<string> {
-  const definition = await loadDefinition(name);
-  const program = buildCommand({ name, definition, facts });
-  if (name !== null) return program.helpInformation();
-  addRootFlags(program);
-  for (const command of COMMAND_NAMES) program.command(command).summary(SUMMARIES[command]);
-  program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
-  return `${program.helpInformation()}\n${HELP_AFTER}`;
-}
-
 type Building = {
-  readonly name: CommandName | null;
-  readonly definition: CommandDefinition<Invocation>;
-  readonly facts: ProgramFacts;
+  readonly name: string;
+  readonly description: string;
+  readonly command: Command;
+  readonly facts: Pick<ProgramFacts, 'widthColumns' | 'nowMs'>;
 };
 
-function buildCommand({ name, definition, facts }: Building): Command {
-  const program = new Command(name === null ? 'compact' : `compact ${name}`);
+export function buildProgram({ name, description, command, facts }: Building): Program {
+  const program = new Program(name);
   program
-    .description(name === null ? PURPOSE : SUMMARIES[name])
+    .description(description)
     .helpOption('-h, --help', 'show this help')
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
@@ -137,8 +40,8 @@ function buildCommand({ name, definition, facts }: Building): Command {
       getErrHasColors: () => false,
     })
     .action(() => {});
-  for (const operand of [definition.operands].flat()) program.addArgument(toArgument(operand));
-  for (const flag of definition.flags) program.addOption(toOption(flag, facts.nowMs));
+  for (const operand of [command.operands].flat()) program.addArgument(toArgument(operand));
+  for (const flag of command.flags) program.addOption(toOption(flag, facts.nowMs));
   return program;
 }
 
@@ -166,11 +69,19 @@ function throwing(parse: ParseValue, nowMs: number): (text: string) => string | 
   };
 }
 
-function addRootFlags(program: Command): void {
-  program.option('-V, --version', 'show the version');
+/** Null: the line is right. */
+export function parseWith(program: Program, argv: readonly string[]): 'help' | UsageProblem | null {
+  try {
+    program.parse(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.code === 'commander.helpDisplayed' ? 'help' : describeError(error, program);
+  }
+  const swallowed = findSwallowedFlag(program);
+  return swallowed === null ? null : { message: swallowed, command: program.name() };
 }
 
-function describeError(error: CommanderError, program: Command): UsageProblem {
+function describeError(error: CommanderError, program: Program): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
   if (unknown !== undefined) {
@@ -189,7 +100,7 @@ function describeError(error: CommanderError, program: Command): UsageProblem {
 const CHOICE_ERROR = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/s;
 
 /** Always a name that exists; for a single letter all of them are as near. */
-function nearOption(unknown: string, program: Command): string {
+function nearOption(unknown: string, program: Program): string {
   const known = program.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
   const [flag = unknown] = unknown.split('=');
   const likely = likelyName(flag, known);
@@ -197,12 +108,12 @@ function nearOption(unknown: string, program: Command): string {
   return `: the nearest known one is ${nearestName(flag, known)}`;
 }
 
-function suggestion(name: string | null): string {
+export function suggestion(name: string | null): string {
   return name === null ? '' : `: did you mean ${name}?`;
 }
 
 /** commander takes `-o --json` for an output named `--json`: nobody means that. */
-function findSwallowedFlag(program: Command): string | null {
+function findSwallowedFlag(program: Program): string | null {
   for (const option of program.options) {
     const value: unknown = program.getOptionValue(option.attributeName());
     if (typeof value !== 'string') continue;

@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
+import { parseArguments, type Parsed } from './command-line.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import type { Invocation } from './invocation.ts';
+import type { UsageProblem } from './invocation.ts';
 import { readPackageVersion } from './package-version.ts';
-import { parseArguments } from './program.ts';
-import type { Stage } from './session.ts';
+
+import type { CliContext } from './session.ts';
 
 /** The command line from argv to exit code. */
-export async function run(stage: Stage): Promise<ExitCode> {
-  const { terminal } = stage;
+export async function run(context: CliContext): Promise<ExitCode> {
+  const { terminal } = context;
   const facts = {
     version: readPackageVersion(),
     widthColumns: terminal.stdout.widthColumns,
@@ -16,12 +17,8 @@ export async function run(stage: Stage): Promise<ExitCode> {
     nowMs: Date.now(),
   };
   const parsed = await parseArguments(terminal.argv, facts);
-  if (!parsed.ok) {
-    const { renderUsageProblem } = await import('./render/usage.ts');
-    terminal.stderr.write(`${renderUsageProblem(parsed.error)}\n`);
-    return EXIT_CODES.usage;
-  }
-  const code = await perform(stage, parsed.value);
+  if (!parsed.ok) return refuse(context, parsed.error);
+  const code = await perform(context, parsed.value);
   // A signal that came at the very end is heard before the code is chosen: twice, for the loop to ask for events in between.
   await setImmediate();
   await setImmediate();
@@ -33,43 +30,33 @@ export async function run(stage: Stage): Promise<ExitCode> {
   return terminal.signal.aborted ? interruptionCode(terminal.signal) : code;
 }
 
-/** Each command is loaded only when it was asked for. */
-async function perform(stage: Stage, invocation: Invocation): Promise<ExitCode> {
-  const { stdout, stderr } = stage.terminal;
-  switch (invocation.kind) {
-    case 'compact':
-      return (await import('./actions/compact.ts')).runCompact(stage, invocation);
-    case 'score':
-      return (await import('./actions/score.ts')).runScore(stage, invocation);
-    case 'scan':
-      return (await import('./actions/scan.ts')).runScan(stage, invocation);
-    case 'restore':
-      return (await import('./actions/restore.ts')).runRestore(stage, invocation);
-    case 'verify':
-      return (await import('./actions/verify.ts')).runVerify(stage, invocation);
-    case 'search':
-      return (await import('./actions/search.ts')).runSearch(stage, invocation);
-    case 'show':
-      return (await import('./actions/show.ts')).runShow(stage, invocation);
-    case 'archive':
-      return (await import('./actions/archive.ts')).runArchive(stage, invocation);
-    case 'mcp':
-      return (await import('./actions/mcp.ts')).runMcp(stage, invocation);
-    case 'config':
-      return invocation.action === 'trust'
-        ? (await import('./actions/config-trust.ts')).runConfigTrust(stage, invocation)
-        : (await import('./actions/config.ts')).runConfig(stage, invocation);
-    case 'schema':
-      return (await import('./actions/schema.ts')).runSchema(stage, invocation.of);
-    case 'formats':
-      return (await import('./actions/formats.ts')).runFormats(stage, invocation.manner);
+async function perform(context: CliContext, parsed: Parsed): Promise<ExitCode> {
+  const { stdout, stderr } = context.terminal;
+  switch (parsed.kind) {
+    case 'command': {
+      const mistake = await findMistake(parsed.openWords);
+      if (mistake === null) return parsed.run(context);
+      return refuse(context, { message: mistake, command: 'compact' });
+    }
     case 'version':
-      stdout.write(`${invocation.version}\n`);
+      stdout.write(`${parsed.version}\n`);
       return EXIT_CODES.done;
     case 'help':
-      (invocation.isAnswer ? stdout : stderr).write(invocation.text);
-      return invocation.isAnswer ? EXIT_CODES.done : EXIT_CODES.usage;
+      (parsed.isAnswer ? stdout : stderr).write(parsed.text);
+      return parsed.isAnswer ? EXIT_CODES.done : EXIT_CODES.usage;
     default:
-      return assertNever(invocation);
+      return assertNever(parsed);
   }
+}
+
+async function findMistake(words: readonly string[]): Promise<string | null> {
+  if (words.length === 0) return null;
+  const { describeMistakenWord } = await import('./mistaken-word.ts');
+  return describeMistakenWord(words);
+}
+
+async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
+  const { renderUsageProblem } = await import('./render/usage.ts');
+  terminal.stderr.write(`${renderUsageProblem(problem)}\n`);
+  return EXIT_CODES.usage;
 }

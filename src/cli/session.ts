@@ -6,7 +6,6 @@ import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
-import { describeMistakenWord } from './mistaken-word.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderMissed, renderPassedOver } from './render/trust.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
@@ -15,7 +14,7 @@ import type { CreateUseCases, UseCases } from './use-cases.ts';
 import { createVoice, type Voice } from './voice.ts';
 
 /** What a command is handed beside its invocation. */
-export type Stage = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };
+export type CliContext = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };
 
 /** A command at work: its voice, its settings and its use cases. */
 export type Session = {
@@ -36,8 +35,6 @@ export type Session = {
 
 export type CommandRequest = {
   readonly command: string;
-  /** The operands that could have been meant as a command: if one of them looks mistaken, nothing is begun. */
-  readonly openWords?: readonly string[];
   readonly manner: Manner;
   readonly settings: SettingsRequest;
   readonly format: string | null;
@@ -49,20 +46,18 @@ export type CommandRequest = {
   readonly endsWithStdout?: boolean;
 };
 
-/** Runs `work` in a session; a mistaken word, configuration or format is reported, in this order, before anything is opened. */
+/** Runs `work` in a session; a mistaken configuration or format is reported, in this order, before anything is opened. */
 export async function inSession(
-  stage: Stage,
+  context: CliContext,
   request: CommandRequest,
   work: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { terminal } = stage;
+  const { terminal } = context;
   const voice = await createVoice(terminal, request.manner);
   const refuse = (message: string): ExitCode => {
     voice.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
-  const mistaken = await describeMistakenWord(request.openWords ?? []);
-  if (mistaken !== null) return refuse(mistaken);
   const read = await readSettings(terminal, request);
   if (!read.ok) {
     for (const problem of read.error) voice.error(problem);
@@ -70,7 +65,7 @@ export async function inSession(
   }
   voice.report(read.value.remarks);
   const { settings, config } = read.value;
-  const createUseCases = await stage.loadUseCases();
+  const createUseCases = await context.loadUseCases();
   const readerGone = new AbortController();
   const openUseCases = (signal: AbortSignal): UseCases =>
     createUseCases({

@@ -3,8 +3,7 @@ import { existsSync, linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { InputFile } from '../../src/cli/inputs.ts';
-import type { OutputChoice } from '../../src/cli/invocation.ts';
-import { makeFolderFor, planOutputs } from '../../src/cli/outputs.ts';
+import { makeFolderFor, type OutputChoice, planOutputs } from '../../src/cli/outputs.ts';
 import { folderWith } from '../support/folders.ts';
 
 function file(path: string, pathInFolder = path.slice(path.lastIndexOf('/') + 1)): InputFile {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CompactInvocation, Invocation } from '../../src/cli/invocation.ts';
-import { parseArguments } from '../../src/cli/program.ts';
-import { FACTS, parsed, refused } from './command-lines.ts';
+import { parseArguments } from '../../src/cli/command-line.ts';
+import type { CompactInvocation } from '../../src/cli/commands/compact.ts';
+import { FACTS, openWords, parsed, refused, type Request, requestOf } from './command-lines.ts';
 
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 const noSettings = {
@@ -16,7 +16,6 @@ const noPolicy = { targetTokens: null, ifOver: null, conversation: null } as con
 function compact(changes: Partial<CompactInvocation>): CompactInvocation {
   return {
     kind: 'compact',
-    openWords: changes.operands ?? ['f.jsonl'],
     isStdinImplied: false,
     operands: ['f.jsonl'],
     filesFrom: null,
@@ -36,8 +35,14 @@ test('a file alone is compacted beside itself', async () => {
 });
 
 test('run is the default command, for files named like a command', async () => {
-  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'], openWords: [] }));
-  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'], openWords: [] }));
+  assert.deepEqual(await parsed('run', 'score'), compact({ operands: ['score'] }));
+  assert.deepEqual(await parsed('--', 'score', '-x'), compact({ operands: ['score', '-x'] }));
+});
+
+test('only words in front of -- and without a command before them may be mistyped commands', async () => {
+  assert.deepEqual(await openWords('-i', 'a', 'b', '--', 'c'), ['a', 'b']);
+  assert.deepEqual(await openWords('run', 'a'), []);
+  assert.deepEqual(await openWords('--', 'a'), []);
 });
 
 test('every flag of the default command becomes data', async () => {
@@ -318,14 +323,12 @@ test('a dry run of standard input prints no result, so that its report may be JS
 });
 
 /** With something piped in. */
-async function pipedIn(...argv: readonly string[]): Promise<Invocation> {
-  const result = await parseArguments(argv, { ...FACTS, hasInput: true });
-  assert.ok(result.ok, JSON.stringify(result));
-  return result.value;
+async function pipedIn(...argv: readonly string[]): Promise<Request> {
+  return requestOf(argv, { ...FACTS, hasInput: true });
 }
 
 test('what is piped in is taken where nothing is named', async () => {
-  const piped = compact({ operands: ['-'], openWords: [], isStdinImplied: true, output: { kind: 'stdout' } });
+  const piped = compact({ operands: ['-'], isStdinImplied: true, output: { kind: 'stdout' } });
   assert.deepEqual(await pipedIn(), piped);
   assert.deepEqual(await pipedIn('run'), piped);
   assert.deepEqual(await pipedIn('-n'), { ...piped, output: { kind: 'stdout' }, isDryRun: true });

@@ -1,6 +1,22 @@
+import type { SettingsUse } from '../../config/depend.ts';
+import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
-import type { CompactInvocation, OutputChoice } from '../invocation.ts';
-import type { CommandDefinition, Options } from './definition.ts';
+import { archiveToName } from '../archive-flag.ts';
+import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
+import { chooseModel } from '../choose-model.ts';
+import { type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { CommonRequest, PipedRequest } from '../invocation.ts';
+import { type OutputChoice, planOutputs } from '../outputs.ts';
+import type { CompactRendering } from '../render/compact.ts';
+import { renderFormats } from '../render/formats.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { describeOutputProblem } from '../render/usage.ts';
+import { createRunReport } from '../run-report.ts';
+import type { CliContext, Session } from '../session.ts';
+import { createVoice } from '../voice.ts';
+import { defineCommand, inSession, type Options, type ParsedLine } from './command.ts';
 import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
@@ -11,10 +27,23 @@ import {
   readSettings,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
+  SHARED_STDOUT,
 } from './options.ts';
 
+export type CompactInvocation = CommonRequest &
+  PipedRequest &
+  JobOptions & {
+    readonly kind: 'compact';
+    readonly operands: readonly string[];
+    /** A list of further transcripts; '-': on standard input. */
+    readonly filesFrom: string | null;
+  };
+
+/** `--formats`: what formats there are. */
+type FormatsInvocation = { readonly kind: 'formats' } & CommonRequest;
+
 /** The default command, which is `run` too. */
-export const compactCommand: CommandDefinition<CompactInvocation> = {
+export const compactCommand = defineCommand<CompactInvocation | FormatsInvocation>({
   operands: { syntax: '[transcript...]', description: 'files, folders, globs, or - for standard input' },
   flags: [
     {
@@ -52,9 +81,15 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     ...MANNER_FLAGS,
   ],
   takesPipe: true,
-  read: ({ options, args, openWords, isStdinImplied }) => ({
+  read: (line) => (line.options.formats === true ? readFormats(line) : readCompact(line)),
+  findConflict: (invocation) => (invocation.kind === 'compact' ? findConflict(invocation) : null),
+  run: (context, invocation) =>
+    invocation.kind === 'compact' ? compact(context, invocation) : listFormats(context, invocation),
+});
+
+function readCompact({ options, args, isStdinImplied }: ParsedLine): CompactInvocation {
+  return {
     kind: 'compact',
-    openWords,
     isStdinImplied,
     operands: args,
     filesFrom: options.filesFrom ?? null,
@@ -70,8 +105,12 @@ export const compactCommand: CommandDefinition<CompactInvocation> = {
     jobs: options.jobs ?? 1,
     manner: readManner(options),
     settings: readSettings(options),
-  }),
-};
+  };
+}
+
+function readFormats({ options }: ParsedLine): FormatsInvocation {
+  return { kind: 'formats', manner: readManner(options), settings: readSettings(options) };
+}
 
 /** What comes in on standard input goes out on standard output unless told otherwise. */
 function readOutput(options: Options, operands: readonly string[]): OutputChoice {
@@ -80,4 +119,95 @@ function readOutput(options: Options, operands: readonly string[]): OutputChoice
   if (options.output === '-') return { kind: 'stdout' };
   if (options.output !== undefined) return { kind: 'path', path: options.output };
   return operands.includes('-') ? { kind: 'stdout' } : { kind: 'default' };
+}
+
+function findConflict({ operands, filesFrom, output, isDryRun, manner }: CompactInvocation): string | null {
+  if (operands.length === 0 && filesFrom === null)
+    return 'no transcript named: give files, folders, globs, or - for standard input';
+  if (operands.includes('-')) {
+    if (operands.length > 1 || filesFrom !== null) return 'standard input (-) must be the only input';
+    if (output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
+  }
+  if (output.kind !== 'stdout') return null;
+  if (operands.length > 1 || filesFrom !== null)
+    return 'several transcripts cannot share standard output: give a folder with -o';
+  return manner.json && !isDryRun ? SHARED_STDOUT : null;
+}
+
+async function compact(context: CliContext, invocation: CompactInvocation): Promise<ExitCode> {
+  const isArchiving = !invocation.isDryRun && invocation.output.kind !== 'preview';
+  const needs: readonly SettingsUse[] = [
+    'selection',
+    'model',
+    'archive',
+    ...(isArchiving ? (['embedding'] as const) : []),
+  ];
+  return inSession(context, { ...invocation, command: 'compact', needs }, async (session) => {
+    const refusal = await chooseModel(session, invocation);
+    if (refusal !== null) return refusal;
+    if (isArchiving) {
+      const instead = 'what is archived gets none';
+      await chooseEmbeddingIfAny(session, { instead });
+    }
+    const gathered = await gatherInputs(session, invocation.operands, {
+      skipsCompacted: true,
+      filesFrom: invocation.filesFrom,
+      isStdinImplied: invocation.isStdinImplied,
+    });
+    if (typeof gathered === 'number') return gathered;
+    const outputs = await planOutputs({
+      files: gathered.inputs,
+      isSeveral: gathered.isSeveral,
+      choice: invocation.output,
+    });
+    if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
+    const jobs = gathered.inputs.map((input, index): Job => ({
+      input,
+      output: outputs.value[index] ?? { kind: 'none' },
+    }));
+    const report = createRunReport({
+      voice: session.voice,
+      manner: invocation.manner,
+      terminalColumns: session.terminal.stderr.widthColumns,
+      names: gathered.inputs.map(({ name }) => name),
+      failures: gathered.failures,
+      rendering: renderingOf(session, invocation),
+    });
+    const leftCount = await runJobs({ session, options: invocation, isSeveral: gathered.isSeveral, report }, jobs);
+    const { failed } = report.end(leftCount);
+    if (session.terminal.signal.aborted) return interruptionCode(session.terminal.signal);
+    return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
+  return {
+    theme: session.voice.theme,
+    isVerbose: invocation.manner.verbosity === 'verbose',
+    archiveFlag: archiveToName(session, invocation.settings),
+    program: session.terminal.program(),
+    isInPlace: invocation.output.kind === 'in-place',
+    widthColumns: session.terminal.stderr.widthColumns,
+  };
+}
+
+/** Needs no configuration, so that a broken one is no reason not to answer. */
+async function listFormats({ terminal, loadUseCases }: CliContext, { manner }: FormatsInvocation): Promise<ExitCode> {
+  const voice = await createVoice(terminal, manner);
+  const createUseCases = await loadUseCases();
+  const useCases = createUseCases({
+    removeAtExit: terminal.removeAtExit,
+    archivePath: defaultArchivePath(terminal.surroundings),
+    progress: voice.progress,
+    signal: terminal.signal,
+    stdout: voice.answerPiece,
+  });
+  try {
+    const formats = useCases.listFormats();
+    if (manner.json) for (const format of formats) voice.answerPiece(reportJson(format));
+    else voice.answer(renderFormats(formats, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns }));
+    return EXIT_CODES.done;
+  } finally {
+    useCases.close();
+  }
 }

@@ -1,21 +1,52 @@
+import { basename, join, resolve } from 'node:path';
+import { findConfig, lookAtFolder, PROJECT_FILE } from '../../config/find.ts';
+import { parseConfig } from '../../config/parse.ts';
+import { readConfigText } from '../../config/read-config.ts';
+import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../config/trust-store.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import { shellWord } from '../render/shell-word.ts';
+import { loadConfig, type LoadedConfig } from '../../config/load.ts';
+import { listFileSettings, listSettings, type SettingRow } from '../../config/origins.ts';
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
-import { CONFIG_ACTIONS, type ConfigInvocation } from '../invocation.ts';
-import type { CommandDefinition } from './definition.ts';
+import { resolveSettings } from '../../config/resolve.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import type { CommonRequest } from '../invocation.ts';
+import { renderSettings } from '../render/config.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { safeText } from '../render/safe-text.ts';
+import { renderPassedOver, renderRefusal } from '../render/trust.ts';
+import { renderConfigProblem, renderUsageProblem } from '../render/usage.ts';
+import type { CliContext } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
+import { createVoice, type Voice } from '../voice.ts';
+import { defineCommand } from './command.ts';
 import { MANNER_FLAGS, MODEL_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+
+const ACTIONS = ['show', 'path', 'trust'] as const;
+
+export type ConfigInvocation = CommonRequest & {
+  readonly kind: 'config';
+  readonly action: (typeof ACTIONS)[number];
+  /** For `trust`; null: the project's file. */
+  readonly file: string | null;
+  /** For `trust`; null: trust the file. */
+  readonly change: 'list' | 'revoke' | null;
+};
 
 const AS_GIVEN = 'as if it were given to compact';
 const LIKEWISE = 'likewise';
 
-export const configCommand: CommandDefinition<ConfigInvocation> = {
+export const configCommand = defineCommand<ConfigInvocation>({
   operands: [
     {
       syntax: '<action>',
       description:
         "show: each setting and where it comes from; path: the file that is read; trust: let a project's file set everything, until it changes",
-      choices: CONFIG_ACTIONS,
+      choices: ACTIONS,
     },
     { syntax: '[file]', description: 'of trust: a compact.toml, or its folder (default: the one that is found)' },
   ],
+  actions: ACTIONS,
   flags: [
     { flags: '--list', description: 'of trust: the files that you have trusted', conflicts: 'revoke' },
     { flags: '--revoke', description: 'of trust: take it back' },
@@ -34,10 +65,165 @@ export const configCommand: CommandDefinition<ConfigInvocation> = {
   ],
   read: ({ options, args }) => ({
     kind: 'config',
-    action: CONFIG_ACTIONS.find((action) => action === args[0]) ?? 'show',
+    action: ACTIONS.find((action) => action === args[0]) ?? 'show',
     file: args[1] ?? null,
     change: options.list === true ? 'list' : options.revoke === true ? 'revoke' : null,
     manner: readManner(options),
     settings: readSettings(options),
   }),
-};
+  findConflict: ({ action, file, change, settings }) => {
+    if (action !== 'trust') {
+      return file === null && change === null ? null : `config ${action} takes no file, no --list and no --revoke`;
+    }
+    if (settings.configFlag !== null) return 'a file that --config names is trusted as it is';
+    return change === 'list' && file !== null ? '--list takes no file' : null;
+  },
+  run,
+});
+
+async function run({ terminal }: CliContext, invocation: ConfigInvocation): Promise<ExitCode> {
+  const voice = await createVoice(terminal, invocation.manner);
+  const asked = { terminal, voice, invocation };
+  if (invocation.action === 'trust') return runTrust(asked);
+  if (invocation.action === 'path') return tellPath(asked);
+  const config = await loadConfig(terminal.surroundings, invocation.settings);
+  if (!config.ok) {
+    for (const problem of config.error) voice.error(renderConfigProblem(problem));
+    return EXIT_CODES.usage;
+  }
+  tellSettings(asked, config.value);
+  return EXIT_CODES.done;
+}
+
+type Asked = { readonly terminal: Terminal; readonly voice: Voice; readonly invocation: ConfigInvocation };
+
+function tellPath({ terminal, voice, invocation }: Asked): ExitCode {
+  const { found, looked, passedOver } = findConfig(terminal.surroundings, invocation.settings);
+  voice.report(renderPassedOver({ passedOver }));
+  if (invocation.manner.json) {
+    voice.answerPiece(reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, passedOver }));
+  } else if (found === null) {
+    voice.report(['There is no configuration file, and the defaults apply. These were looked for:']);
+    voice.report(looked.map((path) => `  ${safeText(path)}`));
+  } else voice.answer([safeText(found.path)]);
+  return EXIT_CODES.done;
+}
+
+function tellSettings({ terminal, voice, invocation }: Asked, config: LoadedConfig): void {
+  const { surroundings } = terminal;
+  const { flags } = invocation.settings;
+  const { file, passedOver } = config;
+  const settings = resolveSettings({ config, flags, surroundings });
+  const rows = listSettings({ settings, config, flags, surroundings });
+  const refused = file === null ? [] : listFileSettings(file, config.refused);
+  voice.report(renderPassedOver(config));
+  if (!invocation.manner.json) {
+    const comments = refused.length === 0 ? [] : renderRefusal(config, terminal.program()).map((line) => `# ${line}`);
+    voice.answer([...comments, ...renderSettings(rows, voice.answerTheme, refused)]);
+    return;
+  }
+  voice.answerPiece(
+    reportJson({
+      schema: 'compact/config@1',
+      path: file?.path ?? null,
+      trust: file?.trust ?? null,
+      passedOver,
+      values: rows.map(toValue),
+      refused: refused.map(toValue),
+    }),
+  );
+}
+
+function toValue({ table, key, value, origin }: SettingRow) {
+  return { key: `${table}.${key}`, value, origin };
+}
+
+/** `config trust`: allows a project's file to set everything, as long as its content stays the same. */
+async function runTrust(asked: Asked): Promise<ExitCode> {
+  const { voice, invocation } = asked;
+  if (invocation.change === 'list') return listTrusted(asked);
+  const path = findFile(asked);
+  if (!path.ok) {
+    voice.error(renderUsageProblem({ message: path.error, command: 'compact config' }));
+    return EXIT_CODES.usage;
+  }
+  return invocation.change === 'revoke' ? revoke(asked, path.value) : trust(asked, path.value);
+}
+
+/** A folder stands for the file in it, as with direnv. */
+function findFile({ terminal, invocation }: Asked): Result<string, string> {
+  const { surroundings } = terminal;
+  if (invocation.file === null) {
+    const environment = { ...surroundings.environment, COMPACT_CONFIG: undefined };
+    const { found } = findConfig({ ...surroundings, environment }, invocation.settings);
+    return found?.place === 'project'
+      ? ok(found.path)
+      : err(`there is no ${PROJECT_FILE} in this folder or above it in the repository: name one`);
+  }
+  const path = resolve(surroundings.workingFolder, invocation.file);
+  if (lookAtFolder(path)?.isDirectory() === true) return ok(join(path, PROJECT_FILE));
+  if (basename(path) === PROJECT_FILE) return ok(path);
+  return err(`only files named ${PROJECT_FILE} are found by themselves: what you name with --config needs no trust`);
+}
+
+/** Reads the file once, so that what is shown is what is recorded. */
+async function trust({ terminal, voice, invocation }: Asked, path: string): Promise<ExitCode> {
+  const read = await readConfigText({ path, place: 'project' }, terminal.surroundings);
+  if (!read.ok) return refuse(voice, [renderConfigProblem(read.error)]);
+  const parsed = parseConfig(read.value.text, path);
+  if (!parsed.ok) return refuse(voice, parsed.error.map(renderConfigProblem));
+  const record: TrustRecord = {
+    path: trustedPath(path),
+    sha256: hashConfig(read.value.bytes),
+    trustedAt: new Date().toISOString(),
+  };
+  const rows = listFileSettings({ path, lines: parsed.value.lines }, parsed.value.values);
+  if (!invocation.manner.json) voice.answer(renderSettings(rows, voice.answerTheme));
+  const recorded = createTrustStore(terminal.surroundings).record(record);
+  if (!recorded.ok) return refuse(voice, [`${safeText(recorded.error)}. Nothing is trusted.`]);
+  if (invocation.manner.json) {
+    const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
+    voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
+  }
+  const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
+  const file = invocation.file === null ? '' : ` ${shellWord(invocation.file)}`;
+  const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke${file}\` takes trust back.`;
+  voice.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
+  return EXIT_CODES.done;
+}
+
+function revoke({ terminal, voice, invocation }: Asked, path: string): ExitCode {
+  const revoked = createTrustStore(terminal.surroundings).revoke(trustedPath(path));
+  if (!revoked.ok) return refuse(voice, [`${safeText(revoked.error)}.`]);
+  const result = revoked.value ? 'revoked' : 'not-trusted';
+  if (invocation.manner.json) voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result, path }));
+  voice.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
+  return EXIT_CODES.done;
+}
+
+async function listTrusted({ terminal, voice, invocation }: Asked): Promise<ExitCode> {
+  const records = createTrustStore(terminal.surroundings).list();
+  if (!records.ok) return refuse(voice, [`${safeText(records.error)}.`]);
+  for (const record of records.value) {
+    const state = await compareWithDisk(record, terminal);
+    if (invocation.manner.json) {
+      voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: state, ...record }));
+    } else voice.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
+  }
+  if (records.value.length === 0) voice.report(['No file is trusted.']);
+  return EXIT_CODES.done;
+}
+
+async function compareWithDisk(
+  { path, sha256 }: TrustRecord,
+  { surroundings }: Terminal,
+): Promise<'trusted' | 'changed' | 'gone'> {
+  const read = await readConfigText({ path, place: 'project' }, surroundings);
+  if (!read.ok) return 'gone';
+  return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
+}
+
+function refuse(voice: Voice, lines: readonly string[]): ExitCode {
+  for (const line of lines) voice.error(line);
+  return EXIT_CODES.usage;
+}

@@ -4,7 +4,7 @@ import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/settings.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Manner, SettingsRequest } from '../invocation.ts';
-import type { Flag, Options } from './definition.ts';
+import type { Flag, Options } from './command.ts';
 
 export const MANNER_FLAGS: readonly Flag[] = [
   { flags: '--json', description: 'reports on stdout, one JSON object a line' },
@@ -127,4 +127,21 @@ function pickGiven<T extends object>(values: T): Partial<T> {
   const given: Partial<T> = { ...values };
   for (const key in given) if (given[key] === undefined) delete given[key];
   return given;
+}
+
+/** Why two readers of standard input cannot go together; null: there is at most one. */
+export function findStdinConflict(operands: readonly string[], filesFrom: string | null): string | null {
+  const readers = [...operands, ...(filesFrom === null ? [] : [filesFrom])].filter((name) => name === '-');
+  return readers.length > 1 ? 'standard input (-) can be read only once' : null;
+}
+
+export const SHARED_STDOUT = '--json and the result cannot share standard output: write the result to a file with -o';
+
+/** A transcript's path, or the end of one, without the `./` that no archived path has. */
+export function readSource({ source }: Options): string | null {
+  return source?.replace(/^(?:\.\/)+/, '') ?? null;
+}
+
+export function readTime(ms: number | undefined): Date | null {
+  return ms === undefined ? null : new Date(ms);
 }

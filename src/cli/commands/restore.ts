@@ -1,8 +1,34 @@
-import type { RestoreInvocation } from '../invocation.ts';
-import type { CommandDefinition, Options } from './definition.ts';
-import { FORMAT_FLAG, MANNER_FLAGS, MAX_UNPACKED_FLAG, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+import type { RestoreFileRequest } from '../../app/contract/requests.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { CommonRequest, PipedRequest } from '../invocation.ts';
+import { isSameFile, type OutputChoice } from '../outputs.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { renderRestoreReport } from '../render/restore.ts';
+import { describeOutputProblem } from '../render/usage.ts';
+import type { CliContext } from '../session.ts';
+import { defineCommand, inSession, type Options } from './command.ts';
+import {
+  FORMAT_FLAG,
+  MANNER_FLAGS,
+  MAX_UNPACKED_FLAG,
+  readManner,
+  readSettings,
+  SETTINGS_FLAGS,
+  SHARED_STDOUT,
+} from './options.ts';
 
-export const restoreCommand: CommandDefinition<RestoreInvocation> = {
+export type RestoreInvocation = CommonRequest &
+  PipedRequest & {
+    readonly kind: 'restore';
+    readonly operand: string;
+    readonly format: string | null;
+    readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
+    readonly all: boolean;
+  };
+
+export const restoreCommand = defineCommand<RestoreInvocation>({
   operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
   flags: [
     { flags: '-o, --output <path>', description: 'write here instead of to stdout', conflicts: 'inPlace' },
@@ -24,10 +50,54 @@ export const restoreCommand: CommandDefinition<RestoreInvocation> = {
     manner: readManner(options),
     settings: readSettings(options),
   }),
-};
+  findConflict: ({ operand, output, manner }) => {
+    if (operand === '-' && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
+    return manner.json && output.kind === 'stdout' ? SHARED_STDOUT : null;
+  },
+  run,
+});
 
 function readOutput(options: Options): RestoreInvocation['output'] {
   if (options.inPlace === true) return { kind: 'in-place' };
   if (options.output === undefined || options.output === '-') return { kind: 'stdout' };
   return { kind: 'path', path: options.output };
+}
+async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {
+  const endsWithStdout = invocation.output.kind === 'stdout';
+  return inSession(
+    context,
+    { ...invocation, command: 'compact restore', needs: ['archive'], endsWithStdout },
+    async (session) => {
+      const { voice, terminal } = session;
+      const { operand, isStdinImplied } = invocation;
+      const gathered = await gatherInputs(session, [operand], { skipsCompacted: false, isStdinImplied });
+      if (typeof gathered === 'number') return gathered;
+      const [input, ...others] = gathered.inputs;
+      if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
+      if (input === undefined) return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+      const { output } = invocation;
+      if (output.kind === 'path' && (await isSameFile(output.path, input.path))) {
+        return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));
+      }
+      voice.progress.name(input.name);
+      const result = await session.useCases.restoreFile({
+        input: { path: input.path, name: input.name, format: invocation.format },
+        output: toTarget(output),
+        all: invocation.all,
+      });
+      if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+      if (!result.ok) {
+        if (result.error.kind !== 'interrupted') voice.error(renderFailure(result.error));
+        session.explain(result.error);
+        return EXIT_CODES.failed;
+      }
+      if (invocation.manner.json) voice.answerPiece(reportJson(result.value));
+      else voice.report(renderRestoreReport(result.value, voice.theme));
+      return EXIT_CODES.done;
+    },
+  );
+}
+
+function toTarget(choice: RestoreInvocation['output']): RestoreFileRequest['output'] {
+  return choice.kind === 'path' ? { kind: 'file', path: choice.path } : choice;
 }

@@ -1,16 +1,49 @@
+import type { Failure } from '../../app/contract/failure.ts';
+import type { ScanReport, SurveyFileRequest } from '../../app/survey/scan-file.ts';
+import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseSince } from '../../config/quantity.ts';
-import { SCAN_ORDERS, type ScanInvocation } from '../invocation.ts';
-import type { CommandDefinition } from './definition.ts';
+import { type PolicyRequest, toModel, toPolicy } from '../../config/resolve.ts';
+import { assertNever, type Result } from '../../core/result.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { findScanned, type Scanned, type ScannedFile } from '../find-scanned.ts';
+import type { CommonRequest } from '../invocation.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
+import type { Place } from '../progress.ts';
+import { renderBug } from '../render/bug.ts';
+import { failedReport, renderFailed } from '../render/failed.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { countOf } from '../render/quantities.ts';
+import { safeText } from '../render/safe-text.ts';
+import type { CliContext, Session } from '../session.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   MANNER_FLAGS,
   MAX_UNPACKED_FLAG,
   readManner,
   readSettings,
+  readTime,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
 } from './options.ts';
 
-export const scanCommand: CommandDefinition<ScanInvocation> = {
+const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
+
+export type ScanInvocation = CommonRequest & {
+  readonly kind: 'scan';
+  /** None: where the known producers keep their transcripts. */
+  readonly operands: readonly string[];
+  /** Only of this one. */
+  readonly format: string | null;
+  readonly policy: PolicyRequest;
+  readonly largerThanBytes: number | null;
+  /** The last message was earlier. */
+  readonly before: Date | null;
+  readonly sort: (typeof SCAN_ORDERS)[number];
+  readonly output: 'table' | 'json' | 'paths';
+};
+
+export const scanCommand = defineCommand<ScanInvocation>({
   operands: {
     syntax: '[folder...]',
     description: 'where to look; without any, where the known programs keep their transcripts',
@@ -41,10 +74,174 @@ export const scanCommand: CommandDefinition<ScanInvocation> = {
     format: options.format ?? null,
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
     largerThanBytes: options.largerThan ?? null,
-    before: options.olderThan === undefined ? null : new Date(options.olderThan),
+    before: readTime(options.olderThan),
     sort: SCAN_ORDERS.find((order) => order === options.sort) ?? 'saving',
     output: options.null === true ? 'paths' : options.json === true ? 'json' : 'table',
     manner: readManner(options),
     settings: readSettings(options),
   }),
+  findConflict: ({ operands }) =>
+    operands.includes('-') ? 'a scan looks into folders, not into standard input (-)' : null,
+  run,
+});
+
+/** Reads only; what cannot be read is told and no reason to stop. */
+async function run(context: CliContext, invocation: ScanInvocation): Promise<ExitCode> {
+  const needs = ['selection', 'model', 'archive'] as const;
+  return inSession(
+    context,
+    { ...invocation, command: 'compact scan', needs, endsWithStdout: true },
+    async (session) => {
+      const scanned = await findScanned(session, invocation);
+      if (typeof scanned === 'number') return scanned;
+      const { signal } = session.terminal;
+      const run: Run = {
+        session,
+        invocation,
+        nowMs: Date.now(),
+        saidOfArchive: new Set(),
+        renderPassed: createPassedRenderer(),
+      };
+      const found = await surveyAll(run, scanned);
+      if (signal.aborted) return interruptionCode(signal);
+      const failedCount = found.failedCount + scanned.failedCount;
+      await answer(run, sortRows(found.rows, invocation.sort));
+      // Where something failed, that is why there is nothing.
+      if (found.rows.length + failedCount === 0) session.voice.report(nothingFound(scanned));
+      if (found.passedCount > 0 && invocation.manner.verbosity === 'normal') {
+        const them = found.passedCount === 1 ? 'it' : 'them';
+        session.voice.report([
+          `${countOf(found.passedCount, 'file')} passed over that cannot be compacted; -v names ${them}.`,
+        ]);
+      }
+      return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    },
+  );
+}
+
+type Run = {
+  readonly session: Session;
+  readonly invocation: ScanInvocation;
+  readonly nowMs: number;
+  /** What was said of the archive, which all transcripts share. */
+  readonly saidOfArchive: Set<string>;
+  readonly renderPassed: ReturnType<typeof createPassedRenderer>;
 };
+type Found = { readonly rows: readonly ScanReport[]; readonly passedCount: number; readonly failedCount: number };
+
+/** Keeps a row of each, never a transcript. */
+async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
+  const { signal } = run.session.terminal;
+  const rows: ScanReport[] = [];
+  const counts = { passed: 0, failed: 0 };
+  for (const [index, file] of files.entries()) {
+    if (signal.aborted) break;
+    const place = { index, count: files.length };
+    const result = await surveyOne(run, file, place);
+    if (result.ok && result.value !== null) rows.push(result.value);
+    if (result.ok || result.error === 'interrupted') continue;
+    counts[result.error] += 1;
+  }
+  return { rows, passedCount: counts.passed, failedCount: counts.failed };
+}
+
+type Unread = 'passed' | 'failed' | 'interrupted';
+
+async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Result<ScanReport | null, Unread>> {
+  const { session } = run;
+  const { voice } = session;
+  try {
+    const result = await session.useCases.surveyFile(requestFor(run, file), voice.progress.of(file.name, place));
+    if (!result.ok) return { ok: false, error: tellFailure(run, file, result.error) };
+    const report = result.value;
+    if (report === null) return result;
+    return { ok: true, value: { ...report, project: report.project ?? file.project } };
+  } catch (error) {
+    // What an interruption tears down may complain; it was asked for.
+    if (session.terminal.signal.aborted) return { ok: false, error: 'interrupted' };
+    voice.error(renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })));
+    return { ok: false, error: 'failed' };
+  }
+}
+
+function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): SurveyFileRequest {
+  const { format, largerThanBytes, before } = invocation;
+  return {
+    input: { path, name, format: null },
+    policy: toPolicy(session.settings, invocation.policy),
+    ...toModel(session.settings),
+    ...maskingOf(session, invocation),
+    only: { format, largerThanBytes, before },
+  };
+}
+
+/** A part of the settings by which a compaction is known again. A model that cannot be asked is no matter of a scan. */
+function maskingOf(
+  { settings, config, terminal }: Session,
+  asked: ScanInvocation,
+): Pick<SurveyFileRequest, 'isMasked'> {
+  const access = resolveModelAccess({
+    settings,
+    config,
+    flags: asked.settings.flags,
+    environment: terminal.surroundings.environment,
+    isDryRun: true,
+  });
+  return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
+}
+
+/** What holds no conversation is what a scan passes over, unless it was named itself; a damaged line is told. */
+function tellFailure(run: Run, file: ScannedFile, failure: Failure): Unread {
+  const { session, invocation, saidOfArchive } = run;
+  if (failure.kind === 'interrupted') return 'interrupted';
+  const passed = passedOver(failure, file);
+  if (passed === null) {
+    const message = renderFailure(failure);
+    if (!saidOfArchive.has(message)) session.voice.error(message);
+    if (failure.kind === 'archive') saidOfArchive.add(message);
+  } else if (failure.kind === 'bad-line' || invocation.manner.verbosity === 'verbose') {
+    session.voice.report([run.renderPassed(passed)]);
+  }
+  session.explain(failure);
+  return passed === null ? 'failed' : 'passed';
+}
+
+function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): readonly ScanReport[] {
+  const byPath = (a: ScanReport, b: ScanReport): number => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0);
+  const time = ({ at, modified }: ScanReport): number => Date.parse(at ?? modified);
+  const difference = (a: ScanReport, b: ScanReport): number => {
+    switch (order) {
+      case 'saving':
+        return b.saving - a.saving;
+      case 'size':
+        return b.bytes - a.bytes;
+      case 'tokens':
+        return b.tokens.before - a.tokens.before;
+      case 'age':
+        return time(a) - time(b);
+      case 'path':
+        return 0;
+      default:
+        return assertNever(order);
+    }
+  };
+  return rows.toSorted((a, b) => difference(a, b) || byPath(a, b));
+}
+
+async function answer({ session, invocation, nowMs }: Run, rows: readonly ScanReport[]): Promise<void> {
+  const { voice, terminal } = session;
+  if (invocation.output === 'paths') for (const { file } of rows) voice.answerPiece(`${file}\0`);
+  else if (invocation.output === 'json') for (const row of rows) voice.answerPiece(reportJson(row));
+  if (rows.length === 0 || invocation.output !== 'table') return;
+  const { renderScan, renderNextStep } = await import('../render/scan.ts');
+  const { homeFolder } = terminal.surroundings;
+  voice.answer(
+    renderScan(rows, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, nowMs, homeFolder }),
+  );
+  voice.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
+}
+
+function nothingFound({ files, looked }: Scanned): readonly string[] {
+  if (files.length > 0) return [`None of ${countOf(files.length, 'file')} is a transcript that is asked for.`];
+  return ['No transcripts found. Looked in:', ...looked.map((place) => `  ${safeText(place)}`)];
+}

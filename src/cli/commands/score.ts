@@ -1,8 +1,18 @@
+import type { ScoreReport } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
-import { SCORE_ORDERS, type ScoreInvocation } from '../invocation.ts';
-import type { CommandDefinition } from './definition.ts';
+import { type PolicyRequest, toPolicy } from '../../config/resolve.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { gatherInputs } from '../gather.ts';
+import type { CommonRequest, PipedRequest } from '../invocation.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
+import { renderFailure } from '../render/failure.ts';
+import { scoreJson } from '../render/json-lines.ts';
+import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/select-rows.ts';
+import type { CliContext, CommandRequest, Session } from '../session.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   FORMAT_FLAG,
+  findStdinConflict,
   MANNER_FLAGS,
   MAX_UNPACKED_FLAG,
   readManner,
@@ -11,7 +21,18 @@ import {
   SETTINGS_FLAGS,
 } from './options.ts';
 
-export const scoreCommand: CommandDefinition<ScoreInvocation> = {
+export type ScoreInvocation = CommonRequest &
+  PipedRequest & {
+    readonly kind: 'score';
+    readonly operands: readonly string[];
+    readonly format: string | null;
+    readonly policy: PolicyRequest;
+    readonly explain: boolean;
+    readonly limit: number | null;
+    readonly sort: ScoreOrder;
+  };
+
+export const scoreCommand = defineCommand<ScoreInvocation>({
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
   flags: [
     { flags: '--explain', description: "show each factor's share" },
@@ -40,4 +61,53 @@ export const scoreCommand: CommandDefinition<ScoreInvocation> = {
     manner: readManner(options),
     settings: readSettings(options),
   }),
-};
+  findConflict: ({ operands }) => findStdinConflict(operands, null),
+  run,
+});
+
+async function run(context: CliContext, invocation: ScoreInvocation): Promise<ExitCode> {
+  const request: CommandRequest = {
+    ...invocation,
+    command: 'compact score',
+    needs: ['selection', 'archive'],
+    endsWithStdout: true,
+  };
+  return inSession(context, request, async (session) => {
+    const { operands, isStdinImplied } = invocation;
+    const gathered = await gatherInputs(session, operands, { skipsCompacted: true, isStdinImplied });
+    if (typeof gathered === 'number') return gathered;
+    let failedCount = gathered.failures.length;
+    const renderPassed = createPassedRenderer();
+    for (const { path, name, isNamed } of gathered.inputs) {
+      if (session.terminal.signal.aborted) break;
+      session.voice.progress.name(name);
+      const input = { path, name, format: invocation.format };
+      const result = await session.useCases.scoreFile({ input, policy: toPolicy(session.settings, invocation.policy) });
+      if (session.terminal.stdout.isClosed()) break;
+      if (result.ok) await answer(session, { report: result.value, invocation });
+      else if (result.error.kind !== 'interrupted') {
+        const passed = passedOver(result.error, { name, isNamed });
+        if (passed === null) session.voice.error(renderFailure(result.error));
+        else session.voice.report([renderPassed(passed)]);
+        session.explain(result.error);
+        if (passed === null) failedCount += 1;
+      }
+    }
+    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+async function answer(
+  { voice }: Session,
+  scored: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
+): Promise<void> {
+  const { report, invocation } = scored;
+  if (invocation.manner.json) {
+    for (const piece of scoreJson(report, selectRows(report.messages, invocation))) voice.answerPiece(piece);
+    return;
+  }
+  const { renderScoreReport } = await import('../render/score.ts');
+  const { explain, sort, limit } = invocation;
+  const rendering = { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, explain, sort, limit };
+  voice.answer(renderScoreReport(report, rendering));
+}

@@ -1,8 +1,22 @@
-import type { ShowInvocation } from '../invocation.ts';
-import type { CommandDefinition } from './definition.ts';
+import type { ShowReport } from '../../app/contract/archive-reports.ts';
+import type { ShownOriginal } from '../../app/search/show-archived.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import type { CommonRequest } from '../invocation.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { renderShown } from '../render/show.ts';
+import type { CliContext, CommandRequest, Session } from '../session.ts';
+import { defineCommand, inSession } from './command.ts';
 import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 
-export const showCommand: CommandDefinition<ShowInvocation> = {
+export type ShowInvocation = CommonRequest & {
+  readonly kind: 'show';
+  readonly name: string;
+  /** The lines behind it, as they stood. */
+  readonly originals: boolean;
+};
+
+export const showCommand = defineCommand<ShowInvocation>({
   operands: {
     syntax: '<name>',
     description:
@@ -20,4 +34,52 @@ export const showCommand: CommandDefinition<ShowInvocation> = {
     manner: readManner(options),
     settings: readSettings(options),
   }),
-};
+  run,
+});
+
+async function run(context: CliContext, invocation: ShowInvocation): Promise<ExitCode> {
+  const request: CommandRequest = {
+    ...invocation,
+    format: null,
+    command: 'compact show',
+    needs: ['archive'],
+    endsWithStdout: true,
+  };
+  return inSession(context, request, (session) =>
+    invocation.originals ? showOriginals(session, invocation) : show(session, invocation),
+  );
+}
+
+async function show({ voice, useCases }: Session, { name, manner }: ShowInvocation): Promise<ExitCode> {
+  const shown = await useCases.showArchived({ name });
+  if (!shown.ok) {
+    voice.error(renderFailure(shown.error));
+    return EXIT_CODES.failed;
+  }
+  const report: ShowReport = shown.value;
+  if (manner.json) voice.answerPiece(reportJson(report));
+  else voice.answer(renderShown(report, voice.answerTheme));
+  return EXIT_CODES.done;
+}
+
+const LF = 0x0a;
+
+/** Nothing but the lines goes to stdout: as bytes, or as one report a line. */
+async function showOriginals(
+  { voice, useCases, terminal }: Session,
+  { name, manner }: ShowInvocation,
+): Promise<ExitCode> {
+  const tell = ({ bytes, report }: ShownOriginal): boolean => {
+    voice.answerPiece(manner.json ? reportJson(report()) : bytes);
+    if (!manner.json && bytes.at(-1) !== LF) voice.answerPiece('\n');
+    return !terminal.stdout.isClosed();
+  };
+  const shown = await useCases.showOriginals({ name }, tell);
+  if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+  if (!shown.ok) {
+    voice.error(renderFailure(shown.error));
+    return EXIT_CODES.failed;
+  }
+  if (shown.value === 0) voice.report(['No lines are behind it: it is a summary that was found in the transcript.']);
+  return EXIT_CODES.done;
+}

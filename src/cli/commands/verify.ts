@@ -1,7 +1,18 @@
-import type { VerifyInvocation } from '../invocation.ts';
-import type { CommandDefinition } from './definition.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { VerifyReport } from '../../app/contract/reports.ts';
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { gatherInputs, type ReadyInput } from '../gather.ts';
+import type { CommonRequest, PipedRequest } from '../invocation.ts';
+import { createPassedRenderer, passedOver } from '../passed-over.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { safeText } from '../render/safe-text.ts';
+import { renderVerifyReport } from '../render/verify.ts';
+import type { CliContext, Session } from '../session.ts';
+import { defineCommand, inSession } from './command.ts';
 import {
   FILES_FROM_FLAG,
+  findStdinConflict,
   FORMAT_FLAG,
   MANNER_FLAGS,
   MAX_UNPACKED_FLAG,
@@ -10,7 +21,15 @@ import {
   SETTINGS_FLAGS,
 } from './options.ts';
 
-export const verifyCommand: CommandDefinition<VerifyInvocation> = {
+export type VerifyInvocation = CommonRequest &
+  PipedRequest & {
+    readonly kind: 'verify';
+    readonly operands: readonly string[];
+    readonly filesFrom: string | null;
+    readonly format: string | null;
+  };
+
+export const verifyCommand = defineCommand<VerifyInvocation>({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...MANNER_FLAGS],
   takesPipe: true,
@@ -23,4 +42,65 @@ export const verifyCommand: CommandDefinition<VerifyInvocation> = {
     manner: readManner(options),
     settings: readSettings(options),
   }),
-};
+  findConflict: ({ operands, filesFrom }) =>
+    operands.length === 0 && filesFrom === null
+      ? 'no compacted file named: give files, folders, globs, or - for standard input'
+      : findStdinConflict(operands, filesFrom),
+  run,
+});
+
+async function run(context: CliContext, invocation: VerifyInvocation): Promise<ExitCode> {
+  return inSession(context, { ...invocation, command: 'compact verify', needs: ['archive'] }, async (session) => {
+    // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
+    const gathered = await gatherInputs(session, invocation.operands, {
+      skipsCompacted: false,
+      filesFrom: invocation.filesFrom,
+      isStdinImplied: invocation.isStdinImplied,
+    });
+    if (typeof gathered === 'number') return gathered;
+    let failedCount = gathered.failures.length;
+    for (const input of gathered.inputs) {
+      if (session.terminal.signal.aborted) break;
+      session.voice.progress.name(input.name);
+      const { path, name } = input;
+      const result = await session.useCases.verifyFile({ input: { path, name, format: invocation.format } });
+      const isWhole = result.ok
+        ? tellReport(session, { report: result.value, invocation })
+        : tellFailure(session, { failure: result.error, input });
+      if (!isWhole) failedCount += 1;
+    }
+    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
+}
+
+function tellReport(
+  { voice }: Session,
+  told: { readonly report: VerifyReport; readonly invocation: VerifyInvocation },
+): boolean {
+  const { report, invocation } = told;
+  const isWhole = report.result === 'verified';
+  if (invocation.manner.json) voice.answerPiece(reportJson(report));
+  else if (!isWhole || invocation.manner.verbosity !== 'quiet') {
+    voice.answer(renderVerifyReport(report, voice.answerTheme));
+  }
+  return isWhole;
+}
+
+/** An original or another file that stands in the same folder is no failure of what was compacted. */
+function tellFailure(
+  { voice, explain }: Session,
+  told: { readonly failure: Failure; readonly input: ReadyInput },
+): boolean {
+  const { failure, input } = told;
+  if (failure.kind === 'interrupted') return true;
+  if (failure.kind === 'not-compacted' && !input.isNamed) {
+    voice.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
+    return true;
+  }
+  // Where no line can be read, nobody knows what it was.
+  const passed = failure.kind === 'bad-line' ? null : passedOver(failure, input);
+  if (passed === null) voice.error(renderFailure(failure));
+  else voice.report([createPassedRenderer()(passed)]);
+  explain(failure);
+  return passed !== null;
+}

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { archiveToName } from '../archive-flag.ts';
 import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
 import { chooseModel } from '../choose-model.ts';
-import type { McpInvocation } from '../invocation.ts';
+import type { CommonRequest } from '../invocation.ts';
 import { priceOf } from '../price.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -38,7 +38,7 @@ type Args = z.output<typeof input>;
 
 export type CompactContextDeps = {
   readonly session: Session;
-  readonly invocation: McpInvocation;
+  readonly invocation: CommonRequest & { readonly allowsCompacting: boolean };
   readonly folders: readonly AllowedFolder[];
 };
 
@@ -139,7 +139,7 @@ async function compact({ session, invocation, useCases, args }: Work, { file, ou
 
 function renderingOf(
   session: Session,
-  { invocation, isInPlace }: { readonly invocation: McpInvocation; readonly isInPlace: boolean },
+  { invocation, isInPlace }: { readonly invocation: CommonRequest; readonly isInPlace: boolean },
 ): CompactRendering {
   return {
     theme: PLAIN_THEME,

@@ -1,9 +1,8 @@
 import type { MessageFate, ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
-import type { ScoreOrder } from '../invocation.ts';
 import { type Factor, FACTOR_INITIALS, FACTORS, factorShares, matchedKeywords } from './factors.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { safeText } from './safe-text.ts';
-import { selectRows } from './select-rows.ts';
+import { type ScoreOrder, selectRows } from './select-rows.ts';
 import { type Column, layTable } from './table.ts';
 import type { Theme } from './theme.ts';
 import { wrapText } from './width.ts';

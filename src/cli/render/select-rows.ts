@@ -1,5 +1,7 @@
 import type { ScoreRow } from '../../app/contract/reports.ts';
-import type { ScoreOrder } from '../invocation.ts';
+
+export const SCORE_ORDERS = ['score', 'position'] as const;
+export type ScoreOrder = (typeof SCORE_ORDERS)[number];
 
 /** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */
 export function selectRows(

@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseArguments } from '../../../src/cli/program.ts';
-
-const FACTS = { version: '0', widthColumns: 80, hasInput: false, nowMs: 0 };
-
-async function invocationOf(...argv: readonly string[]) {
-  const parsed = await parseArguments(argv, FACTS);
-  assert.ok(parsed.ok, JSON.stringify(parsed));
-  return parsed.value;
-}
+import { parsed } from '../command-lines.ts';
 
 test('the folders and flags of the server are read', async () => {
   const manner = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
   const flags = { summarization: {}, transcript: {}, archive: {} };
-  assert.deepEqual(await invocationOf('mcp'), {
+  assert.deepEqual(await parsed('mcp'), {
     kind: 'mcp',
     folders: [],
     allowsCompacting: false,
@@ -24,7 +16,7 @@ test('the folders and flags of the server are read', async () => {
   });
   const given = ['mcp', 'logs', 'more', '--allow-compact', '-q', '--archive', 'a.db', '--config', 'c'];
   const limits = ['--source', './talk.jsonl', '--since', '2026-03-02T09:30Z', '--redact'];
-  assert.deepEqual(await invocationOf(...given, ...limits), {
+  assert.deepEqual(await parsed(...given, ...limits), {
     kind: 'mcp',
     folders: ['logs', 'more'],
     allowsCompacting: true,
@@ -36,8 +28,8 @@ test('the folders and flags of the server are read', async () => {
 });
 
 test('its help names its flags, and the help of the program names it', async () => {
-  const own = await invocationOf('mcp', '--help');
-  const whole = await invocationOf('--help');
+  const own = await parsed('mcp', '--help');
+  const whole = await parsed('--help');
   assert.ok(own.kind === 'help' && whole.kind === 'help');
   assert.match(own.text, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
   assert.match(own.text, /--allow-compact +offer the tool compact_context/);

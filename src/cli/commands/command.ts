@@ -1,17 +1,53 @@
 import type { Role } from '../../core/message.ts';
-import type { Result } from '../../core/result.ts';
-import type { Manner, ScanInvocation, ScoreOrder } from '../invocation.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ExitCode } from '../exit-codes.ts';
+import type { Manner } from '../invocation.ts';
+import type { CliContext, CommandRequest, Session } from '../session.ts';
 
-/** A command as data: what may stand on its line, and how what stood there becomes an invocation. */
-export type CommandDefinition<T> = {
+/** A command as data: what may stand on its line, what request that makes, and how the request is run. */
+export type CommandSpec<T> = {
   /** Several: one after the other. */
   readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
-  /** Without operands it takes what is piped in. */
+  /** The words that its first operand must be one of, for commands that have actions. */
+  readonly actions?: readonly string[];
+  /** Without operands it reads what is piped in. */
   readonly takesPipe?: true;
   readonly read: (line: ParsedLine) => T;
+  /** Why flags and operands cannot be used together; null: they can. Looks at nothing but the command line. */
+  readonly findConflict?: (request: T) => string | null;
+  readonly run: (context: CliContext, request: T) => Promise<ExitCode>;
 };
+
+/** A command whose requests can be run without knowing their type. */
+export type Command<T = unknown> = Omit<CommandSpec<T>, 'read' | 'findConflict' | 'run'> & {
+  /** The error is a conflict. */
+  readonly read: (line: ParsedLine) => Result<Call<T>, string>;
+};
+
+export type Call<T> = { readonly request: T; readonly run: (context: CliContext) => Promise<ExitCode> };
+
+export function defineCommand<T>({ read, findConflict, run, ...command }: CommandSpec<T>): Command<T> {
+  return {
+    ...command,
+    read: (line) => {
+      const request = read(line);
+      const conflict = findConflict?.(request) ?? null;
+      return conflict === null ? ok({ request, run: (context) => run(context, request) }) : err(conflict);
+    },
+  };
+}
+
+/** Runs `work` with settings and use cases. They are imported only here, because help needs none of them. */
+export async function inSession(
+  context: CliContext,
+  request: CommandRequest,
+  work: (session: Session) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const session = await import('../session.ts');
+  return session.inSession(context, request, work);
+}
 
 /** `syntax` is `<one>`, `[one-or-none]`, `<several...>` or `[any-number...]`. */
 export type Operands = {
@@ -26,7 +62,7 @@ export type Flag = {
   readonly description: string;
   readonly choices?: readonly string[];
   readonly default?: string;
-  /** The options (`inPlace`) that it cannot stand beside. */
+  /** The options (`inPlace`) that it cannot be used with. */
   readonly conflicts?: keyof Options | readonly (keyof Options)[];
   /** Gives the value, or a sentence about what is wrong with it. */
   readonly parse?: ParseValue;
@@ -34,14 +70,21 @@ export type Flag = {
   readonly isRepeatable?: true;
 };
 
+export function takesValue({ flags }: Flag): boolean {
+  return flags.endsWith('>');
+}
+
+/** `-o, --output <path>` → `-o` and `--output`. */
+export function namesOf({ flags }: Flag): readonly string[] {
+  return flags.split(/[ ,]+/).filter((word) => word.startsWith('-'));
+}
+
 /** `nowMs`: the time of the run, in Unix milliseconds. */
 export type ParseValue = (text: string, nowMs: number) => Result<string | number, string>;
 
-type ParsedLine = {
+export type ParsedLine = {
   readonly options: Options;
   readonly args: readonly string[];
-  /** The operands that could have been meant as a command: none behind `run` or `--`. */
-  readonly openWords: readonly string[];
   /** The operand is standard input, because there is none and something is piped in. */
   readonly isStdinImplied: boolean;
 };
@@ -91,7 +134,7 @@ export type Options = {
   readonly formats?: boolean;
   readonly explain?: boolean;
   readonly limit?: number;
-  readonly sort?: ScoreOrder | ScanInvocation['sort'];
+  readonly sort?: string;
   readonly largerThan?: number;
   /** Unix milliseconds. */
   readonly olderThan?: number;

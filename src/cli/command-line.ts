@@ -1,0 +1,153 @@
+import { likelyName } from '../config/nearest.ts';
+import { err, ok, type Result } from '../core/result.ts';
+import type { Call, Command, Options } from './commands/command.ts';
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  COMMANDS,
+  type Invocation,
+  isCommandName,
+  loadCommand,
+  takesNextWord,
+} from './commands/table.ts';
+import type { UsageProblem } from './invocation.ts';
+import { buildProgram, parseWith, type ProgramFacts, suggestion } from './program.ts';
+
+/** What a command line asks for. */
+export type Parsed =
+  | ({ readonly kind: 'command' } & Call<Invocation> & {
+        /** The operands that could have been meant as a command: none after a command's name or `--`. */
+        readonly openWords: readonly string[];
+      })
+  | { readonly kind: 'version'; readonly version: string }
+  /** `isAnswer` false: nobody asked for help, so it is no answer and goes to stderr. */
+  | { readonly kind: 'help'; readonly text: string; readonly isAnswer: boolean };
+
+/** Any command line as data, and what is wrong with it in words. Imports only the command that it names. */
+export async function parseArguments(
+  argv: readonly string[],
+  facts: ProgramFacts,
+): Promise<Result<Parsed, UsageProblem>> {
+  const { command: name, rest, isOpen } = await splitCommandLine(argv);
+  if (name === 'help') return parseHelp(rest, facts);
+  const command = await loadCommand(name);
+  const line = { name, command, isOpen, facts };
+  const parsed = await parseLine({ ...line, argv: rest, isStdinImplied: false });
+  if (!facts.hasInput || command.takesPipe !== true || !lacksOperand(parsed)) {
+    return argv.length === 0 ? ok({ kind: 'help', text: SHORT_HELP, isAnswer: false }) : parsed;
+  }
+  const piped = await parseLine({ ...line, argv: [...rest, '-'], isStdinImplied: true });
+  // If standard input cannot be used here, the operand was forgotten.
+  return piped.ok ? piped : parsed;
+}
+
+type CommandLine = {
+  readonly command: CommandName | null;
+  readonly rest: readonly string[];
+  /** The first operand stands where a command could stand, so it may be a mistyped one. */
+  readonly isOpen: boolean;
+};
+
+/**
+ * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may stand
+ * before it. After `--` everything is a file.
+ */
+export async function splitCommandLine(argv: readonly string[]): Promise<CommandLine> {
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--') break;
+    if (word === '-' || !word.startsWith('-')) {
+      if (!isCommandName(word)) return { command: null, rest: argv, isOpen: true };
+      return { command: word, rest: argv.toSpliced(index, 1), isOpen: false };
+    }
+    if (await takesNextWord(word)) index += 1;
+  }
+  return { command: null, rest: argv, isOpen: false };
+}
+
+function lacksOperand(parsed: Result<Parsed, UsageProblem>): boolean {
+  return !parsed.ok && parsed.error.lacksOperand === true;
+}
+
+type Topic = Exclude<CommandName, 'help'> | null;
+
+type Line = {
+  readonly argv: readonly string[];
+  readonly name: Topic;
+  readonly command: Command<Invocation>;
+  readonly isOpen: boolean;
+  readonly isStdinImplied: boolean;
+  readonly facts: ProgramFacts;
+};
+
+async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
+  const { argv, name, command, isOpen, isStdinImplied, facts } = line;
+  const program = programFor(name, command, facts);
+  const problem = parseWith(program, argv);
+  if (problem === 'help') return ok({ kind: 'help', text: await renderHelp(name, facts), isAnswer: true });
+  if (problem !== null) return err(problem);
+  if (program.getOptionValue('version') === true) return ok({ kind: 'version', version: facts.version });
+  const call = command.read({ options: program.opts<Options>(), args: program.args, isStdinImplied });
+  if (!call.ok) {
+    const lacking = program.args.length === 0 ? { lacksOperand: true } : {};
+    return err({ message: call.error, command: program.name(), ...lacking });
+  }
+  return ok({ kind: 'command', ...call.value, openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [] });
+}
+
+/** The operands in front of `--`; behind it every word is a file. */
+function wordsBeforeDashes(operands: readonly string[], argv: readonly string[]): readonly string[] {
+  const dashes = argv.indexOf('--');
+  return dashes === -1 ? operands : operands.slice(0, operands.length - (argv.length - dashes - 1));
+}
+
+async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<Result<Parsed, UsageProblem>> {
+  const wanted = rest.find((word) => !word.startsWith('-')) ?? 'help';
+  if (!isCommandName(wanted)) {
+    const message = `there is no command '${wanted}'${suggestion(likelyName(wanted, COMMAND_NAMES))}`;
+    return err({ message, command: 'compact' });
+  }
+  return ok({ kind: 'help', text: await renderHelp(wanted === 'help' ? null : wanted, facts), isAnswer: true });
+}
+
+async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
+  const program = programFor(name, await loadCommand(name), facts);
+  if (name !== null) return program.helpInformation();
+  for (const [command, { summary }] of Object.entries(COMMANDS)) program.command(command).summary(summary);
+  program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
+  return `${program.helpInformation()}\n${HELP_AFTER}`;
+}
+
+function programFor(name: Topic, command: Command, facts: ProgramFacts): ReturnType<typeof buildProgram> {
+  if (name !== null) {
+    return buildProgram({ name: `compact ${name}`, description: COMMANDS[name].summary, command, facts });
+  }
+  return buildProgram({ name: 'compact', description: PURPOSE, command, facts }).option(
+    '-V, --version',
+    'show the version',
+  );
+}
+
+const PURPOSE = 'Compacts stored conversations: older messages become a summary, and nothing is lost.';
+
+/** For those who name nothing. */
+const SHORT_HELP = `compact makes stored conversations smaller, and nothing is lost.
+  compact scan              finds transcripts, and what there is to save
+  compact -n session.jsonl  shows what would be done, and writes nothing
+  compact session.jsonl     writes session.compact.jsonl beside it
+  compact --help            all commands and options
+`;
+
+const HELP_AFTER = `Examples:
+  compact session.jsonl                 writes session.compact.jsonl beside it
+  compact -n session.jsonl              shows what would be done
+  compact -i --if-over 100000 sessions/ replaces the large ones in place
+  compact --provider ollama --model NAME session.jsonl
+  compact score session.jsonl           ranks the messages
+  compact restore session.compact.jsonl -o original.jsonl
+  compact scan                          finds transcripts worth compacting
+  compact search parser config          finds what was archived
+
+Exit codes: 0 done or nothing to do, 1 a transcript failed, 2 wrong usage or
+configuration, 69 wrong Node version, 130 or 143 interrupted.
+`;

@@ -1,0 +1,106 @@
+import { type Command, namesOf, takesValue } from './command.ts';
+
+type Entry = {
+  /** One line of `compact --help`, so it is short. */
+  readonly summary: string;
+  /** Imports the command only when its line is parsed. `help` has nothing to import. */
+  readonly load?: () => Promise<Command>;
+};
+
+/** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
+export const COMMANDS = {
+  run: {
+    summary: 'the default, for a file named like a command',
+    load: async () => (await import('./compact.ts')).compactCommand,
+  },
+  score: {
+    summary: "the importance ranking of a transcript's messages",
+    load: async () => (await import('./score.ts')).scoreCommand,
+  },
+  scan: {
+    summary: 'finds transcripts, and what there is to save',
+    load: async () => (await import('./scan.ts')).scanCommand,
+  },
+  restore: {
+    summary: 'the original, byte for byte',
+    load: async () => (await import('./restore.ts')).restoreCommand,
+  },
+  verify: {
+    summary: 'proves that nothing is lost',
+    load: async () => (await import('./verify.ts')).verifyCommand,
+  },
+  search: {
+    summary: 'archived messages and batches, by their words',
+    load: async () => (await import('./search.ts')).searchCommand,
+  },
+  show: {
+    summary: 'an archived batch or message',
+    load: async () => (await import('./show.ts')).showCommand,
+  },
+  archive: {
+    summary: 'what is archived: list, stats, check',
+    load: async () => (await import('./archive.ts')).archiveCommand,
+  },
+  mcp: {
+    summary: 'what is archived, for agents: an MCP server on stdio',
+    load: async () => (await import('./mcp.ts')).mcpCommand,
+  },
+  config: {
+    summary: 'the settings and where each comes from',
+    load: async () => (await import('./config.ts')).configCommand,
+  },
+  schema: {
+    summary: 'JSON Schema of what --json prints',
+    load: async () => (await import('./schema.ts')).schemaCommand,
+  },
+  help: { summary: 'help on a command' },
+} satisfies Readonly<Record<string, Entry>>;
+
+export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES: readonly CommandName[] = Object.keys(COMMANDS).filter(isCommandName);
+
+export function isCommandName(word: string): word is CommandName {
+  return Object.hasOwn(COMMANDS, word);
+}
+
+type Loaders = Extract<(typeof COMMANDS)[CommandName], { readonly load: unknown }>['load'];
+
+/** What a command line asks for, as plain data. */
+export type Invocation = Awaited<ReturnType<Loaders>> extends Command<infer T> ? T : never;
+
+/** Null: the default command. */
+export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Promise<Command<Invocation>> {
+  return COMMANDS[name ?? 'run'].load();
+}
+
+/** The actions of all commands that have some: `archive list`. Imports every command. */
+export async function loadActions(): Promise<readonly { readonly command: string; readonly action: string }[]> {
+  const all = await loadAll();
+  return all.flatMap(([command, { actions = [] }]) => actions.map((action) => ({ command, action })));
+}
+
+/**
+ * Whether a flag that stands before the command's name takes the next word as its value. Imports every command if the default one does not
+ * know the flag.
+ */
+export async function takesNextWord(word: string): Promise<boolean> {
+  if (!ONE_FLAG.test(word) || ROOT_FLAGS.has(word)) return false;
+  const known = (await loadCommand(null)).flags;
+  const all = known.some((flag) => namesOf(flag).includes(word))
+    ? known
+    : (await loadAll()).flatMap(([, { flags }]) => flags);
+  return all.some((flag) => takesValue(flag) && namesOf(flag).includes(word));
+}
+
+const ONE_FLAG = /^(?:-[A-Za-z0-9]|--[a-z-]+)$/;
+const ROOT_FLAGS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version']);
+
+async function loadAll(): Promise<readonly (readonly [string, Command])[]> {
+  const entries: [string, Entry][] = Object.entries(COMMANDS);
+  return Promise.all(
+    entries.flatMap(([name, { load }]) =>
+      load === undefined ? [] : [load().then((command) => [name, command] as const)],
+    ),
+  );
+}
