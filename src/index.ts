@@ -8,20 +8,27 @@ export { openArchive } from './adapters/archive/sqlite.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
 export type { CompactionResult, Compactor } from './app/history/compactor.ts';
 export { resummarizeBatches } from './app/summarize/live-batches.ts';
-export { buildAnthropicSystemParam } from './core/anthropic-system.ts';
-export { type BatchMetadata, formatBatch, parseBatchMetadata, type SummaryBatch } from './core/batch.ts';
+export {
+  type BatchMetadata,
+  formatBatch,
+  parseBatchMetadata,
+  shouldResummarize,
+  type SummaryBatch,
+} from './core/batch.ts';
 export { chunkMessages, chunkMessagesByTokenBudget } from './core/chunk.ts';
 export { buildClipArchive } from './core/clip-archive.ts';
 export type { ConversationMessage, MessagePart, Role, ToolCall } from './core/message.ts';
-export { ModelError, type ModelErrorCode } from './core/model-error.ts';
-export type {
-  ContentBlock,
-  Message,
-  ModelRequest,
-  ModelResponse,
-  ModelSource,
-  ModelUsage,
-  StopReason,
+export {
+  buildAnthropicSystemParam,
+  type ContentBlock,
+  type Message,
+  ModelError,
+  type ModelErrorCode,
+  type ModelRequest,
+  type ModelResponse,
+  type ModelSource,
+  type ModelUsage,
+  type StopReason,
 } from './core/model-request.ts';
 export {
   type CompactionConfig,
@@ -38,7 +45,6 @@ export {
   type SummarizationOptions,
 } from './core/prompt.ts';
 export type { Result } from './core/result.ts';
-export { shouldResummarize } from './core/resummarize.ts';
 export { explainScore, type ScoreExplanation, scoreMessage, type ScoreTerm } from './core/scoring.ts';
 export { type HistorySplit, splitHistory } from './core/split.ts';
 export { estimateTokens } from './core/tokens.ts';

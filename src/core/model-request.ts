@@ -51,3 +51,40 @@ export type ModelResponse = {
   readonly stop_reason: StopReason;
   readonly usage: ModelUsage;
 };
+
+export type ModelErrorCode = 'auth' | 'rate_limit' | 'timeout' | 'context_length' | 'api_error';
+
+type ModelErrorOptions = {
+  readonly retryable: boolean;
+  readonly retryAfterMs?: number;
+  readonly cause?: unknown;
+};
+
+/** What a model's service answered instead of a summary; `retryable` says whether the same request may succeed later. */
+export class ModelError extends Error {
+  readonly code: ModelErrorCode;
+  readonly retryable: boolean;
+  /** How long the service asks to wait before that, as it said it: capping is the caller's. */
+  readonly retryAfterMs: number | undefined;
+
+  constructor(code: ModelErrorCode, message: string, options: ModelErrorOptions) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ModelError';
+    this.code = code;
+    this.retryable = options.retryable;
+    this.retryAfterMs = options.retryAfterMs;
+  }
+}
+
+/**
+ * The system parameter of an Anthropic request: the request's own system prompt, then its system messages in their order,
+ * parted by a blank line; undefined where there are none. Blank ones are left out.
+ */
+export function buildAnthropicSystemParam(
+  requestSystem: string | undefined,
+  messages: readonly Message[],
+): string | undefined {
+  const said = messages.filter(({ role }) => role === 'system').map(({ content }) => textOfContent(content));
+  const parts = [requestSystem ?? '', ...said].filter((text) => text.trim() !== '');
+  return parts.length === 0 ? undefined : parts.join('\n\n');
+}

@@ -1,7 +1,7 @@
 import type { SummaryBatch } from './batch.ts';
 import { cutMiddle } from './chunk.ts';
 import { callsOf, type ConversationMessage, type MessagePart } from './message.ts';
-import type { Message, ModelRequest } from './model-request.ts';
+import type { ContentBlock, Message, ModelRequest } from './model-request.ts';
 import { assertNever } from './result.ts';
 
 /** The system prompt where the user configured none. */
@@ -132,4 +132,20 @@ function callLine(call: { readonly name: string; readonly arguments: string }): 
 
 function resultLine(text: string): string {
   return `[Tool result]: ${text}`;
+}
+
+/** The same request, told what was wrong with the last answer to it: a block of its own behind the directive. */
+export function addFeedback(request: ModelRequest, problem: string): ModelRequest {
+  const directive = request.messages.at(-1);
+  if (directive === undefined) return request;
+  const { content } = directive;
+  const blocks: readonly ContentBlock[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  const feedback = `Your last answer to this could not be used: ${problem}. Write the summary again, complete, in fewer than ${request.max_tokens} tokens, and nothing but the summary.`;
+  return {
+    ...request,
+    messages: [
+      ...request.messages.slice(0, -1),
+      { ...directive, content: [...blocks, { type: 'text', text: feedback }] },
+    ],
+  };
 }

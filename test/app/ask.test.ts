@@ -4,8 +4,7 @@ import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { askWithFallback, type FallbackDeps, type SummaryAnswer } from '../../src/app/summarize/ask.ts';
 import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { createPaidSummaries } from '../../src/app/summarize/paid-summaries.ts';
-import { ModelError } from '../../src/core/model-error.ts';
-import type { ModelRequest } from '../../src/core/model-request.ts';
+import { ModelError, type ModelRequest } from '../../src/core/model-request.ts';
 import type { CachedSummary, SummaryCache } from '../../src/ports/archive.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, chmodSync, lstatSync, readdirSync, statSync, symlinkSync } from 'node:fs';
 import { test } from 'node:test';
-import { ModelError } from '../../src/core/model-error.ts';
+import { ModelError } from '../../src/core/model-request.ts';
 import { err } from '../../src/core/result.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';

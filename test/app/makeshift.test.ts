@@ -4,7 +4,7 @@ import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import { createRateLimiter } from '../../src/app/summarize/limits.ts';
-import { ModelError } from '../../src/core/model-error.ts';
+import { ModelError } from '../../src/core/model-request.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
-import type { MessageTraits } from '../../core/search/traits.ts';
+import type { MessageTraits } from '../../core/search/query-hints.ts';
 import type { LineFate } from '../../ports/archive-lookup.ts';
 import { DamageError } from './failure.ts';
 

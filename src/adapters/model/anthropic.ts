@@ -1,8 +1,12 @@
 import { Anthropic, APIError } from '@anthropic-ai/sdk';
 import type { RawMessageStreamEvent } from '@anthropic-ai/sdk/resources/messages';
 import type { Stream } from '@anthropic-ai/sdk/streaming';
-import { buildAnthropicSystemParam } from '../../core/anthropic-system.ts';
-import type { Message, ModelRequest, ModelResponse } from '../../core/model-request.ts';
+import {
+  buildAnthropicSystemParam,
+  type Message,
+  type ModelRequest,
+  type ModelResponse,
+} from '../../core/model-request.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 import { createGuardedFetch, openAnswer } from './answer.ts';

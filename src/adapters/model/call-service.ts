@@ -1,4 +1,4 @@
-import { ModelError } from '../../core/model-error.ts';
+import { ModelError } from '../../core/model-request.ts';
 import { type Fault, faultBehind } from './fault.ts';
 import { type Service, serviceError } from './service.ts';
 import { type Classify, translateFault } from './translate.ts';

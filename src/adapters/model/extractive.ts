@@ -1,6 +1,6 @@
 import { stemmer } from 'stemmer';
 import { summarizeSource } from '../../core/extract/summarize.ts';
-import { ModelError } from '../../core/model-error.ts';
+import { ModelError } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 
 // As length / 4 counts them, the measure of the whole project.

@@ -1,4 +1,4 @@
-import { ModelError, type ModelErrorCode } from '../../core/model-error.ts';
+import { ModelError, type ModelErrorCode } from '../../core/model-request.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
 /** What every provider that is reached over the network is made from. */

@@ -1,4 +1,4 @@
-import type { ModelError } from '../../core/model-error.ts';
+import type { ModelError } from '../../core/model-request.ts';
 import { assertNever } from '../../core/result.ts';
 import { type ErrorBody, type Fault, isHtml, readErrorBody } from './fault.ts';
 import { quoted, type Service, serviceError, type Verdict } from './service.ts';

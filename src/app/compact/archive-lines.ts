@@ -1,4 +1,4 @@
-import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, LineDraft, MessageDraft, StoredCompaction, StoredLine } from '../../ports/archive.ts';

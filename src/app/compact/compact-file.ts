@@ -1,4 +1,4 @@
-import { originOf } from '../../core/origin-key.ts';
+import { originOf } from '../../core/clip-archive.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';

@@ -1,4 +1,4 @@
-import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { InsertedLine, KeptRun } from '../../ports/archive.ts';
 import type { Json } from '../../ports/codec.ts';

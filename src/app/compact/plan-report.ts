@@ -1,6 +1,6 @@
+import { shouldResummarize } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import { batchTokensOf, type CompactionConfig, compactionWithin } from '../../core/policy.ts';
-import { shouldResummarize } from '../../core/resummarize.ts';
 import type { ModelService } from '../contract/deps.ts';
 import type { CompactReport, ConversationReport, PlannedRequest, PlanReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';

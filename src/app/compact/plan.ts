@@ -1,5 +1,4 @@
-import { rulesBudget } from '../../core/handover/rule-section.ts';
-import { planLines, type PlannedConversation, type TranscriptPlan } from '../../core/plan/fates.ts';
+import { planLines, type PlannedConversation, type TranscriptPlan } from '../../core/plan/line-outcomes.ts';
 import { type ConversationPlan, planConversation } from '../../core/plan/plan.ts';
 import { tokensOf } from '../../core/plan/view.ts';
 import {
@@ -10,6 +9,7 @@ import {
   DEFAULT_SCORING_CONFIG,
   type TranscriptPolicy,
 } from '../../core/policy.ts';
+import { rulesBudget } from '../../core/standing-rules/rules.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';

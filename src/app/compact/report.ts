@@ -1,6 +1,6 @@
 import { formatTime, type SummaryBatch, type SummaryLevel } from '../../core/batch.ts';
-import type { LineOutcome } from '../../core/plan/fates.ts';
-import { describeMissedTarget } from '../../core/plan/missed-target.ts';
+import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
+import { describeMissedTarget } from '../../core/plan/plan.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import type { Entry } from '../../core/transcript.ts';

@@ -1,4 +1,4 @@
-import type { LineOutcome } from '../../core/plan/fates.ts';
+import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';

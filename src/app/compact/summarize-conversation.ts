@@ -1,6 +1,6 @@
 import type { KeptMessage } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { keptSaid } from '../../core/plan/fates.ts';
+import { keptSaid } from '../../core/plan/line-outcomes.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';

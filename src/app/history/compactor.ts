@@ -1,6 +1,6 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../../core/chunk.ts';
+import { originOf } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { originOf } from '../../core/origin-key.ts';
 import { chunkLimitsOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { splitHistory } from '../../core/split.ts';
 import { estimateTokens } from '../../core/tokens.ts';

@@ -1,4 +1,4 @@
-import { originOf } from '../../core/origin-key.ts';
+import { originOf } from '../../core/clip-archive.ts';
 import type { ClipMark } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import type { AppDeps } from '../contract/deps.ts';

@@ -1,5 +1,5 @@
+import { readShownKey } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { readShownKey } from '../../core/origin-key.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { createFeatureReader, type ScoreFeatures } from '../../core/scoring.ts';

@@ -1,11 +1,10 @@
 import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.ts';
 import { condenseMessages } from '../../core/handover/condense.ts';
-import { type ParsedRules, parseRules } from '../../core/handover/rule-section.ts';
-import type { TypedMessage } from '../../core/handover/rules.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { ImportanceScoringConfig } from '../../core/policy.ts';
 import { createFeatureReader } from '../../core/scoring.ts';
+import { type ParsedRules, parseRules, type TypedMessage } from '../../core/standing-rules/rules.ts';
 import type { ArchivedLine, StoredBatch } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';

@@ -1,4 +1,4 @@
-import { originOf, SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
+import { originOf, SHOWN_KEY_DIGITS } from '../../core/clip-archive.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchivedBatch, ArchivedLine, ArchiveLookup, CompactionSummary } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';

@@ -1,9 +1,18 @@
-import { countToldKinds, KIND_MESSAGES, KIND_SHARE, readAnswerKinds } from '../../core/search/answer-kind.ts';
-import { FEEDBACK_MESSAGES } from '../../core/search/feedback.ts';
-import { weighMeaning } from '../../core/search/meaning.ts';
-import { isToldOf, PERIOD_SHARE, readPeriod } from '../../core/search/period.ts';
-import { PHRASE_MESSAGES, PHRASE_SHARE, readPhrases, sharePhrases } from '../../core/search/phrases.ts';
+import { FEEDBACK_MESSAGES } from '../../core/search/added-words.ts';
 import { findPlaces, type WordHits } from '../../core/search/places.ts';
+import {
+  countToldKinds,
+  isToldOf,
+  KIND_MESSAGES,
+  KIND_SHARE,
+  PERIOD_SHARE,
+  PHRASE_MESSAGES,
+  PHRASE_SHARE,
+  readAnswerKinds,
+  readPeriod,
+  readPhrases,
+  sharePhrases,
+} from '../../core/search/query-hints.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import {
   DEEP_WEIGHTS,
@@ -13,6 +22,7 @@ import {
   rankCandidates,
   type Ranked,
   type RankOptions,
+  weighMeaning,
 } from '../../core/search/rank.ts';
 import type {
   ArchivedBatch,

@@ -1,9 +1,8 @@
 import { formatTime } from '../../core/batch.ts';
-import { createExcerpter, type Excerpt } from '../../core/excerpt.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { readSearchTerms } from '../../core/search-terms.ts';
+import { createExcerpter, type Excerpt } from '../../core/search/excerpt.ts';
 import { readQuestion } from '../../core/search/question.ts';
-import { spaceOutSought } from '../../core/search/spaceless.ts';
+import { readSearchTerms, spaceOutSought } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';

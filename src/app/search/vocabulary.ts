@@ -1,8 +1,12 @@
-import { chooseFeedback, FEEDBACK_SHARE, MAX_FEEDBACK_PART } from '../../core/search/feedback.ts';
+import {
+  chooseFeedback,
+  FEEDBACK_SHARE,
+  MAX_FEEDBACK_PART,
+  RELATED_SHARE,
+  relatedWords,
+} from '../../core/search/added-words.ts';
 import { KEYWORD_RARITY_POWER, QUESTION_RARITY_POWER, weighWord, type WordHits } from '../../core/search/places.ts';
-import type { Question, SoughtWord } from '../../core/search/question.ts';
-import { RELATED_SHARE, relatedWords } from '../../core/search/related-words.ts';
-import { formsOf } from '../../core/search/word-forms.ts';
+import { formsOf, type Question, type SoughtWord } from '../../core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../ports/archive-lookup.ts';
 
 type ListedWords = {

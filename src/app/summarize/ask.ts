@@ -1,6 +1,5 @@
-import { ModelError } from '../../core/model-error.ts';
-import type { ModelRequest, ModelResponse } from '../../core/model-request.ts';
-import { addFeedback } from '../../core/prompt-feedback.ts';
+import { ModelError, type ModelRequest, type ModelResponse } from '../../core/model-request.ts';
+import { addFeedback } from '../../core/prompt.ts';
 import { checkSummary, type SummaryCheck } from '../../core/summary-check.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { ModelProvider } from '../../ports/model.ts';

@@ -1,9 +1,8 @@
-import type { SummaryBatch, SummaryLevel } from '../../core/batch.ts';
+import { joinBatches, planResummarize, type SummaryBatch, type SummaryLevel } from '../../core/batch.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { batchTokensOf, type CompactionConfig, DEFAULT_COMPACTION_CONFIG } from '../../core/policy.ts';
 import { buildResummarizationRequest } from '../../core/prompt.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { joinBatches, planResummarize } from '../../core/resummarize.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';

@@ -1,10 +1,17 @@
 import { clipArchiveBody } from '../../core/clip-archive.ts';
-import { writeRequests } from '../../core/handover/handover.ts';
-import { kindOfConversation } from '../../core/handover/kind-of-conversation.ts';
-import { formatRules, type ParsedRules, parseRules, rulesBudget } from '../../core/handover/rule-section.ts';
-import { applyByHand, findRules, type Rule, type TypedMessage } from '../../core/handover/rules.ts';
+import { kindOfConversation, writeRequests } from '../../core/handover/handover.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import { batchTokensOf, type CompactionConfig } from '../../core/policy.ts';
+import {
+  applyByHand,
+  findRules,
+  formatRules,
+  type ParsedRules,
+  parseRules,
+  type Rule,
+  rulesBudget,
+  type TypedMessage,
+} from '../../core/standing-rules/rules.ts';
 import type { LineageMaterial, Prior } from '../read/lineage.ts';
 
 /** What stands before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */

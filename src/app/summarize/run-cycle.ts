@@ -1,6 +1,5 @@
 import type { SummaryBatch } from '../../core/batch.ts';
-import { buildClipArchive, type KeptMessage, QUOTATION_NOTICE } from '../../core/clip-archive.ts';
-import { SHOWN_KEY_DIGITS } from '../../core/origin-key.ts';
+import { buildClipArchive, type KeptMessage, QUOTATION_NOTICE, SHOWN_KEY_DIGITS } from '../../core/clip-archive.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { ok, type Result } from '../../core/result.ts';

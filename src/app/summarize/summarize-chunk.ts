@@ -3,12 +3,16 @@ import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
-import { addFeedback } from '../../core/prompt-feedback.ts';
+import { addFeedback } from '../../core/prompt.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { buildAppendix } from '../../core/retention/appendix.ts';
 import { auditRetention, type Retention } from '../../core/retention/audit.ts';
-import { describeFlaws } from '../../core/retention/feedback.ts';
-import { type FalseQuotation, findFalseQuotations, markQuotations } from '../../core/retention/quotations.ts';
+import {
+  describeFlaws,
+  type FalseQuotation,
+  findFalseQuotations,
+  markQuotations,
+} from '../../core/retention/quotations.ts';
 import type { Redactor } from '../../ports/model.ts';
 import {
   type Answer,

@@ -1,8 +1,8 @@
-import { holdsRule } from '../../core/handover/rules.ts';
 import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
+import { holdsRule } from '../../core/standing-rules/rules.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';

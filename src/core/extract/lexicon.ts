@@ -5,14 +5,14 @@ import {
   FILLERS,
   FUNCTION_WORDS,
   NAMING_WORDS,
+  OTHER_TIME_WORDS,
   OWN_WORDS,
   PAST_WORDS,
   SELF_WORDS,
   TELLER_ADVERBS,
   TELLER_WORDS,
   TIME_WORDS,
-} from './english.ts';
-import { OTHER_TIME_WORDS } from './time-words.ts';
+} from './word-lists.ts';
 
 /** Brings the forms of an English word to one. */
 export type Stemmer = (word: string) => string;

@@ -1,9 +1,7 @@
 import type { ConversationMessage } from '../message.ts';
-import { dayOf } from './layout.ts';
-import { labelOf } from './quoting.ts';
-import { messageText } from './segment.ts';
+import { dayOf, labelOf } from './summary-lines.ts';
 import type { Voice } from './terms.ts';
-import { type Unit, unitsOf } from './unit.ts';
+import { messageText, type Unit, unitsOf } from './units.ts';
 
 /** What somebody said at one time: a message, or a line of an earlier summary. */
 export type Passage = {

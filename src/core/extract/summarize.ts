@@ -1,9 +1,20 @@
+import type { SummaryBatch } from '../batch.ts';
 import { writeHandover } from '../handover/handover.ts';
 import type { ModelSource } from '../model-request.ts';
-import { readBatches } from './earlier-summary.ts';
-import { renderLines } from './layout.ts';
 import type { Stemmer } from './lexicon.ts';
+import type { Passage } from './passage.ts';
 import { selectUnits } from './select-units.ts';
+import { type Span, splitLong } from './sentence.ts';
+import {
+  dayOrder,
+  givesOrders,
+  isRoleWord,
+  parseHeader,
+  parseLabel,
+  renderLines,
+  SUMMARY_SPEAKER,
+} from './summary-lines.ts';
+import { linesOf, proseUnits, type SegmentKind, type Unit } from './units.ts';
 
 // A summary is at most half of what it stands for, or nothing would be gained; short texts may stay whole.
 const MAX_SHARE = 0.5;
@@ -35,4 +46,73 @@ function emptyNotes(source: ModelSource): readonly string[] {
   // There is text, but none that may stand without its speaker in so little room.
   if (textsOf(source).some(({ content }) => /\S/.test(content))) return ['…'];
   return [`No text: ${count} ${noun} without content.`, 'No text.', '–'];
+}
+
+/**
+ * Batches as passages: of a summary of our own each line with its day and speaker, of a model's prose its sentences. In order of days
+ * where every line has one. Ids are `batch:N`, N from 1.
+ */
+export function readBatches(batches: readonly SummaryBatch[]): readonly Passage[] {
+  const passages = batches.flatMap(({ content }, index) => readSummary(content, `batch:${index + 1}`));
+  const hasSpeakers = passages.some(({ speaker }) => speaker !== '');
+  const named = hasSpeakers
+    ? passages.map((passage) => (passage.speaker === '' ? { ...passage, speaker: SUMMARY_SPEAKER } : passage))
+    : passages;
+  const orders = named.map(({ day }) => (day === null ? Number.NaN : dayOrder(day)));
+  if (orders.some((order) => Number.isNaN(order))) return named;
+  return named
+    .map((passage, index) => ({ passage, order: orders[index] ?? 0 }))
+    .sort((a, b) => a.order - b.order)
+    .map(({ passage }) => passage);
+}
+
+function readSummary(text: string, id: string): readonly Passage[] {
+  const whole = { start: 0, end: text.length };
+  const lines = linesOf(text, whole);
+  if (!isOurs(text, lines)) {
+    return [{ id, text, units: proseUnits(text, whole), day: null, speaker: '', voice: 'assistant' }];
+  }
+  const passages: Passage[] = [];
+  let day: string | null = null;
+  let speaker = '';
+  for (const { start, end } of lines) {
+    const line = text.slice(start, end);
+    const header = parseHeader(line);
+    if (header !== undefined) {
+      day = header;
+      speaker = '';
+      continue;
+    }
+    const label = parseLabel(line);
+    speaker = label?.speaker ?? speaker;
+    const span = unquoted(text, { start: start + (label?.textStart ?? 0), end });
+    const voice = speaker === 'user' ? 'user' : 'assistant';
+    passages.push({ id, text, units: lineUnits(text, span, speaker), day, speaker, voice });
+  }
+  return passages;
+}
+
+/** A summary of ours begins with a day, or with a speaker who is a role or is named again. A model's prose may hold a label anywhere. */
+function isOurs(text: string, lines: readonly Span[]): boolean {
+  const [first] = lines;
+  if (first === undefined) return false;
+  const firstLine = text.slice(first.start, first.end);
+  if (parseHeader(firstLine) !== undefined) return true;
+  const label = parseLabel(firstLine)?.speaker;
+  if (label === undefined) return false;
+  if (isRoleWord(label)) return true;
+  return lines.slice(1).some(({ start }) => text.startsWith(`${label}: `, start));
+}
+
+const CALL = /^[\w.:-]{1,80} [{[]/;
+
+function lineUnits(text: string, span: Span, speaker: string): readonly Unit[] {
+  const kind: SegmentKind =
+    speaker === 'tool' ? 'result' : CALL.test(text.slice(span.start, span.end)) ? 'call' : 'prose';
+  return splitLong(text, span).map(({ start, end }) => ({ start, end, kind }));
+}
+
+function unquoted(text: string, { start, end }: Span): Span {
+  const isQuoted = end - start > 2 && text.charAt(start) === '"' && text.charAt(end - 1) === '"';
+  return isQuoted && givesOrders(text.slice(start + 1, end - 1)) ? { start: start + 1, end: end - 1 } : { start, end };
 }

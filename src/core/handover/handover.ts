@@ -1,13 +1,11 @@
-import { renderLines } from '../extract/layout.ts';
 import type { Stemmer } from '../extract/lexicon.ts';
 import { readMessages } from '../extract/passage.ts';
-import { type ChooseOptions, createSelection, type SelectedUnit, selectUnits } from '../extract/select-units.ts';
-import type { ConversationMessage } from '../message.ts';
+import { selectUnits } from '../extract/select-units.ts';
+import { type ChooseOptions, createSelection, type SelectedUnit } from '../extract/selection.ts';
+import { renderLines } from '../extract/summary-lines.ts';
+import { callsOf, type ConversationMessage, resultIdsOf } from '../message.ts';
 import { type HAND_OVER_HEADINGS, quoteText } from '../quoted-text.ts';
-import { readCalls } from './command-line.ts';
-import { createWorthOfDetail } from './details.ts';
-import { worthOfFinding } from './findings.ts';
-import { type ConversationKind, kindOfConversation } from './kind-of-conversation.ts';
+import { readCalls } from './calls.ts';
 import {
   type HandoverLine,
   type HandoverSection,
@@ -19,24 +17,24 @@ import {
 import { readPassages } from './passages.ts';
 import { summaryLines } from './producer-summary.ts';
 import { writeRequestLines } from './requests.ts';
-import { writeStateLines } from './state.ts';
+import { createWorthOfDetail, worthOfFinding } from './sentence-worth.ts';
 import { readConversation } from './turns.ts';
-import { writeCommandLines, writeFileLines } from './work-done.ts';
+import { writeCommandLines, writeFileLines, writeStateLines } from './work-sections.ts';
 
-export type HandoverInput = {
+type HandoverInput = {
   /** What goes, in the order in which it was said. */
   readonly messages: readonly ConversationMessage[];
   /** Summaries that stand beside this one: what they say counts as kept. */
   readonly earlier?: readonly string[];
 };
 
-export type HandoverOptions = {
+type HandoverOptions = {
   /** Of the text, in UTF-16 units. */
   readonly maxChars: number;
   readonly stem: Stemmer;
 };
 
-export type Handover = {
+type Handover = {
   readonly text: string;
   readonly kind: ConversationKind;
   /** What the text is made of; a talk between people has no sections. */
@@ -143,4 +141,48 @@ function asLines(units: readonly SelectedUnit[]): readonly HandoverLine[] {
     const bare = line.day !== null && isSame ? text.slice(text.indexOf('\n') + 1) : text;
     return { text: bare, messageIds: [messageId] };
   });
+}
+
+/** work: an assistant used tools. chat: a model answered at length without tools. talk: people spoke with each other. */
+type ConversationKind = 'work' | 'chat' | 'talk';
+
+// A model answers with paragraphs where people write to each other as much as they are written to.
+const MIN_ANSWER_CHARS = 300;
+const MIN_ANSWER_RATIO = 2;
+/** A character of a script that writes syllables or words says as much as this many letters. */
+const WIDE_CHARACTER_LETTERS = 3;
+const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+const SAMPLE_MESSAGES = 400;
+const SAMPLE_CHARS = 2_000;
+
+/** What kind of conversation messages are, by what is in them: calls, and how much each side says. */
+export function kindOfConversation(messages: readonly ConversationMessage[]): ConversationKind {
+  if (
+    messages.some((message) => callsOf(message).length > 0 || resultIdsOf(message).length > 0 || hasToolParts(message))
+  ) {
+    return 'work';
+  }
+  const user = meanLength(messages, 'user');
+  const assistant = meanLength(messages, 'assistant');
+  const names = new Set(messages.flatMap(({ name }) => (name === undefined ? [] : [name])));
+  if (names.size > 1 || user === 0 || assistant === 0) return 'talk';
+  return assistant >= MIN_ANSWER_CHARS && assistant >= MIN_ANSWER_RATIO * user ? 'chat' : 'talk';
+}
+
+function hasToolParts({ parts }: ConversationMessage): boolean {
+  return parts?.some(({ kind }) => kind !== 'text') === true;
+}
+
+function meanLength(messages: readonly ConversationMessage[], role: 'user' | 'assistant'): number {
+  const said = messages.filter((message) => message.role === role);
+  const step = Math.max(1, Math.floor(said.length / SAMPLE_MESSAGES));
+  const sample = said.filter((_, index) => index % step === 0);
+  const letters = sample.reduce((sum, { content }) => sum + lettersIn(content), 0);
+  return sample.length === 0 ? 0 : letters / sample.length;
+}
+
+function lettersIn(content: string): number {
+  const head = content.slice(0, SAMPLE_CHARS);
+  const wide = (head.match(WIDE) ?? []).length;
+  return Math.min(content.length, SAMPLE_CHARS) + wide * (WIDE_CHARACTER_LETTERS - 1);
 }

@@ -1,13 +1,9 @@
 import type { Passage } from '../extract/passage.ts';
-import type { SegmentKind } from '../extract/segment.ts';
 import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
-import { linesOf, type Unit } from '../extract/unit.ts';
-import type { DoneCall } from './command-line.ts';
-import { isHarnessLine } from './harness.ts';
-import { isNoise } from './noise.ts';
-import type { Step } from './steps.ts';
-import { readableLine, readableText } from './tool-result.ts';
-import type { Reading, Turn } from './turns.ts';
+import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
+import type { DoneCall } from './calls.ts';
+import { isHarnessLine, isNoise, readableLine, readableText } from './tool-result.ts';
+import type { Reading, Step, Turn } from './turns.ts';
 
 const MAX_LINE_CHARS = 160;
 const MAX_JOINED_CALL_CHARS = 120;

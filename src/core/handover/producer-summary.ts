@@ -1,5 +1,5 @@
 import { quoteText } from '../quoted-text.ts';
-import { cutAtBlank } from './excerpt-of.ts';
+import { cutAtBlank } from './excerpt.ts';
 import { type HandoverLine, LINE_ENDS } from './line.ts';
 
 const BEGINNINGS: readonly RegExp[] = [

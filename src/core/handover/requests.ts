@@ -1,4 +1,4 @@
-import { excerptOf, openingOf } from './excerpt-of.ts';
+import { excerptOf, openingOf } from './excerpt.ts';
 import { type HandoverLine, quoted, quotedExactly } from './line.ts';
 import type { Request, Said, Turn } from './turns.ts';
 

@@ -1,5 +1,5 @@
 import { joinLines } from './line.ts';
-import type { Step } from './steps.ts';
+import type { Step } from './turns.ts';
 
 type CallStep = Extract<Step, { readonly kind: 'call' }>;
 

@@ -1,5 +1,4 @@
 import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
-import { isHarnessLine, withoutReminders } from './harness.ts';
 
 // Tools answer with megabytes; what a person reads of them stands at the head and the tail.
 const MAX_READ_CHARS = 24_000;
@@ -125,4 +124,66 @@ const EXIT_CODE_REACH = 600;
 export function exitCodeOf(answer: string): number | null {
   const match = EXIT_CODE.exec(answer.slice(0, EXIT_CODE_REACH)) ?? EXIT_CODE.exec(answer.slice(-EXIT_CODE_REACH));
   return match === null ? null : Number(match[1]);
+}
+
+const OPENING = '<system-reminder>';
+const CLOSING = '</system-reminder>';
+const UNCLOSED = /<system-reminder>[^\n]*(?:\n[^\n]+)*/g;
+
+/** The text without the reminders that a client adds to results for the model alone. One without an end goes up to the next empty line. */
+function withoutReminders(text: string): string {
+  if (!text.includes(OPENING)) return text;
+  const pieces = text.split(CLOSING);
+  const tail = pieces.pop() ?? '';
+  const before = pieces.map((piece) => {
+    const start = piece.indexOf(OPENING);
+    return start < 0 ? piece : piece.slice(0, start);
+  });
+  return [...before, tail.replace(UNCLOSED, '')].join('\n');
+}
+
+const HARNESS_LINES: readonly RegExp[] = [
+  // Claude Code
+  /^agent_?id: /i,
+  /\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:/i,
+  /^Todos have been modified successfully\b/,
+  /^The file .{1,400} has been (?:updated|created)(?: successfully)?\./,
+  // Codex
+  /^(?:Chunk ID|Wall time|Original token count|Exit code): /,
+  /^(?:Output|Process exited with code -?\d+|Success\. Updated the following files):?$/,
+  // Copilot, Kimi and others
+  /^<\/?(?:shellId|command with shellId|system|usage|tool_use_error)\b.*>$/,
+  /^shellId: \d+/,
+];
+
+/** A line that a client wrote about a call, such as its id or how long it took; it says nothing of the work. */
+export function isHarnessLine(line: string): boolean {
+  return HARNESS_LINES.some((pattern) => pattern.test(line));
+}
+
+const NOISE: readonly RegExp[] = [
+  // A row of `ls -l`, and its head
+  /^[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d/,
+  /^total \d+[KMG]?$/,
+  // One of many tests that passed; totals stay.
+  /\bPASSED\b\s*(?:\[\s*\d{1,3}%\])?$/,
+  /^--- PASS: |^ok\s+\S+\s+(?:\(cached\)|\d[\d.]*m?s\b)|^\?\s+\S+\s+\[no test files\]$|^test \S+ \.\.\. ok$/,
+  /^(?:[✓✔√]|ok \d+\b)\s.{1,200}\(\d[\d.]*\s?m?s\)$/u,
+  // Imports of any common language
+  /^import\s(?:.*\bfrom\s+["']|["']|[\w.]+(?:\s+as\s+\w+)?;?$|static\s|type\s|\{)/,
+  /^(?:from\s+[\w.]+\s+import\b|#include\s*[<"]|using\s+[\w.]+;$|(?:pub\s+)?use\s+[\w:]+(?:::\{.*)?;?$|package\s+[\w.]+;?$)/,
+  /^export\s+(?:\*|\{[^}]*\})\s+from\s+["']/,
+  /^(?:const|let|var)\s+[^=]{1,200}=\s*require\(/,
+  /^\}\s*from\s+["']/,
+  /^(?:[\w.]+\s+)?["'][@\w.-]+(?:\/[\w.@-]+)+["'],?$/,
+  // The heads of a patch, whose files are listed by themselves
+  /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b/,
+  // Progress
+  /^\[?\s*\d{1,3}%[\]|\s]|\b\d{1,3}%\s*\||[█▏▎▍▌▋▊▉━]{4,}/u,
+  /^(?:Downloading|Downloaded|Fetching|Compiling|Unpacking|Preparing to unpack|Selecting previously|Setting up|Get:\d+|Hit:\d+|remote: (?:Counting|Compressing|Enumerating))\b/,
+];
+
+/** A line of a listing, of progress or of imports: it takes room, and nobody misses it in a hand-over. */
+export function isNoise(line: string): boolean {
+  return NOISE.some((pattern) => pattern.test(line));
 }

@@ -1,7 +1,7 @@
-import { renderLines } from '../extract/layout.ts';
 import type { Stemmer } from '../extract/lexicon.ts';
 import { readDetails } from '../extract/passage.ts';
 import { selectUnits } from '../extract/select-units.ts';
+import { renderLines } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
 
 /** The line above the details. */

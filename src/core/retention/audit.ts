@@ -1,7 +1,8 @@
+import { splitLong, splitSentences } from '../extract/sentence.ts';
+import { linesOf } from '../extract/units.ts';
 import type { ConversationMessage } from '../message.ts';
-import type { Fact } from './fact.ts';
+import { type Fact, type KeyedFact, keyWords, MAX_STRETCH_CHARS, namesIn, sentenceKey } from './facts.ts';
 import { findFacts } from './find-facts.ts';
-import { readSaid } from './said.ts';
 
 /** How many of the facts of messages stand in their summary, and which do not, in the order in which they were said. */
 export type Retention = {
@@ -12,7 +13,7 @@ export type Retention = {
   readonly lost: readonly Fact[];
 };
 
-export type AuditInput = {
+type AuditInput = {
   readonly summary: string;
   /** What the summary stands for. */
   readonly messages: readonly ConversationMessage[];
@@ -32,4 +33,68 @@ export function auditRetention({ summary, messages, previousSummary = null }: Au
     share: facts.length === 0 ? 1 : kept / facts.length,
     lost: lost.map(({ kind, text, messageId }) => ({ kind, text, messageId })),
   };
+}
+
+/** What texts say, to be asked whether a fact stands in them. */
+type Said = { readonly has: (fact: KeyedFact) => boolean };
+
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
+
+/**
+ * Reads summaries. A name is kept where it stands in any form (a path by its end, a commit by its first digits, a quantity without its commas); a sentence where
+ * all its words but the function words stand in one sentence.
+ */
+function readSaid(texts: readonly string[]): Said {
+  const keys = new Set<string>();
+  const fileNames = new Set<string>();
+  const sentencesOf = new Map<string, number[]>();
+  let sentences = 0;
+  const addSentence = (sentence: string): void => {
+    for (const word of new Set(keyWords(sentence))) {
+      const places = sentencesOf.get(word) ?? [];
+      places.push(sentences);
+      sentencesOf.set(word, places);
+    }
+    sentences += 1;
+  };
+  for (const text of texts) {
+    for (const line of linesOf(text, { start: 0, end: text.length })) {
+      for (const { start, end } of splitLong(text, line, MAX_STRETCH_CHARS)) {
+        for (const { kind, key } of namesIn(text.slice(start, end))) {
+          keys.add(`${kind} ${key}`);
+          if (kind === 'path') fileNames.add(fileNameOf(key));
+        }
+      }
+      for (const { start, end } of splitSentences(text, line)) addSentence(text.slice(start, end));
+    }
+  }
+  const whole = texts.map(sentenceKey).join('\n');
+  return {
+    has: ({ kind, key, text }) => {
+      if (kind === 'error' || kind === 'rule') {
+        return UNSPACED.test(text)
+          ? whole.includes(key)
+          : sentencesIn(text).every((words) => hasAll(sentencesOf, words));
+      }
+      // Summaries name a file without its folder.
+      return keys.has(`${kind} ${key}`) || (kind === 'path' && fileNames.has(fileNameOf(key)));
+    },
+  };
+}
+
+function fileNameOf(pathKey: string): string {
+  return pathKey.slice(pathKey.lastIndexOf('/') + 1);
+}
+
+function sentencesIn(text: string): readonly (readonly string[])[] {
+  return splitSentences(text, { start: 0, end: text.length })
+    .map(({ start, end }) => keyWords(text.slice(start, end)))
+    .filter((words) => words.length > 0);
+}
+
+/** Whether some sentence has all of the words. */
+function hasAll(sentencesOf: ReadonlyMap<string, readonly number[]>, words: readonly string[]): boolean {
+  const places = words.map((word) => sentencesOf.get(word) ?? []).sort((a, b) => a.length - b.length);
+  const [rarest = [], ...others] = places;
+  return rarest.some((place) => others.every((other) => other.includes(place)));
 }

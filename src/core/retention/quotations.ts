@@ -1,4 +1,6 @@
+import { givesOrders } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
+import type { Fact } from './facts.ts';
 
 /** Words in quotation marks that a summary gives to the user, and that no user's message has. */
 export type FalseQuotation = {
@@ -9,7 +11,7 @@ export type FalseQuotation = {
   readonly end: number;
 };
 
-export type QuotationInput = {
+type QuotationInput = {
   readonly summary: string;
   readonly messages: readonly ConversationMessage[];
   /** It may quote what was said before these messages: a quotation that stands in it is not checked again. */
@@ -100,4 +102,41 @@ export function markQuotations(summary: string, quotations: readonly FalseQuotat
     from = end + 1;
   }
   return marked + summary.slice(from);
+}
+
+// Enough to see what is meant; all of them would be a summary of their own.
+const MAX_QUOTATIONS = 5;
+const MAX_FACTS = 30;
+const MAX_CHARS = 120;
+
+/** What a model is told of its summary, completing "it could not be used: …". Text of the transcript stands in it as JSON strings, and none that gives orders. */
+export function describeFlaws({
+  quotations,
+  lost,
+}: {
+  readonly quotations: readonly FalseQuotation[];
+  readonly lost: readonly Fact[];
+}): string {
+  const words = listed(quotations.map(({ text }) => text).slice(0, MAX_QUOTATIONS));
+  const facts = listed(
+    lost
+      .map(({ text }) => text)
+      .filter((text) => !givesOrders(text))
+      .slice(0, MAX_FACTS),
+  );
+  const flaws = [
+    ...(quotations.length === 0
+      ? []
+      : [
+          `it quotes the user with words that no message of the user has (${words}): quote exactly what was said, or tell it without quotation marks`,
+        ]),
+    ...(lost.length === 0 ? [] : [`it leaves out what is needed later${facts === '' ? '' : `, such as ${facts}`}`]),
+  ];
+  return flaws.join('; and ');
+}
+
+function listed(texts: readonly string[]): string {
+  return texts
+    .map((text) => JSON.stringify(text.length <= MAX_CHARS ? text : `${text.slice(0, MAX_CHARS)}…`))
+    .join(', ');
 }

@@ -1,4 +1,4 @@
-import { createHeap } from '../extract/heap.ts';
+import { createHeap } from '../heap.ts';
 
 /** The messages that have a word, by their numbers, lowest first. */
 export type WordHits = { readonly lineIds: readonly number[]; readonly weight: number };

@@ -1,5 +1,5 @@
 import { NEAR_SHARES, type WordHits } from './places.ts';
-import type { MessageTraits } from './traits.ts';
+import type { MessageTraits } from './query-hints.ts';
 
 /** A message that stands near another one, so many messages before (negative) or after it. */
 export type NearMessage = {
@@ -21,7 +21,7 @@ export type Candidate = {
 };
 
 /** How much each thing counts, as a share of what it changes. */
-export type RankWeights = {
+type RankWeights = {
   /** Of a question's words, for the message that answers it. */
   readonly answer: number;
   /** Of `NEAR_SHARES`, for the words of neighbors. */
@@ -201,4 +201,22 @@ function groupSessions<T extends Candidate>(candidates: readonly T[]): readonly 
 function isApart(before: Candidate, after: Candidate): boolean {
   if (before.at === null || after.at === null) return after.lineId - before.lineId > SESSION_GAP_LINES;
   return Math.abs(after.at.getTime() - before.at.getTime()) > SESSION_GAP_MS;
+}
+
+/** What the message that means most nearly the same has more than the one that does least, as a share of the best score by words. */
+const MEANING_SHARE = 0.5;
+
+/**
+ * What likeness to a query speaks for each message, as a share of the best score by words. Models differ in what they call alike: only the
+ * order and the distances among those that are looked at count.
+ */
+export function weighMeaning(similarities: ReadonlyMap<number, number>): (id: number) => number {
+  const all = [...similarities.values()];
+  const lowest = all.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
+  const highest = all.reduce((most, one) => Math.max(most, one), Number.NEGATIVE_INFINITY);
+  const range = highest - lowest;
+  return (id) => {
+    const similarity = similarities.get(id);
+    return similarity === undefined || !(range > 0) ? 0 : (MEANING_SHARE * (similarity - lowest)) / range;
+  };
 }

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Anthropic } from '@anthropic-ai/sdk';
-import { buildAnthropicSystemParam } from '../../../src/core/anthropic-system.ts';
-import type { Message } from '../../../src/core/model-request.ts';
+import { buildAnthropicSystemParam, type Message } from '../../../src/core/model-request.ts';
 import { answer, failing } from '../../support/model-server/reply.ts';
 import { errorOf, providerAt, reach, request } from './providers.ts';
 

@@ -4,8 +4,7 @@ import * as fc from 'fast-check';
 import { createExtractiveProvider } from '../../../src/adapters/model/extractive.ts';
 import type { SummaryBatch } from '../../../src/core/batch.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
-import type { ModelRequest, ModelSource } from '../../../src/core/model-request.ts';
+import { ModelError, type ModelRequest, type ModelSource } from '../../../src/core/model-request.ts';
 import { message, messages, oddTexts } from '../../support/messages.ts';
 
 function request(source: ModelSource, maxTokens = 1_024): ModelRequest {

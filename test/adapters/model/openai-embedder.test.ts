@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { createOpenAiEmbedder } from '../../../src/adapters/model/openai-embedder.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
+import { ModelError } from '../../../src/core/model-request.ts';
 import type { Embedding } from '../../../src/ports/model.ts';
 import {
   embeddingsBody,

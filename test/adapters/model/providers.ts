@@ -5,8 +5,7 @@ import {
   createOpenAiCompatibleProvider,
   type OpenAiCompatibleOptions,
 } from '../../../src/adapters/model/openai-compatible.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
-import type { ModelRequest } from '../../../src/core/model-request.ts';
+import { ModelError, type ModelRequest } from '../../../src/core/model-request.ts';
 import type { ModelProvider } from '../../../src/ports/model.ts';
 import type { ModelServer, Script } from '../../support/model-server/server.ts';
 import { startModelServer } from '../../support/model-server/start.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CompactReport } from '../../../src/app/contract/reports.ts';
 import { embedArchive, embedCompacted } from '../../../src/app/search/embeddings/embed-archive.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
+import { ModelError } from '../../../src/core/model-request.ts';
 import { chatTranscript } from '../../support/chat.ts';
 import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';

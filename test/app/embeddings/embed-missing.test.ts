@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { embedMissing, type EmbedOutcome, type EmbedScope } from '../../../src/app/search/embeddings/embed-missing.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
+import { ModelError } from '../../../src/core/model-request.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';

@@ -5,7 +5,7 @@ import {
   createQueryVectors,
   type QueryVectors,
 } from '../../../src/app/search/embeddings/query-vectors.ts';
-import { ModelError } from '../../../src/core/model-error.ts';
+import { ModelError } from '../../../src/core/model-request.ts';
 import type { VectorModel } from '../../../src/ports/vector-store.ts';
 import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, type FakeService } from '../../support/meaning-bench.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { renderLines } from '../../../src/core/extract/layout.ts';
 import { readMessages } from '../../../src/core/extract/passage.ts';
-import { messageText } from '../../../src/core/extract/segment.ts';
-import { type SelectedUnit, selectUnits } from '../../../src/core/extract/select-units.ts';
+import { selectUnits } from '../../../src/core/extract/select-units.ts';
+import type { SelectedUnit } from '../../../src/core/extract/selection.ts';
+import { renderLines } from '../../../src/core/extract/summary-lines.ts';
+import { messageText } from '../../../src/core/extract/units.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { message, messages, oddTexts } from '../../support/messages.ts';
 

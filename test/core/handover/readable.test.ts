@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { stemmer } from 'stemmer';
-import { commandLine, errorLines, readCalls } from '../../../src/core/handover/command-line.ts';
-import { createWorthOfDetail } from '../../../src/core/handover/details.ts';
-import { worthOfFinding } from '../../../src/core/handover/findings.ts';
+import { commandLine, errorLines, readCalls } from '../../../src/core/handover/calls.ts';
 import { writeHandover } from '../../../src/core/handover/handover.ts';
 import { quoted } from '../../../src/core/handover/line.ts';
-import { isNoise } from '../../../src/core/handover/noise.ts';
 import { summaryLines } from '../../../src/core/handover/producer-summary.ts';
-import { readableText } from '../../../src/core/handover/tool-result.ts';
+import { createWorthOfDetail, worthOfFinding } from '../../../src/core/handover/sentence-worth.ts';
+import { isNoise, readableText } from '../../../src/core/handover/tool-result.ts';
 import { readConversation } from '../../../src/core/handover/turns.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { messages } from '../../support/messages.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { messageText } from '../../../src/core/extract/segment.ts';
+import { messageText } from '../../../src/core/extract/units.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { APPENDIX_HEAD, buildAppendix } from '../../../src/core/retention/appendix.ts';
 import { conversations, messages } from '../../support/messages.ts';

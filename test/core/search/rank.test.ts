@@ -6,6 +6,7 @@ import {
   QUESTION_WEIGHTS,
   rankCandidates,
   type RankOptions,
+  weighMeaning,
 } from '../../../src/core/search/rank.ts';
 
 const PLAIN: RankOptions = {
@@ -50,4 +51,29 @@ test('what speaks for a message otherwise counts as a share of the best score by
 test('very many candidates are ranked like few', () => {
   const many = Array.from({ length: 200_000 }, (_, at) => candidate(at + 1));
   assert.equal(order(many, { words: [{ lineIds: [150_000], weight: 1 }] })[0], 150_000);
+});
+
+test('the most alike has a half of the best score by words, the least nothing, the others by their distance', () => {
+  const weigh = weighMeaning(
+    new Map([
+      [1, 0.8],
+      [2, 0.6],
+      [3, 0.7],
+    ]),
+  );
+  assert.deepEqual(
+    [1, 2, 3, 4].map((id) => Math.round(weigh(id) * 1000)),
+    [500, 0, 250, 0],
+  );
+});
+
+test('where all are as much alike, or there are none, nothing speaks for any', () => {
+  const same = new Map([
+    [1, 0.4],
+    [2, 0.4],
+  ]);
+  assert.deepEqual(
+    [weighMeaning(same)(1), weighMeaning(new Map())(1), weighMeaning(new Map([[1, 0.9]]))(1)],
+    [0, 0, 0],
+  );
 });

@@ -1,5 +1,5 @@
 import { cutMiddle } from '../../../core/chunk.ts';
-import type { ModelError } from '../../../core/model-error.ts';
+import type { ModelError } from '../../../core/model-request.ts';
 import { ok, type Result } from '../../../core/result.ts';
 import type { Archive } from '../../../ports/archive.ts';
 import type { FormatRegistry } from '../../../ports/formats.ts';

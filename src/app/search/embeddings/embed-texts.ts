@@ -1,5 +1,5 @@
 import { cutMiddle } from '../../../core/chunk.ts';
-import { ModelError } from '../../../core/model-error.ts';
+import { ModelError } from '../../../core/model-request.ts';
 import { err, ok, type Result } from '../../../core/result.ts';
 import { estimateTokensByBytes } from '../../../core/tokens.ts';
 import type { Embedder, Redactor } from '../../../ports/model.ts';

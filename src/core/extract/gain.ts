@@ -1,0 +1,81 @@
+import type { TermIndex } from './terms.ts';
+import { SAME_MESSAGE_BONUS, TOKEN_POWER, WORD_POWER } from './weights.ts';
+
+/** What units are worth, given what is kept already: terms that were counted before pay little. */
+type Value = {
+  readonly gainOf: (unit: number) => number;
+  readonly keep: (unit: number) => void;
+  /** Counts terms as kept that stand in other text. */
+  readonly cover: (terms: readonly number[]) => void;
+};
+
+type ValueOptions = {
+  readonly index: TermIndex;
+  /** By term. */
+  readonly worth: Float64Array;
+  /** By unit: the multiplier of its terms, that of its tokens beside it, and the number of its message. */
+  readonly units: readonly { readonly weight: number; readonly context: number; readonly passage: number }[];
+};
+
+const MAX_COUNT = 63;
+
+export function createValue({ index, worth, units }: ValueOptions): Value {
+  const counts = new Uint32Array(worth.length);
+  const isToken = Uint8Array.from(worth, (_, term) => (index.tokenUseOf(term) === null ? 0 : 1));
+  const wordSteps = stepsOf(WORD_POWER);
+  const tokenSteps = stepsOf(TOKEN_POWER);
+  const touched = new Set<number>();
+  const sum = { words: 0, tokens: 0 };
+  const addGain = (term: number): void => {
+    const count = Math.min(counts[term] ?? 0, MAX_COUNT);
+    if (isToken[term] === 1) sum.tokens += (worth[term] ?? 0) * (tokenSteps[count] ?? 0);
+    else sum.words += (worth[term] ?? 0) * (wordSteps[count] ?? 0);
+  };
+  const count = (term: number): void => {
+    counts[term] = (counts[term] ?? 0) + 1;
+  };
+  return {
+    gainOf: (place) => {
+      const unit = units[place];
+      if (unit === undefined) return 0;
+      sum.words = 0;
+      sum.tokens = 0;
+      index.eachTermOf(place, addGain);
+      const bonus = touched.has(unit.passage) ? SAME_MESSAGE_BONUS : 1;
+      return unit.weight * (bonus * sum.words + unit.context * sum.tokens);
+    },
+    keep: (place) => {
+      const unit = units[place];
+      if (unit !== undefined) touched.add(unit.passage);
+      index.eachTermOf(place, count);
+    },
+    cover: (terms) => terms.forEach(count),
+  };
+}
+
+/** What the next repeat adds: (count + 1)^power − count^power. */
+function stepsOf(power: number): Float64Array {
+  return Float64Array.from({ length: MAX_COUNT + 1 }, (_, before) => (before + 1) ** power - before ** power);
+}
+
+// So many content words that other text lacks are a fact of their own, if they are what the unit mostly says.
+const MIN_NEW_WORDS = 3;
+const MIN_NEW_SHARE = 0.5;
+
+/** Whether a unit says what text with these terms does not: a technical name that is not in it, or mostly words that are not. */
+export function isNovel(index: TermIndex, unit: number, covered: ReadonlySet<number>): boolean {
+  let words = 0;
+  let newWords = 0;
+  let hasNewToken = false;
+  index.eachTermOf(unit, (term) => {
+    const use = index.tokenUseOf(term);
+    const isNew = !covered.has(term);
+    if (use !== null) {
+      hasNewToken ||= isNew && !use.isSmallNumber;
+      return;
+    }
+    words += 1;
+    if (isNew) newWords += 1;
+  });
+  return hasNewToken || (newWords >= MIN_NEW_WORDS && newWords >= words * MIN_NEW_SHARE);
+}

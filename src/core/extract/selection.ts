@@ -1,0 +1,186 @@
+import { chooseLines } from './choose.ts';
+import { createValue, isNovel } from './gain.ts';
+import type { Stemmer } from './lexicon.ts';
+import type { Passage } from './passage.ts';
+import { isRoleWord, type Line } from './summary-lines.ts';
+import { createTermIndex, type TermIndex } from './terms.ts';
+import { holdsAttachment, type Unit } from './units.ts';
+import { weighContext, weighNews, weighTerms, weighUnit } from './weights.ts';
+import { isEnglishText } from './word-lists.ts';
+
+/** A chosen unit: `text` is `passage.text.slice(start, end)` of the passage whose message has this id. */
+export type SelectedUnit = {
+  readonly messageId: string;
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly line: Line;
+};
+
+type Candidate = Unit & {
+  readonly passage: number;
+  readonly weight: number;
+  readonly context: number;
+};
+
+export type ChooseOptions = {
+  readonly budgetChars: number;
+  /** Only units that say what covered text does not. */
+  readonly onlyNovel?: boolean;
+  /** By what a unit's value is multiplied, beside its own weight; 0: it is not chosen. */
+  readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
+};
+
+/** Units of passages, to be chosen from several times: what was chosen or covered before is worth less the next time. */
+export type Selection = {
+  /** Counts what these lines say as kept. */
+  readonly cover: (lines: readonly string[]) => void;
+  readonly choose: (options: ChooseOptions) => readonly SelectedUnit[];
+};
+
+export function createSelection(
+  passages: readonly Passage[],
+  { stem, lineOf }: { readonly stem: Stemmer; readonly lineOf: (text: string, passage: Passage) => Line },
+): Selection {
+  const isEnglish = isEnglishText(proseSample(passages));
+  const labels = new Set(passages.map(({ speaker }) => speaker));
+  const speakers = [...labels].filter((label) => !isRoleWord(label));
+  const index = createTermIndex({ stem, isEnglish, speakers });
+  const candidates = addUnits(index, passages);
+  const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
+  const value = createValue({ index, worth, units: candidates });
+  const covered = new Set<number>();
+  const taken = new Set<number>();
+  const lines: (Line | undefined)[] = [];
+  const lineAt = (place: number): Line => {
+    const passage = passages[candidates[place]?.passage ?? -1];
+    const unit = candidates[place];
+    if (unit === undefined || passage === undefined) throw new RangeError('no such unit');
+    return (lines[place] ??= lineOf(passage.text.slice(unit.start, unit.end), passage));
+  };
+  return {
+    cover: (texts) => {
+      for (const text of texts) {
+        const terms = index.knownTermsIn(text);
+        value.cover(terms);
+        for (const term of terms) covered.add(term);
+      }
+    },
+    choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
+      const factors = worthOf === undefined ? null : factorsOf(candidates, passages, worthOf);
+      const places = chooseLines(
+        {
+          count: candidates.length,
+          lineAt,
+          charsAt: (place) => lengthOf(candidates[place]),
+          passageAt: (place) => candidates[place]?.passage,
+          gainOf: (place) => {
+            const factor = factors?.[place] ?? 1;
+            if (factor === 0 || taken.has(place) || (onlyNovel && !isNovel(index, place, covered))) return 0;
+            return factor * value.gainOf(place);
+          },
+          keep: value.keep,
+        },
+        budgetChars,
+      );
+      for (const place of places) taken.add(place);
+      return places.flatMap((place) => selectedOf(candidates[place], lineAt(place), passages));
+    },
+  };
+}
+
+function factorsOf(
+  candidates: readonly Candidate[],
+  passages: readonly Passage[],
+  worthOf: NonNullable<ChooseOptions['worthOf']>,
+): Float64Array {
+  return Float64Array.from(candidates, (unit) => {
+    const passage = passages[unit.passage];
+    return passage === undefined ? 0 : worthOf(passage.text.slice(unit.start, unit.end), unit, passage);
+  });
+}
+
+const OPENING_MESSAGES = 4;
+
+/** Indexes all units; a passage that follows another's question is its answer. */
+function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
+  const candidates: Candidate[] = [];
+  const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
+  let asker: string | null = null;
+  let day: string | null = null;
+  let ofDay = 0;
+  passages.forEach((said, passage) => {
+    const { text, units, speaker, voice } = said;
+    ofDay = said.day === day ? ofDay + 1 : 1;
+    ({ day } = said);
+    const opensDay = day !== null && ofDay <= OPENING_MESSAGES;
+    const showsSomething = holdsAttachment(text);
+    const isAnswer = asker !== null && asker !== speaker;
+    let hasProse = false;
+    let asks = false;
+    for (const unit of units) {
+      const isProse = unit.kind === 'prose';
+      const isQuestion = isProse && endsInQuestion(text, unit.end);
+      hasProse ||= isProse;
+      asks ||= isQuestion;
+      const unitVoice = isProse ? voice : unit.kind === 'call' ? 'call' : 'result';
+      const traits = index.add(text, unit, { voice: unitVoice, messageIndex: passage });
+      const weight = weighUnit({
+        kind: unit.kind,
+        traits,
+        isRequest: hasTools && unitVoice === 'user',
+        isQuestion,
+        isAnswer,
+      });
+      const news =
+        isProse && !hasTools
+          ? weighNews({ traits, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
+          : 1;
+      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(traits) });
+    }
+    if (hasProse) asker = asks ? speaker : null;
+  });
+  return candidates;
+}
+
+const CLOSERS = '"\'”’»)）]」*_`';
+const QUESTION_MARKS = '?？؟⸮';
+
+function endsInQuestion(text: string, end: number): boolean {
+  let at = end - 1;
+  while (at > 0 && CLOSERS.includes(text.charAt(at))) at -= 1;
+  return QUESTION_MARKS.includes(text.charAt(at));
+}
+
+function lengthOf(unit: Candidate | undefined): number {
+  return unit === undefined ? 0 : unit.end - unit.start;
+}
+
+function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly Passage[]): readonly SelectedUnit[] {
+  const passage = unit === undefined ? undefined : passages[unit.passage];
+  if (unit === undefined || passage === undefined) return [];
+  return [
+    { messageId: passage.id, start: unit.start, end: unit.end, text: passage.text.slice(unit.start, unit.end), line },
+  ];
+}
+
+const SAMPLE_CHARS = 20_000;
+const UNITS_A_PASSAGE = 12;
+// A guess, so that the sample is taken from all over.
+const CHARS_A_PASSAGE = 1_000;
+
+/** Enough prose to tell its language. */
+function proseSample(passages: readonly Passage[]): string {
+  const step = Math.max(1, Math.floor((passages.length * CHARS_A_PASSAGE) / SAMPLE_CHARS));
+  const pieces: string[] = [];
+  let chars = 0;
+  for (let i = 0; i < passages.length && chars < SAMPLE_CHARS; i += step) {
+    const { text, units } = passages[i] ?? { text: '', units: [] };
+    for (const { kind, start, end } of units.slice(0, UNITS_A_PASSAGE)) {
+      if (kind !== 'prose') continue;
+      pieces.push(text.slice(start, end));
+      chars += end - start;
+    }
+  }
+  return pieces.join('\n');
+}

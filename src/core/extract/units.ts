@@ -1,0 +1,221 @@
+import { callsOf, type ConversationMessage } from '../message.ts';
+import { isBlankCode, isLineEndCode, safeCut } from './character.ts';
+import { MAX_UNIT_CHARS, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
+
+/** The least that is chosen: a sentence, a line of code, of a list or of a tool's answer, a piece of a call. */
+export type Unit = Span & { readonly kind: SegmentKind };
+
+const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
+const ATTACHMENT_HEAD = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b/i;
+const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
+const CODE_LINE_END = /[{};\\]$/;
+const FENCE = /^(?:```|~~~)[^`]*$/;
+
+type ToolLimits = {
+  /** Of each call and result, what is read. */
+  readonly maxToolChars: number;
+  /** Of the pieces that it is cut into. */
+  readonly maxPieceChars: number;
+};
+
+/** The units of `text`, which is `messageText(message)`, in order. */
+export function unitsOf(message: ConversationMessage, text: string, limits: ToolLimits): readonly Unit[] {
+  return segmentsOf(message, text, limits.maxToolChars).flatMap((segment) =>
+    unitsOfSegment(text, segment, limits.maxPieceChars),
+  );
+}
+
+function unitsOfSegment(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
+  if (segment.kind === 'call') return callUnits(text, segment, maxPieceChars);
+  if (segment.kind === 'prose') return proseUnits(text, segment);
+  const units: Unit[] = [];
+  for (const line of linesOf(text, segment)) {
+    for (const span of trimmed(text, withoutLineNumber(text, line)))
+      pushSpans(units, splitLong(text, span, maxPieceChars), segment.kind);
+  }
+  return units;
+}
+
+const LINE_NUMBER = /\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/y;
+
+/** Tools that show files number their lines: the number is no part of what the line says. */
+function withoutLineNumber(text: string, { start, end }: Span): Span {
+  LINE_NUMBER.lastIndex = start;
+  const match = LINE_NUMBER.exec(text);
+  return { start: match === null ? start : Math.min(end, start + match[0].length), end };
+}
+
+/** Prose by lines and sentences, without attachments; code and list lines stay whole where they are short enough. */
+export function proseUnits(text: string, segment: Span): readonly Unit[] {
+  const units: Unit[] = [];
+  let isFenced = false;
+  for (const line of linesOf(text, segment)) {
+    const lineText = text.slice(line.start, line.end);
+    if (FENCE.test(lineText)) {
+      isFenced = !isFenced;
+      continue;
+    }
+    const isWhole = isFenced || LIST_OR_CODE_LINE.test(lineText) || CODE_LINE_END.test(lineText);
+    for (const stretch of without(attachmentsOf(lineText, line), line)) {
+      for (const span of trimmed(text, stretch)) {
+        const fits = isWhole && span.end - span.start <= MAX_UNIT_CHARS;
+        for (const sentence of fits || isFenced ? [span] : splitSentences(text, span)) {
+          pushSpans(units, splitLong(text, sentence), 'prose');
+        }
+      }
+    }
+  }
+  return units;
+}
+
+function callUnits(text: string, segment: Segment, maxPieceChars: number): readonly Unit[] {
+  const units: Unit[] = [];
+  for (const line of linesOf(text, segment)) {
+    let from = line.start;
+    while (line.end - from > maxPieceChars) {
+      const cut = callCut(text, from, maxPieceChars);
+      pushSpans(units, trimmed(text, { start: from, end: cut }), 'call');
+      from = cut;
+      while (text.charCodeAt(from) === BACKSLASH && 'nrt'.includes(text.charAt(from + 1))) from += 2;
+    }
+    pushSpans(units, trimmed(text, { start: from, end: Math.max(from, line.end) }), 'call');
+  }
+  return units;
+}
+
+const BACKSLASH = 92;
+
+/** Arguments are JSON: a line end of theirs is written `\n`, and that is the best place to cut. */
+function callCut(text: string, from: number, maxPieceChars: number): number {
+  const limit = from + maxPieceChars;
+  const lineEnd = text.lastIndexOf('\\n', limit - 2);
+  if (lineEnd > from + maxPieceChars / 3) return lineEnd;
+  return splitLong(text, { start: from, end: limit + 1 }, maxPieceChars)[0]?.end ?? limit;
+}
+
+/** Lines without the blanks around them, empty ones left out. */
+export function linesOf(text: string, { start, end }: Span): readonly Span[] {
+  const lines: Span[] = [];
+  let from = start;
+  for (let i = start; i <= end; i += 1) {
+    if (i < end && !isLineEndCode(text.charCodeAt(i))) continue;
+    if (i > from) pushTrimmed(lines, text, from, i);
+    from = i + 1;
+  }
+  return lines;
+}
+
+function pushTrimmed(lines: Span[], text: string, start: number, end: number): void {
+  let from = start;
+  let to = end;
+  while (from < to && isBlankCode(text.charCodeAt(from))) from += 1;
+  while (to > from && isBlankCode(text.charCodeAt(to - 1))) to -= 1;
+  if (from < to) lines.push({ start: from, end: to });
+}
+
+function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): void {
+  for (const { start, end } of spans) units.push({ start, end, kind });
+}
+
+/** Whether a message's text says that something was sent along with it. */
+export function holdsAttachment(text: string): boolean {
+  return text.includes('[') && ATTACHMENT_HEAD.test(text);
+}
+
+function attachmentsOf(lineText: string, { start }: Span): readonly Span[] {
+  if (!lineText.includes('[')) return [];
+  return Array.from(lineText.matchAll(ATTACHMENT), (match) => ({
+    start: start + match.index,
+    end: start + match.index + match[0].length,
+  }));
+}
+
+function without(holes: readonly Span[], line: Span): readonly Span[] {
+  const stretches: Span[] = [];
+  let from = line.start;
+  for (const hole of holes) {
+    if (hole.start > from) stretches.push({ start: from, end: hole.start });
+    from = hole.end;
+  }
+  if (from < line.end) stretches.push({ start: from, end: line.end });
+  return stretches;
+}
+
+/** prose: what somebody wrote. call: a tool's name and arguments. result: what a tool answered. error: an answer that is a failure. */
+export type SegmentKind = 'prose' | 'call' | 'result' | 'error';
+
+/** A stretch of a message's text that is of one kind. */
+export type Segment = { readonly kind: SegmentKind; readonly start: number; readonly end: number };
+
+// More than anybody writes: it was pasted.
+const MAX_PROSE_CHARS = 200_000;
+const HEAD_SHARE = 2 / 3;
+
+/** What units are substrings of: the message's content, and any call of its that the content does not show. */
+export function messageText(message: ConversationMessage): string {
+  if (message.parts !== undefined) return message.content;
+  const missing = callsOf(message)
+    .map((call) => callText(call))
+    .filter((text) => !message.content.includes(text));
+  return message.content === '' ? missing.join('\n') : [message.content, ...missing].join('\n');
+}
+
+/**
+ * The segments of `messageText(message)` in order. Of a call or result longer than `maxToolChars` its head and tail: they say what it is and
+ * how it ended.
+ */
+export function segmentsOf(message: ConversationMessage, text: string, maxToolChars: number): readonly Segment[] {
+  const found: Segment[] = [];
+  const rest: SegmentKind = message.role === 'tool' ? 'result' : 'prose';
+  let cursor = 0;
+  for (const part of partsOf(message)) {
+    const at = part.text === '' ? -1 : text.indexOf(part.text, cursor);
+    if (at < 0) continue;
+    if (at > cursor) found.push({ kind: rest, start: cursor, end: at });
+    cursor = at + part.text.length;
+    found.push({ kind: part.kind, start: at, end: cursor });
+  }
+  if (cursor < text.length) found.push({ kind: rest, start: cursor, end: text.length });
+  return found.flatMap((segment) => capped(segment, text, maxToolChars));
+}
+
+type Located = { readonly kind: SegmentKind; readonly text: string };
+
+function partsOf(message: ConversationMessage): readonly Located[] {
+  if (message.parts === undefined) return callsOf(message).map((call) => ({ kind: 'call', text: callText(call) }));
+  return message.parts.map((part): Located => {
+    if (part.kind === 'text') return { kind: 'prose', text: part.text };
+    if (part.kind === 'call') return { kind: 'call', text: callText(part) };
+    return { kind: part.isError ? 'error' : 'result', text: part.text };
+  });
+}
+
+function callText(call: { readonly name: string; readonly arguments: string }): string {
+  return call.arguments === '' ? call.name : `${call.name} ${call.arguments}`;
+}
+
+function capped(segment: Segment, text: string, maxToolChars: number): readonly Segment[] {
+  const { kind, start, end } = segment;
+  const maxChars = kind === 'prose' ? MAX_PROSE_CHARS : maxToolChars;
+  if (end - start <= maxChars) return [segment];
+  const headEnd = lineEndBefore(text, start, start + Math.floor(maxChars * HEAD_SHARE));
+  const tailStart = lineStartAfter(text, end - Math.floor(maxChars * (1 - HEAD_SHARE)), end);
+  return [
+    { kind, start, end: headEnd },
+    { kind, start: tailStart, end },
+  ];
+}
+
+// A line longer than this is cut where the cap falls.
+const MAX_LINE_SEARCH_CHARS = 2_000;
+
+function lineEndBefore(text: string, start: number, at: number): number {
+  for (let i = at; i > start && i > at - MAX_LINE_SEARCH_CHARS; i -= 1) if (isLineEndCode(text.charCodeAt(i))) return i;
+  return safeCut(text, at);
+}
+
+function lineStartAfter(text: string, at: number, end: number): number {
+  for (let i = at; i < end && i < at + MAX_LINE_SEARCH_CHARS; i += 1)
+    if (isLineEndCode(text.charCodeAt(i))) return i + 1;
+  return safeCut(text, at);
+}

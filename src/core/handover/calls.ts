@@ -1,0 +1,149 @@
+import { cutAtBlank } from './excerpt.ts';
+import { LINE_ENDS } from './line.ts';
+import { readCall, type ToolCall } from './tool-call.ts';
+import { exitCodeOf, isNoise, isStatusLine, readableLine, readableText } from './tool-result.ts';
+import type { Step, Turn } from './turns.ts';
+
+type ResultStep = Extract<Step, { readonly kind: 'result' }>;
+
+/** A call, what it did, and what came of it. */
+export type DoneCall = {
+  readonly callId: string;
+  readonly name: string;
+  readonly messageIds: readonly string[];
+  readonly turn: number;
+  readonly call: ToolCall;
+  /** As a person reads it; null: no result stands in these messages. */
+  readonly answer: string | null;
+  readonly exitCode: number | null;
+  readonly hasFailed: boolean;
+};
+
+// What a command says of how it went stands at the head or the end of its output.
+const MAX_ANSWER_CHARS = 4_000;
+
+/** The calls of all turns in order, each with its result. */
+export function readCalls(turns: readonly Turn[]): readonly DoneCall[] {
+  const results = new Map<string, ResultStep>();
+  for (const { steps } of turns) for (const step of steps) if (step.kind === 'result') results.set(step.callId, step);
+  return turns.flatMap((turn) =>
+    turn.steps.flatMap((step): readonly DoneCall[] => {
+      if (step.kind !== 'call') return [];
+      const result = results.get(step.callId);
+      const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
+      const call = readCall(step);
+      const exitCode = result === undefined || call.command === null ? null : exitCodeOf(result.text);
+      return [
+        {
+          callId: step.callId,
+          name: step.name,
+          messageIds: result === undefined ? [step.messageId] : [step.messageId, result.messageId],
+          turn: turn.number,
+          call,
+          answer,
+          exitCode,
+          hasFailed:
+            result !== undefined && hasFailed({ command: call.command, answer, exitCode, isError: result.isError }),
+        },
+      ];
+    }),
+  );
+}
+
+type Outcome = {
+  readonly command: string | null;
+  readonly answer: string | null;
+  readonly exitCode: number | null;
+  readonly isError: boolean;
+};
+
+/** Commands whose exit code 1 is an answer: nothing was found, or the two differ. */
+const ASKING = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
+const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
+const DIFFING = /^(?:diff|cmp|git diff)\s/;
+/** A person or the client stopped it, so that nothing is known of how it would have ended. */
+const STOPPED =
+  /^(?:command |request |tool call |operation )?(?:aborted|interrupted|cancell?ed)(?: by (?:the )?user)?\.?$/i;
+
+function hasFailed({ command, answer, exitCode, isError }: Outcome): boolean {
+  if (!isError && (exitCode === null || exitCode === 0)) return false;
+  const lines = readableLines(answer ?? '');
+  if (lines.length === 1 && STOPPED.test(lines[0] ?? '')) return false;
+  if (command === null || exitCode !== 1) return true;
+  const parts = firstLine(command)
+    .replace(QUOTED_WORD, 'x')
+    .split(/\|\||&&|[|;]/);
+  const last = parts.at(-1)?.trim() ?? '';
+  const isAnswer = DIFFING.test(last) ? parts.length === 1 : ASKING.test(last) && lines.length === 0;
+  return !isAnswer || lines.some((line) => FAILURE_TO_RUN.test(line));
+}
+
+/** What these commands say where they could not do their work. */
+const FAILURE_TO_RUN =
+  /^(?:\S+: .*(?:no such file|not found|permission denied|is a directory|invalid|unrecognized)|error:|usage:|fatal:)/i;
+
+const MAX_COMMAND_CHARS = 140;
+const MAX_OUTCOME_CHARS = 160;
+const TELLING =
+  /\b(?:\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|files? changed|problems?|vulnerabilities)|error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|timed? ?out|passed|success(?:ful(?:ly)?)?|succeeded|created|pushed|merged|deployed|published|installed|built|done)\b|^(?:ok|PASS|FAIL)\b/i;
+/** A total says more than the last of the lines that it counts. */
+const TOTAL =
+  /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?/i;
+const FAILED_TOTAL = /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]/i;
+const FAILING =
+  /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
+
+/** `$ npm test → exit 1: 2 failed`. */
+export function commandLine({ call, answer, exitCode, hasFailed }: DoneCall): string {
+  const command = cutAtBlank(firstLine(call.command ?? ''), MAX_COMMAND_CHARS);
+  const tells = answer !== null && (hasFailed || isDeed(call.command ?? ''));
+  const key = tells ? tellingLine(answer, hasFailed) : null;
+  const state = exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : hasFailed ? 'failed' : null;
+  const outcome = [state, key].filter((part) => part !== null).join(': ');
+  return outcome === '' ? `$ ${command}` : `$ ${command} → ${outcome}`;
+}
+
+/** A command of several lines may begin with a remark. */
+function firstLine(command: string): string {
+  const lines = command.split(LINE_ENDS).map((line) => line.trim());
+  return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
+}
+
+function tellingLine(answer: string, hasFailed: boolean): string | null {
+  const lines = readableLines(answer);
+  const patterns = hasFailed ? [FAILED_TOTAL, FAILING] : [TOTAL, TELLING];
+  const line =
+    patterns.map((pattern) => lines.findLast((each) => pattern.test(each))).find((each) => each !== undefined) ??
+    (hasFailed || lines.length <= 2 ? lines.at(-1) : undefined);
+  return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
+}
+
+/** A line of a usage message, which may explain what an option does with errors. */
+const OPTION = /^-{1,2}[A-Za-z][\w-]*[,= ]/;
+
+/** The lines of an answer that tell of a failure, each once and in order. */
+export function errorLines(answer: string, max: number): readonly string[] {
+  const lines = readableLines(answer);
+  const distinct = [...new Set(lines)];
+  const failing = distinct.filter((line) => FAILING.test(line) && !OPTION.test(line));
+  const chosen = failing.length > 0 ? failing : distinct;
+  return chosen.slice(-max).map((line) => cutAtBlank(line, MAX_OUTCOME_CHARS));
+}
+
+function readableLines(answer: string): readonly string[] {
+  return answer.split(LINE_ENDS).flatMap((line) => {
+    const readable = readableLine(line);
+    return readable === null || isStatusLine(readable) || isNoise(readable) ? [] : [readable];
+  });
+}
+
+const LOOKING =
+  /^(?:ls|cat|head|tail|grep|rg|ag|fd|find|sed -n|awk|wc|pwd|which|echo|tree|stat|file|sleep|cd|jq|env|type|man|nl|less|printf|date|git (?:status|log|diff|show|branch|ls-files|ls-tree|blame|rev-parse|remote|grep|cat-file|fetch|stash list))\b/;
+
+/** The head of a loop: what it repeats comes after it. */
+const LOOP = /^(?:for|while|if)\b[^;]*;\s*(?:do|then)\s+/;
+
+/** Whether a command does or checks something, and does not only look. */
+export function isDeed(command: string): boolean {
+  return !LOOKING.test(firstLine(command).replace(LOOP, ''));
+}

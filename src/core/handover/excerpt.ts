@@ -1,0 +1,142 @@
+import { safeCut } from '../extract/character.ts';
+import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
+import { linesOf } from '../extract/units.ts';
+
+type ExcerptOptions = {
+  readonly maxChars: number;
+  /** Of those characters, how many the beginning gets before anything else, and the end. */
+  readonly openingShare?: number;
+  readonly closingShare?: number;
+  /** How much a sentence or line between them should be chosen. 0: not at all. */
+  readonly worthOf?: (text: string) => number;
+  /** Leaves out blocks of code where the text does not fit with them, but for those at its beginning. */
+  readonly skipsCode?: boolean;
+};
+
+// Nobody writes more by hand; what was pasted is looked at in its first and last part.
+const MAX_READ_CHARS = 60_000;
+const GAP = ' … ';
+
+/**
+ * The text where it fits, else its beginning, its end, and what is worth most between them, with `…` where something was left out.
+ * Lines stay lines, empty ones go. Everything but the `…` is the text's own.
+ */
+export function excerptOf(text: string, options: ExcerptOptions): string {
+  const { maxChars, openingShare = 0.6, closingShare = 0.2, worthOf, skipsCode = false } = options;
+  if (text.length <= maxChars) return lineTexts(text).join('\n');
+  const read = text.length <= MAX_READ_CHARS ? text : endsOf(text);
+  const all = sentencesOf(read);
+  const units = skipsCode && spell(read, all).length > maxChars ? withoutCode(all) : all;
+  const [first] = units;
+  const last = units.at(-1);
+  if (first === undefined || last === undefined || maxChars < 1) return '';
+  const whole = spell(read, units);
+  if (whole.length <= maxChars) return whole;
+  const chosen = new Set<number>();
+  let left = maxChars;
+  /** The characters that it takes; 0: it is none of them, or does not fit. */
+  const take = (index: number): number => {
+    const unit = units[index];
+    if (unit === undefined || chosen.has(index)) return 0;
+    const chars = unit.end - unit.start + (chosen.has(index - 1) || chosen.has(index + 1) ? 1 : GAP.length);
+    if (chars > left) return 0;
+    chosen.add(index);
+    left -= chars;
+    return chars;
+  };
+  /** Takes one after the other until they have so many characters. */
+  const takeRun = (start: number, step: number, wantedChars: number): void => {
+    for (let index = start, taken = 0; taken < wantedChars; index += step) {
+      const chars = take(index);
+      if (chars === 0) return;
+      taken += chars;
+    }
+  };
+  takeRun(0, 1, Math.floor(maxChars * openingShare));
+  if (chosen.size === 0) return cutAtBlank(read.slice(first.start, first.end), maxChars);
+  takeRun(units.length - 1, -1, Math.floor(maxChars * closingShare));
+  if (worthOf !== undefined) {
+    units
+      .map((unit, index) => ({ index, worth: worthOf(read.slice(unit.start, unit.end)) }))
+      .filter(({ worth, index }) => worth > 0 && !chosen.has(index))
+      .sort((a, b) => b.worth - a.worth || a.index - b.index)
+      .forEach(({ index }) => take(index));
+  }
+  takeRun(
+    units.findIndex((_, index) => !chosen.has(index)),
+    1,
+    maxChars,
+  );
+  return spell(read, units, chosen);
+}
+
+function lineTexts(text: string): readonly string[] {
+  return linesOf(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
+}
+
+/** The first sentence, or as much of it as fits. */
+export function openingOf(text: string, maxChars: number): string {
+  const [first] = sentencesOf(text.slice(0, MAX_READ_CHARS));
+  return first === undefined ? '' : cutAtBlank(text.slice(first.start, first.end), maxChars);
+}
+
+/** Cut where no word is parted, with `…` behind it. */
+export function cutAtBlank(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  if (maxChars < 2) return '';
+  const head = text.slice(0, safeCut(text, maxChars - 1));
+  const blank = /\s\S*$/.exec(head)?.index ?? -1;
+  // A script without spaces, or one very long word.
+  const end = blank > maxChars / 2 ? blank : head.length;
+  return `${head.slice(0, end).trimEnd()}…`;
+}
+
+const FENCE = /^(?:```|~~~)/;
+const STARTS_LIST = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
+
+type Sentence = Span & { readonly isCode: boolean };
+
+/** Sentences of prose; lines of lists, tables and code. */
+function sentencesOf(text: string): readonly Sentence[] {
+  let isFenced = false;
+  return linesOf(text, { start: 0, end: text.length }).flatMap((line): readonly Sentence[] => {
+    const written = text.slice(line.start, line.end);
+    const isFence = FENCE.test(written);
+    const isCode = isFence || isFenced;
+    if (isFence) isFenced = !isFenced;
+    const sentences = isCode || STARTS_LIST.test(written) ? trimmed(text, line) : splitSentences(text, line);
+    return sentences.flatMap((sentence) => splitLong(text, sentence)).map((span) => ({ ...span, isCode }));
+  });
+}
+
+/** A beginning that is code says what it is about. */
+function withoutCode(sentences: readonly Sentence[]): readonly Sentence[] {
+  const firstProse = sentences.findIndex(({ isCode }) => !isCode);
+  return firstProse < 0 ? sentences : sentences.filter(({ isCode }, index) => !isCode || index < firstProse);
+}
+
+function spell(text: string, units: readonly Span[], chosen?: ReadonlySet<number>): string {
+  let spelt = '';
+  let previous: Span | null = null;
+  let wasLeftOut = false;
+  units.forEach((unit, index) => {
+    if (chosen !== undefined && !chosen.has(index)) {
+      wasLeftOut = true;
+      return;
+    }
+    if (previous !== null) {
+      const gap = text.slice(previous.end, unit.start);
+      const isSameLine = !/[\n\r\u0085\u2028\u2029]/.test(gap);
+      spelt += (wasLeftOut ? ' …' : '') + (isSameLine ? (gap === '' ? '' : ' ') : '\n');
+    } else if (wasLeftOut) spelt += '… ';
+    spelt += text.slice(unit.start, unit.end);
+    previous = unit;
+    wasLeftOut = false;
+  });
+  return wasLeftOut ? `${spelt} …` : spelt;
+}
+
+function endsOf(text: string): string {
+  const half = MAX_READ_CHARS / 2;
+  return `${text.slice(0, safeCut(text, half))}\n${text.slice(safeCut(text, text.length - half))}`;
+}

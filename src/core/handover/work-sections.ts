@@ -1,0 +1,197 @@
+import { commandLine, type DoneCall, errorLines, isDeed } from './calls.ts';
+import { cutAtBlank, excerptOf } from './excerpt.ts';
+import { charsOf, type HandoverLine, quoted } from './line.ts';
+import type { Reading } from './turns.ts';
+
+const MAX_TASKS = 30;
+const MAX_TASK_CHARS = 160;
+const MAX_STATUS_CHARS = 30;
+const MAX_ERROR_LINES = 6;
+/** What was looked at last shows what was in progress; more of it says little. */
+const MAX_LOOKS = 4;
+const MAX_SAID_CHARS = 280;
+const TASKS_SHARE = 0.4;
+const FAILURE_SHARE = 0.3;
+
+/** Open tasks, the failure that nobody has mended, the last steps, and the question that waits. */
+export function writeStateLines(
+  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  maxChars: number,
+): readonly HandoverLine[] {
+  const tasks = within(taskLines(calls), maxChars * TASKS_SHARE);
+  const failure = within(failureLines(calls), maxChars * FAILURE_SHARE);
+  const used = [...tasks, ...failure].reduce((sum, line) => sum + charsOf(line), 0);
+  return [...tasks, ...failure, ...stepLines({ reading, calls }, maxChars - used)];
+}
+
+function within(lines: readonly HandoverLine[], maxChars: number): readonly HandoverLine[] {
+  let left = maxChars;
+  const fit = lines.findIndex((line) => (left -= charsOf(line)) < 0);
+  // A head without what it stands for says nothing.
+  return fit < 0 ? lines : fit < 2 ? [] : lines.slice(0, fit);
+}
+
+function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+  const last = calls.findLast(({ call }) => call.tasks !== null && call.tasks.length > 0);
+  if (last === undefined) return [];
+  const tasks = last.call.tasks ?? [];
+  const isDone = ({ status }: { readonly status: string }): boolean => /^(?:completed|done|finished)$/i.test(status);
+  const open = tasks.filter((task) => !isDone(task));
+  const shown = open.length > 0 ? tasks : [];
+  return [
+    {
+      text: `Tasks, as last written (${tasks.length - open.length} of ${tasks.length} done)${shown.length > 0 ? ':' : ''}`,
+      messageIds: last.messageIds,
+    },
+    ...shown.slice(-MAX_TASKS).map(({ text, status }) => ({
+      text: quoted(
+        `- ${status === '' ? '' : `(${cutAtBlank(status.replace(/_/g, ' '), MAX_STATUS_CHARS)}) `}${cutAtBlank(text.trim(), MAX_TASK_CHARS)}`,
+      ),
+      messageIds: last.messageIds,
+    })),
+  ];
+}
+
+function failureLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+  const commands = calls.filter(({ call }) => call.command !== null);
+  const last = commands.findLast(({ hasFailed }) => hasFailed);
+  if (last === undefined) return [];
+  const key = keyOf(last);
+  const after = commands.slice(commands.indexOf(last) + 1);
+  const isOld = calls.length - calls.indexOf(last) > 40;
+  if (isOld || after.some((done) => keyOf(done) === key)) return [];
+  return [
+    { text: `Last failing command: ${quoted(commandLine(last))}`, messageIds: last.messageIds },
+    ...errorLines(last.answer ?? '', MAX_ERROR_LINES).map((line) => ({
+      text: `   > ${line}`,
+      messageIds: last.messageIds,
+    })),
+  ];
+}
+
+function keyOf({ call }: DoneCall): string {
+  return (call.command ?? '').split(/\s+/).slice(0, 2).join(' ');
+}
+
+function stepLines(
+  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  maxChars: number,
+): readonly HandoverLine[] {
+  const turn = reading.turns.at(-1);
+  if (turn === undefined) return [];
+  const head: HandoverLine = { text: 'Last steps:', messageIds: [] };
+  const doneOf = new Map(calls.map((done) => [done.callId, done]));
+  let left = maxChars - charsOf(head);
+  const lines: HandoverLine[] = [];
+  const seen = new Set<string>();
+  const writtenLater = new Set<string>();
+  let looks = 0;
+  for (const step of turn.steps.toReversed()) {
+    const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
+    const text =
+      step.kind === 'said' && step !== turn.ending
+        ? excerptOf(step.text, { maxChars: MAX_SAID_CHARS, skipsCode: true })
+        : done === undefined
+          ? null
+          : deedLine(done);
+    if (text === null || text === '' || seen.has(text)) continue;
+    // A later try succeeded.
+    if (done?.hasFailed === true && done.call.written.some((path) => writtenLater.has(path))) continue;
+    if (done?.hasFailed === false) for (const path of done.call.written) writtenLater.add(path);
+    if (done !== undefined && !isOfNote(done)) {
+      looks += 1;
+      if (looks > MAX_LOOKS) continue;
+    }
+    seen.add(text);
+    const line = { text: `- ${quoted(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
+    if (charsOf(line) > left) break;
+    left -= charsOf(line);
+    lines.unshift(line);
+  }
+  const question = waitingQuestion(reading);
+  const asked = question !== null && charsOf(question) <= left ? [question] : [];
+  return lines.length === 0 ? asked : [head, ...lines, ...asked];
+}
+
+/** It did something, or failed. */
+function isOfNote({ call, hasFailed }: DoneCall): boolean {
+  return hasFailed || call.written.length > 0 || (call.command !== null && isDeed(call.command));
+}
+
+function deedLine(done: DoneCall): string | null {
+  if (done.call.command !== null) return commandLine(done);
+  if (done.call.written.length > 0)
+    return `${done.hasFailed ? 'failed to write' : 'wrote'} ${done.call.written.join(', ')}`;
+  if (done.call.target === null) return null;
+  return `${done.name} ${cutAtBlank(done.call.target, 120)}`;
+}
+
+const QUESTION = /[?？؟]["'”’)\]*_]*$/;
+
+function waitingQuestion({ turns }: Reading): HandoverLine | null {
+  const ending = turns.at(-1)?.ending;
+  const last = ending?.text.trimEnd().split(/\n+/).at(-1)?.trim() ?? '';
+  if (ending === undefined || ending === null || !QUESTION.test(last)) return null;
+  return { text: `Waits for an answer: ${cutAtBlank(last, 400)}`, messageIds: [ending.messageId] };
+}
+
+/** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
+export function writeFileLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+  const files = new Map<string, string[]>();
+  for (const { call, messageIds } of calls) {
+    for (const path of call.written) {
+      const writers = files.get(path) ?? [];
+      writers.push(...messageIds.slice(0, 1));
+      // Deleted first, so that the path moves to the end.
+      files.delete(path);
+      files.set(path, writers);
+    }
+  }
+  const folder = sharedFolder([...files.keys()]);
+  const head: readonly HandoverLine[] = folder === '' ? [] : [{ text: `In ${quoted(folder)}:`, messageIds: [] }];
+  const lines = [...files].map(([path, messageIds]) => ({
+    text: `- ${quoted(path.slice(folder.length))}${messageIds.length > 1 ? ` (${messageIds.length} times)` : ''}`,
+    messageIds,
+  }));
+  return newestThatFit(head, lines, maxChars);
+}
+
+function sharedFolder(paths: readonly string[]): string {
+  const [first] = paths;
+  if (first === undefined || paths.length < 2) return '';
+  let end = first.lastIndexOf('/') + 1;
+  for (const path of paths) {
+    // lastIndexOf takes a negative position for 0, so the root needs a case of its own.
+    while (end > 0 && !path.startsWith(first.slice(0, end))) end = end < 2 ? 0 : first.lastIndexOf('/', end - 2) + 1;
+  }
+  return end > 1 ? first.slice(0, end) : '';
+}
+
+/** Commands that did or checked something, each once with its latest result, in order. */
+export function writeCommandLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+  const latest = new Map<string, HandoverLine>();
+  for (const done of calls) {
+    const { command } = done.call;
+    if (command === null || !isDeed(command)) continue;
+    const key = command.split('\n')[0]?.slice(0, 60) ?? '';
+    latest.delete(key);
+    latest.set(key, { text: `- ${quoted(commandLine(done))}`, messageIds: done.messageIds });
+  }
+  return newestThatFit([], [...latest.values()], maxChars);
+}
+
+function newestThatFit(
+  head: readonly HandoverLine[],
+  lines: readonly HandoverLine[],
+  maxChars: number,
+): readonly HandoverLine[] {
+  let left = maxChars - head.reduce((sum, line) => sum + charsOf(line), 0);
+  let first = lines.length;
+  while (first > 0) {
+    const line = lines[first - 1];
+    if (line === undefined || charsOf(line) > left) break;
+    left -= charsOf(line);
+    first -= 1;
+  }
+  return first === lines.length ? [] : [...head, ...lines.slice(first)];
+}

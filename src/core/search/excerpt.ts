@@ -1,0 +1,130 @@
+import { foldWord, isSpaceless, rootOf } from './words.ts';
+
+/** A part of a text, white space as single spaces; `marks` are the words in it that were looked for, in UTF-16 units. */
+export type Excerpt = { readonly text: string; readonly marks: readonly ExcerptMark[] };
+
+type ExcerptMark = { readonly start: number; readonly end: number };
+
+type ExcerptOptions = { readonly terms: readonly string[]; readonly maxChars: number };
+
+/** What search sees of a text: what lies beyond was found by nobody. */
+const MAX_TEXT_CHARS = 200_000;
+/** The window is chosen among the first of them. */
+const MAX_FOUND = 2000;
+const MAX_LEAD_CHARS = 60;
+/** So far a cut moves to stand between words. */
+const MAX_SNAP_CHARS = 24;
+/** As the index parts words. */
+const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+
+/** Finds the part of a text that holds the most of the terms' words, whatever their endings; its beginning where it holds none. */
+export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: string) => Excerpt {
+  const words = terms.flatMap((term) => term.split(' '));
+  const find = createFinder(
+    createWordFinder(words.filter((word) => !isSpaceless(word))),
+    createPieceFinder(words.filter(isSpaceless)),
+  );
+  return (whole) => {
+    const text = whole.slice(0, MAX_TEXT_CHARS);
+    const { start, end } = chooseWindow(find(text), maxChars);
+    const cut = cutText(text, { start, end, maxChars, isWhole: whole.length === text.length });
+    return { text: cut, marks: find(cut).map((found) => ({ start: found.start, end: found.end })) };
+  };
+}
+
+type FoundWord = ExcerptMark & { readonly root: string };
+
+type Finder = (text: string) => readonly FoundWord[];
+
+function createFinder(findWords: Finder, findPieces: Finder | null): Finder {
+  if (findPieces === null) return findWords;
+  return (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
+}
+
+/** In scripts without spaces whatever stands in a text is found; pieces that overlap or touch are one. Null: there is none to be found. */
+function createPieceFinder(pieces: readonly string[]): Finder | null {
+  if (pieces.length === 0) return null;
+  const any = new RegExp(`(?=(${pieces.map((piece) => Array.from(piece).join('\\p{M}*')).join('|')}))`, 'gu');
+  return (text) => {
+    const found: FoundWord[] = [];
+    for (const { index, 1: piece = '' } of text.matchAll(any)) {
+      const end = index + piece.length;
+      const last = found.at(-1);
+      if (last !== undefined && index <= last.end) found[found.length - 1] = { ...last, end: Math.max(end, last.end) };
+      else found.push({ start: index, end, root: piece });
+      if (found.length >= MAX_FOUND) break;
+    }
+    return found;
+  };
+}
+
+const BEGINNING_CHARS = 2;
+
+function createWordFinder(words: readonly string[]): (text: string) => readonly FoundWord[] {
+  const roots = new Set(words.map(rootOf));
+  // Nearly every word of a text is told by its beginning to be none that is looked for.
+  const beginnings = new Set([...roots].map(beginningOf));
+  return (text) => {
+    const found: FoundWord[] = [];
+    if (roots.size === 0) return found;
+    for (const match of text.matchAll(WORD)) {
+      const [word] = match;
+      if (!beginnings.has(beginningOf(word))) continue;
+      const root = rootOf(word);
+      if (!roots.has(root)) continue;
+      found.push({ start: match.index, end: match.index + word.length, root });
+      if (found.length >= MAX_FOUND) break;
+    }
+    return found;
+  };
+}
+
+/** Marks that stand on its letters are left out. */
+function beginningOf(word: string): string {
+  return foldWord(word.slice(0, 2 * BEGINNING_CHARS)).slice(0, BEGINNING_CHARS);
+}
+
+/** The first stretch with the most different words. */
+function chooseWindow(found: readonly FoundWord[], maxChars: number): ExcerptMark {
+  const counts = new Map<string, number>();
+  let best = { distinct: 0, start: 0, end: 0 };
+  let first = 0;
+  for (const { root, end } of found) {
+    counts.set(root, (counts.get(root) ?? 0) + 1);
+    for (let head = found[first]; head !== undefined && end - head.start > maxChars; head = found[first]) {
+      const left = (counts.get(head.root) ?? 1) - 1;
+      if (left === 0) counts.delete(head.root);
+      else counts.set(head.root, left);
+      first += 1;
+    }
+    if (counts.size > best.distinct) best = { distinct: counts.size, start: found[first]?.start ?? 0, end };
+  }
+  return best;
+}
+
+function cutText(text: string, window: ExcerptMark & { readonly maxChars: number; readonly isWhole: boolean }): string {
+  const spare = Math.max(0, window.maxChars - (window.end - window.start));
+  const from = Math.max(
+    0,
+    Math.min(window.start - Math.min(MAX_LEAD_CHARS, spare >> 1), text.length - window.maxChars),
+  );
+  const start = from === 0 ? 0 : snap(text, { from, step: 1, limit: window.start });
+  const to = start + window.maxChars;
+  const end = to >= text.length ? text.length : snap(text, { from: to, step: -1, limit: window.end });
+  const shown = text.slice(start, end).replace(/\s+/g, ' ').trim();
+  return `${start > 0 ? '…' : ''}${shown}${end < text.length || !window.isWhole ? '…' : ''}`;
+}
+
+/** The next place between words, else one that parts no character. */
+function snap(
+  text: string,
+  { from, step, limit }: { readonly from: number; readonly step: 1 | -1; readonly limit: number },
+): number {
+  for (let moved = 0; moved <= MAX_SNAP_CHARS; moved += 1) {
+    const at = from + moved * step;
+    if (step > 0 ? at > limit : at < limit) break;
+    if (/\s/.test(text[at] ?? ' ')) return at;
+  }
+  const code = text.charCodeAt(from);
+  return code >= 0xdc00 && code <= 0xdfff ? from - step : from;
+}

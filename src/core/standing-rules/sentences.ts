@@ -1,0 +1,112 @@
+import { splitSentences } from '../extract/sentence.ts';
+import { countEnglishWords, isEnglishRule } from './english.ts';
+import { isOtherRule } from './languages.ts';
+import type { Statement } from './overrides.ts';
+
+/** So much of a sentence is read to tell whether it is a rule; the rest of a longer one cannot change that. */
+const READ_CHARS = 600;
+/** Below it nothing is said; signs that stand for words count more than letters. */
+const MIN_CHARS = 8;
+const MIN_WIDE_CHARS = 5;
+const PLAIN = /^[\x20-\x7e]*$/;
+const WIDE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
+
+/** A line that continues the one before it is joined to it: prompts are wrapped by hand, too. */
+const WRAPPED_CHARS = 48;
+/** Lines joined to one sentence at most. */
+const MAX_JOINED = 12;
+
+const FENCE = /^\s*(?:```|~~~)/;
+const MARKER = /^[\s>]*(?:[-*+•–—]|\d{1,3}[.)]|\[[ x]\])\s+/u;
+/** Pasted output, code, tables, quotations of others. */
+const NOT_PROSE =
+  /^\s*(?:>|\||#{1,6}\s|\/\/|[+-]{3}\s|@@ |diff --git|\$ |at \S+ \(|<\/?[a-z!][^>]*>|(?:npm (?:err|warn)|error|warn(?:ing)?|info|debug|fatal|trace|traceback|caused by|e {3})\b[^.!?]{0,40}[:!\]]|\S*(?:error|exception|warning): |\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|\[[a-z0-9:. -]+\] )|[{};]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|public|private|if \(|for \(|while \()\s.*[;{(:]\s*$|=>|::|\\n|"\}|\(\)\s*\{/iu;
+
+/**
+ * The sentences of a typed text that state a standing rule, or that allow something and may so take a rule back; in their order, each on one
+ * line. Linear in the text.
+ */
+export function findRuleSentences(text: string): readonly Statement[] {
+  return [...proseParagraphs(text)].flatMap((paragraph) =>
+    splitSentences(paragraph, { start: 0, end: paragraph.length }).flatMap(({ start, end }): readonly Statement[] => {
+      const sentence = paragraph.slice(start, end);
+      if (isRuleSentence(sentence)) return [{ text: sentence, isPermission: false }];
+      return isPermission(sentence) ? [{ text: sentence, isPermission: true }] : [];
+    }),
+  );
+}
+
+const PERMISSION =
+  /^(?:ok,? |okay,? |actually,? |fine,? |now )*(?:(?:you|we) (?:can|may)(?: now| again)? |(?:it is|it's|its) (?:ok|okay|fine|allowed)\b|forget |scrap |drop the |cancel )|\b(?:is|are) (?:fine|ok|okay|allowed|permitted)(?: again| now)?[.!]*$|\bno longer\b/;
+
+function isPermission(sentence: string): boolean {
+  return sentence.length <= READ_CHARS && PERMISSION.test(plainText(sentence)) && !sentence.endsWith('?');
+}
+
+function plainText(sentence: string): string {
+  const lower = sentence.slice(0, READ_CHARS).toLowerCase().replace(/[’‘`]/g, "'");
+  return lower
+    .replace(/[*_]{1,3}/g, '')
+    .replace(/\s+/g, ' ')
+    .trim();
+}
+
+/** Whether a single sentence states a standing rule. */
+function isRuleSentence(sentence: string): boolean {
+  const read = plainText(sentence);
+  if (read.length < (WIDE.test(read) ? MIN_WIDE_CHARS : MIN_CHARS)) return false;
+  if (/^["'“«]/.test(read)) return false;
+  if (isEnglishRule(read)) return true;
+  return countEnglishWords(read) < (PLAIN.test(read) ? 1 : 2) && isOtherRule(read);
+}
+
+/** A prompt with so many headings is a document that was pasted or a plan: what stands in its lists describes the work. */
+const DOCUMENT_HEADINGS = 3;
+const HEADING = /^#{1,6} \S/gm;
+const LISTED = /^\s*(?:[-*+•–—]\s|\d{1,3}[.)]\s|\*\*)/;
+
+function isDocument(text: string): boolean {
+  let count = 0;
+  for (const _ of text.matchAll(HEADING)) {
+    count += 1;
+    if (count === DOCUMENT_HEADINGS) return true;
+  }
+  return false;
+}
+
+function* proseParagraphs(text: string): Generator<string> {
+  const skipped = isDocument(text) ? LISTED : null;
+  let open: string[] = [];
+  let isFenced = false;
+  for (const raw of lines(text)) {
+    if (FENCE.test(raw)) isFenced = !isFenced;
+    const isProse =
+      !isFenced &&
+      !FENCE.test(raw) &&
+      raw.trim() !== '' &&
+      !NOT_PROSE.test(raw.slice(0, READ_CHARS)) &&
+      skipped?.test(raw) !== true;
+    const continues = isProse && open.length > 0 && open.length < MAX_JOINED && isContinuation(open.at(-1) ?? '', raw);
+    if (!continues && open.length > 0) {
+      yield open.join(' ');
+      open = [];
+    }
+    if (isProse) open.push(continues ? raw.trim() : raw.replace(MARKER, '').trim());
+  }
+  if (open.length > 0) yield open.join(' ');
+}
+
+function* lines(text: string): Generator<string> {
+  let from = 0;
+  for (;;) {
+    const end = text.indexOf('\n', from);
+    yield text.slice(from, end < 0 ? text.length : end);
+    if (end < 0) return;
+    from = end + 1;
+  }
+}
+
+function isContinuation(before: string, line: string): boolean {
+  if (before.length < WRAPPED_CHARS || /[.!?:;。！？]["')\]]*$/u.test(before)) return false;
+  return /^\s*[\p{Ll}\d("'`]/u.test(line) && !MARKER.test(line);
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { chooseFeedback, relatedWords } from '../../../src/core/search/added-words.ts';
+
+test('words that more of the best messages have, and weightier ones, are heard first, none in two forms', () => {
+  const weights: Readonly<Record<string, number>> = { spruce: 2, varnish: 1, brush: 1 };
+  const texts = ['the mast is spruce', 'masts: varnish and a brush', 'varnish, brushes and varnished masts', 'varnish'];
+  const heard = chooseFeedback(texts, { asked: ['mast'], weigh: (word) => weights[word] ?? null });
+  assert.deepEqual(heard, ['varnish', 'spruce', 'brush']);
+});
+
+test('of a tool that says much only the beginning is heard', () => {
+  const text = Array.from({ length: 5000 }, (_, at) => `word${at}x`).join(' ');
+  assert.equal(chooseFeedback([text], { asked: [], weigh: () => 1 }).length, 20);
+  const asked: string[] = [];
+  chooseFeedback([text], {
+    asked: [],
+    weigh: (word) => {
+      asked.push(word);
+      return 1;
+    },
+  });
+  assert.equal(asked.length, 30);
+});
+
+test('a general word leads to particular ones, in whatever form it is asked for', () => {
+  for (const form of ['pet', 'pets', 'Animals']) assert.ok(relatedWords([form]).includes('puppy'), form);
+  assert.ok(relatedWords(['painting', 'deploying']).includes('rollout'));
+});
+
+test('a particular word leads nowhere', () => {
+  assert.deepEqual(relatedWords(['puppy']), []);
+  assert.deepEqual(relatedWords(['constructor', '__proto__', '']), []);
+});
+
+test('no word comes twice, and all can be looked up as they are', () => {
+  const related = relatedWords(['family', 'relationship', 'job', 'database']);
+  assert.equal(new Set(related).size, related.length);
+  for (const word of related) assert.match(word, /^[a-z]+$/);
+});
