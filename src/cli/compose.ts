@@ -2,7 +2,7 @@ import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
-import { formatRegistry } from '../adapters/transcript/format-registry.ts';
+import { formatRegistry } from '../adapters/transcript/detect.ts';
 import type { AppDeps, ArchiveMode, CompactDeps } from '../app/contract/deps.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { QueryVectors } from '../app/search/embeddings/query-vectors.ts';

@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
-import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
+import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { isList, isRecord } from '../../src/adapters/transcript/json.ts';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { parseRecord, readRecords, trimRecord } from '../../src/app/read/records.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, rmSync } from 'node:fs';
-import { parseJsonLine } from '../../src/adapters/transcript/jsonl.ts';
+import { parseJsonLine } from '../../src/adapters/transcript/json-lines.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { scoreFile } from '../../src/app/survey/score-file.ts';

@@ -7,7 +7,7 @@ import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
-import { formatRegistry } from '../../src/adapters/transcript/format-registry.ts';
+import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { compactFile } from '../../src/app/compact/compact-file.ts';
 import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';

@@ -1,9 +1,20 @@
 import type { Codec, Detection, Json } from '../../ports/codec.ts';
-import type { FormatSearch } from '../../ports/formats.ts';
+import type { FormatRegistry, FormatSearch } from '../../ports/formats.ts';
+import { describeBytes, looksLikeDocument } from './foreign-bytes.ts';
 import { nameForeign } from './foreign-formats.ts';
-import { looksLikeDocument } from './json-document.ts';
-import { parseBeginning } from './listed/beginning.ts';
-import { FORMATS } from './registry.ts';
+import { parseJsonLine } from './json-lines.ts';
+import { parseBeginning } from './json-list/detect.ts';
+import { findCodec, FORMATS } from './registry.ts';
+
+export const formatRegistry: FormatRegistry = {
+  list: () => FORMATS.map(({ format }) => format),
+  find: findCodec,
+  detect: detectFormat,
+  detectDocument,
+  findClaimant,
+  describeBytes,
+  parseLine: parseJsonLine,
+};
 
 /** Below this a codec only names what it saw. */
 const MIN_CONFIDENCE = 0.5;
@@ -66,7 +77,7 @@ const MIN_OWN = 0.3;
 const MIN_CLAIM = 0.7;
 
 /** The format of lines whose message or header a record is, if it is nothing that `own` knows; null: nobody's. */
-export function findClaimant(value: Json, own: Codec): string | null {
+function findClaimant(value: Json, own: Codec): string | null {
   const isOther = (codec: Codec): boolean => codec !== own && codec.format.isDocument !== true;
   if (own.format.isDocument === true || own.detect([value]).confidence >= MIN_OWN) return null;
   const claimant = FORMATS.filter(isOther).find(

@@ -1,5 +1,4 @@
 import type { ForeignBytes } from '../../ports/formats.ts';
-import { isJson, looksLikeDocument } from './json-document.ts';
 
 type Signature = ForeignBytes & { readonly bytes: readonly number[] };
 
@@ -109,4 +108,26 @@ function ascii(text: string): readonly number[] {
 
 function recode(encoding: string): string {
   return `Make it UTF-8: iconv -f ${encoding} -t UTF-8 FILE.`;
+}
+
+/**
+ * Whether a text that begins with its first visible character is the beginning of one JSON document that goes over many lines, or of an
+ * array. A first line that was cut off is no document: a whole record follows it.
+ */
+export function looksLikeDocument(text: string): boolean {
+  const [first = '', second] = text.split('\n', 2);
+  if (first.startsWith('[')) return second === undefined || second.trim() === '' || !isJson(first);
+  if (!first.startsWith('{') || second === undefined || isJson(first)) return false;
+  if (first.trim() === '{') return true;
+  return /[{[,:]\s*$/.test(first) && !isJson(second);
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    // Why it is none does not matter here.
+    return false;
+  }
 }

@@ -6,8 +6,7 @@ import { claudeCode } from './claude-code/codec.ts';
 import { codex, responsesItems } from './codex/codec.ts';
 import { conversationDocument, conversationLines, conversationList } from './conversations/codec.ts';
 import { copilot } from './copilot/codec.ts';
-import { gemini } from './gemini/codec.ts';
-import { geminiDocument } from './gemini/document.ts';
+import { gemini, geminiDocument } from './gemini/codec.ts';
 import { openCode } from './opencode/codec.ts';
 import { pi } from './pi/codec.ts';
 

@@ -1,6 +1,14 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { detectChatLines } from './detect.ts';
-import { createSession } from './session.ts';
+import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
+import { readToolCall } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine, refuseDeepNesting } from '../message-parts.ts';
+import { type Content, readContent } from './content.ts';
+import { classify, isPersonsRole, type Said, toDecoded } from './decode.ts';
+import { createSurvey, renderSummary } from './render.ts';
+import { createCallFinder, createPairing } from './tools.ts';
 
 /** Messages of chat models, one a line: OpenAI's, Anthropic's, Kimi CLI's `context.jsonl`, rows of a database. */
 export const chatLines: Codec = {
@@ -17,3 +25,139 @@ export const chatLines: Codec = {
   detect: detectChatLines,
   open: createSession,
 };
+
+/** How sure it is that these are messages, one a line. Formats with more to tell them by go before this one. */
+function detectChatLines(sample: readonly Json[]): Detection {
+  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
+  const records = sample.filter(isRecord);
+  const other = records.flatMap((record) => nameOther(record) ?? []);
+  const chat = records.filter((record) => isChat(record) && nameOther(record) === null).length;
+  if (other[0] !== undefined && other.length >= chat) {
+    return { confidence: 0, reason: `most records are those of ${mostFrequent(other)}` };
+  }
+  if (chat === 0) {
+    const hasRole = records.some((record) => 'role' in record);
+    return { confidence: 0, reason: hasRole ? 'no record has a role and content' : 'no record has a role' };
+  }
+  const reason = `${chat} ${chat === 1 ? 'record' : 'records'} with a role and content`;
+  // Messages with another type than that may be records of a program that is not known.
+  const surest = records.some(hasOtherType) ? 0.6 : 0.9;
+  return { confidence: chat >= sample.length / 2 ? surest : 0.5, reason };
+}
+
+function hasOtherType({ type }: JsonRecord): boolean {
+  return typeof type === 'string' && type !== 'message';
+}
+
+function isChat(record: JsonRecord): boolean {
+  const { role } = record;
+  if (typeof role !== 'string') return false;
+  if (role.startsWith('_')) return true;
+  const kind = classify(record);
+  return (
+    'kind' in kind &&
+    kind.kind === 'said' &&
+    ('content' in record || 'tool_calls' in record || 'function_call' in record)
+  );
+}
+
+function mostFrequent(names: readonly string[]): string {
+  const counts = Map.groupBy(names, (name) => name);
+  return [...counts].reduce((best, one) => (one[1].length > best[1].length ? one : best))[0];
+}
+
+/** Records of formats that have a codec of their own, and what a file of them is called. */
+type OtherFormat = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };
+
+const LOOSE_ITEMS = new Set([
+  'function_call',
+  'function_call_output',
+  'reasoning',
+  'custom_tool_call',
+  'local_shell_call',
+]);
+
+const OTHER_FORMATS: readonly OtherFormat[] = [
+  { name: 'a Codex rollout', matches: (record, type) => type !== '' && isRecord(record['payload']) },
+  {
+    name: 'a Codex rollout of the older kind, or bare items of the Responses API',
+    matches: (record, type) =>
+      'record_type' in record ||
+      ('instructions' in record && 'git' in record) ||
+      (LOOSE_ITEMS.has(type) && !('role' in record)) ||
+      (type === 'message' && hasResponseParts(record['content'])),
+  },
+  {
+    name: 'a Claude Code session',
+    matches: (record, type) => 'parentUuid' in record || 'leafUuid' in record || type === 'file-history-snapshot',
+  },
+];
+
+/** What a record of another format's codec looks like it is from; null: nothing that is known. */
+function nameOther(record: JsonRecord): string | null {
+  const type = stringAt(record, 'type') ?? '';
+  return OTHER_FORMATS.find(({ matches }) => matches(record, type))?.name ?? null;
+}
+
+function hasResponseParts(content: Json | undefined): boolean {
+  return (
+    isList(content) &&
+    content.some((part) => isRecord(part) && /^(?:in|out)put_text$/.test(stringAt(part, 'type') ?? ''))
+  );
+}
+
+/**
+ * Every line is seen once in order; a line that is decoded again later gives the same message. What it remembers is a few words a file, and
+ * of each result without an id the call that it answers.
+ */
+function createSession(): CodecSession {
+  const survey = createSurvey();
+  const pairing = createPairing();
+  const begun = new Set<string>(); // conversations in which something was said
+  const summaryLines = new Set<number>();
+  const callFinder = createCallFinder();
+  let lastLine = 0;
+
+  const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
+    if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
+    if (givenRole === 'system') return true;
+    if (!isPersonsRole(givenRole)) return false;
+    // A user's where it quotes tools. One without the notice is an older one's, in files of Anthropic's blocks: whether this is one shows only in the lines to come.
+    if (hasQuotationNotice(text)) return true;
+    return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
+  };
+  const noteNew = (said: Said, content: Content, line: number): void => {
+    const { conversation = '' } = said;
+    const isSummary = isHeadSummary(said, content);
+    survey.noteSaid(said, isSummary);
+    if (isSummary) summaryLines.add(line);
+    else if (said.role === 'system') return;
+    begun.add(conversation);
+    for (const id of content.results) pairing.noteResult(conversation, id);
+    if (content.results.length === 0) pairing.noteCalls(conversation, content.calls.map(readToolCall));
+  };
+
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > lastLine;
+    lastLine = Math.max(lastLine, line);
+    const said = classify(value);
+    if ('problem' in said) return said;
+    if (said.kind === 'meta') {
+      if (isNew && said.pin !== undefined) survey.noteKimi();
+      return said;
+    }
+    return refuseDeepNesting('a record that is', (): Decoded | RecordProblem => {
+      const { record, role, conversation = '' } = said;
+      const findCall = callFinder(pairing, { line, conversation, isNew });
+      const content = readContent(record, { line, isResult: role === 'tool', findCall });
+      if (isNew) noteNew(said, content, line);
+      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
+    });
+  };
+  return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => renderSummary(input, survey) };
+}
+
+/** Nothing is ever out of context, since the file is the context. */
+function readContext(entries: readonly Entry[]): ContextView {
+  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
+}

@@ -1,12 +1,17 @@
 import type { MessagePart, ToolCall } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
-import { documentText } from '../document-block.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText } from '../part-text.ts';
-import { typedText } from '../typed-text.ts';
-import type { FindCall } from './pairing.ts';
-import { findCallId, readToolBlock, type ResultBlock, toCallRecord } from './tool-blocks.ts';
-import { listCalls, readCall, type ReadCall } from './tool-calls.ts';
+import { documentText, readPartText, typedText } from '../message-parts.ts';
+import {
+  type FindCall,
+  findCallId,
+  listCalls,
+  readCall,
+  type ReadCall,
+  readToolBlock,
+  type ResultBlock,
+  toCallRecord,
+} from './tools.ts';
 
 /** What a record says: no thinking, no media. */
 export type Content = {
@@ -22,7 +27,7 @@ export type Content = {
   readonly typed: string | undefined;
 };
 
-export type ContentPlace = {
+type ContentPlace = {
   readonly line: number;
   /** The whole record is a result, by its role. */
   readonly isResult: boolean;

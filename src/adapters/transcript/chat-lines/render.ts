@@ -1,8 +1,8 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { idAt, isRecord, type JsonRecord } from '../json.ts';
-import { summaryRole } from '../summary-role.ts';
-import { OWN_KEYS, type OwnKey, type Survey, type Times } from './dialect.ts';
-import { parseTime } from './time.ts';
+import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { summaryRole } from '../message-parts.ts';
+import { isKimiRole, parseTime, type Said } from './decode.ts';
+import { listCalls } from './tools.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ID_PREFIX = /^[a-z]+[-_:.]/i;
@@ -82,4 +82,92 @@ function recordOf(value: Json): JsonRecord | null {
 
 function escapeChar(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Columns that a summary needs where every message has them. */
+const OWN_KEYS = ['id', 'conversation_id', 'created_at', 'timestamp'] as const;
+type OwnKey = (typeof OWN_KEYS)[number];
+
+/** The values of a record that the order of rows depends on. */
+type Times = { readonly [key in OwnKey]?: Json };
+
+/** What all lines of a file together tell of how its records are written. */
+type Survey = {
+  /** A record of Kimi's own, which is no message. */
+  readonly noteKimi: () => void;
+  readonly noteSaid: (said: Said, isSummary: boolean) => void;
+  readonly hasKimi: () => boolean;
+  /** Whether records are Anthropic's: blocks in their content, and no role for a system's words. */
+  readonly hasBlocks: () => boolean;
+  /** The columns that every message of a conversation has. */
+  readonly keysOf: (conversation: string) => ReadonlySet<OwnKey>;
+  /** Of the first instruction that comes after other messages: it stays, and a summary must not be later. */
+  readonly laterInstructionOf: (conversation: string) => Times | null;
+};
+
+type Tally = {
+  hasBegun: boolean;
+  messages: number;
+  readonly keys: Map<OwnKey, number>;
+  laterInstruction: Times | null;
+};
+
+export function createSurvey(): Survey {
+  const tallies = new Map<string, Tally>();
+  const marks = { kimi: false, blocks: 0, openai: 0 };
+  return {
+    noteKimi: () => {
+      marks.kimi = true;
+    },
+    noteSaid: (said, isSummary) => {
+      if (isKimiRole(said.givenRole)) marks.kimi = true;
+      if (hasAnthropicBlocks(said.record)) marks.blocks += 1;
+      if (hasOpenAiShape(said)) marks.openai += 1;
+      tally(tallies, said, isSummary);
+    },
+    hasKimi: () => marks.kimi,
+    hasBlocks: () => !marks.kimi && marks.blocks > marks.openai,
+    keysOf: (conversation) => {
+      const { messages = 0, keys } = tallies.get(conversation) ?? {};
+      return new Set(OWN_KEYS.filter((key) => messages > 0 && keys?.get(key) === messages));
+    },
+    laterInstructionOf: (conversation) => tallies.get(conversation)?.laterInstruction ?? null,
+  };
+}
+
+function tally(tallies: Map<string, Tally>, { record, role, conversation = '' }: Said, isSummary: boolean): void {
+  const known = tallies.get(conversation) ?? { hasBegun: false, messages: 0, keys: new Map(), laterInstruction: null };
+  tallies.set(conversation, known);
+  if (isSummary) {
+    known.hasBegun = true;
+  } else if (role !== 'system') {
+    known.hasBegun = true;
+    known.messages += 1;
+    for (const key of OWN_KEYS) {
+      if ((record[key] ?? null) !== null) known.keys.set(key, (known.keys.get(key) ?? 0) + 1);
+    }
+  } else if (known.hasBegun) {
+    known.laterInstruction ??= { created_at: record['created_at'] ?? null, timestamp: record['timestamp'] ?? null };
+  }
+}
+
+const ANTHROPIC_BLOCK = /tool_use$|tool_result$|^(?:redacted_)?thinking$/;
+const OPENAI_PART = /^(?:image_url|input_audio|input_text|output_text|refusal)$/;
+
+function hasAnthropicBlocks({ content, type }: JsonRecord): boolean {
+  if (type === 'message') return true;
+  return someBlock(content, (block, kind) => {
+    const isMedia = kind === 'image' || kind === 'document';
+    return ANTHROPIC_BLOCK.test(kind) || (isMedia && isRecord(block['source']));
+  });
+}
+
+function hasOpenAiShape({ record, role }: Said): boolean {
+  if (role === 'tool' || isRecord(record['function_call'])) return true;
+  if ((listCalls(record['tool_calls']) ?? []).some((call) => isRecord(call['function']))) return true;
+  return someBlock(record['content'], (_, kind) => OPENAI_PART.test(kind));
+}
+
+function someBlock(content: Json | undefined, matches: (block: JsonRecord, kind: string) => boolean): boolean {
+  return isList(content) && content.some((block) => isRecord(block) && matches(block, stringAt(block, 'type') ?? ''));
 }

@@ -1,8 +1,12 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { isRecord } from '../json.ts';
-import { detectConversations } from '../listed/detection.ts';
-import { createListRecords } from '../listed/records.ts';
-import { createSession } from './session.ts';
+import type { Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession } from '../../../ports/codec.ts';
+import { detectConversations } from '../json-list/detect.ts';
+import { createListRecords } from '../json-list/records.ts';
+import { idAt, isRecord, stringAt } from '../json.ts';
+import { refuseDeepNesting } from '../message-parts.ts';
+import { buildTree, findCuts, readContext, type Tree } from './context.ts';
+import { decodeNode } from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** `conversations.json` of a ChatGPT export: a list of conversations, each a tree of messages. */
 export const chatGpt: Codec = {
@@ -23,3 +27,22 @@ export const chatGpt: Codec = {
     }),
   open: createSession,
 };
+
+/** Remembers of each conversation, by the line at which it begins, which node is the current one. */
+function createSession(): CodecSession {
+  const currentIds = new Map<number, string>();
+  const treeOf = (entries: readonly Entry[]): Tree => buildTree(entries, currentIds.get(entries[0]?.line ?? 0));
+  return {
+    decode: (value) => refuseDeepNesting('a message that is', () => decodeNode(value)),
+    openList: (around, line) => {
+      if (!isRecord(around)) return {};
+      const current = stringAt(around, 'current_node');
+      if (current !== undefined) currentIds.set(line, current);
+      const conversation = idAt(around, 'conversation_id') ?? idAt(around, 'id');
+      return conversation === undefined ? {} : { conversation };
+    },
+    readContext: (entries) => readContext(treeOf(entries), entries),
+    legalCuts: (entries) => findCuts(treeOf(entries)),
+    renderSummary,
+  };
+}

@@ -1,5 +1,5 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { readNode } from './node.ts';
+import { readNode } from './decode.ts';
 
 /**
  * A node of a user with the summary. It takes the id that the first kept node names as its parent, and it or an empty node before it the id

@@ -1,8 +1,11 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { isList } from '../json.ts';
-import { detectConversations } from '../listed/detection.ts';
-import { createListRecords } from '../listed/records.ts';
-import { createSession } from './session.ts';
+import type { Codec, CodecSession } from '../../../ports/codec.ts';
+import { detectConversations } from '../json-list/detect.ts';
+import { createListRecords } from '../json-list/records.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine } from '../message-parts.ts';
+import { findBranches } from './context.ts';
+import { decodeMessage } from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** `conversations.json` of a Claude.ai export: a list of conversations with their messages. */
 export const claudeAi: Codec = {
@@ -23,3 +26,23 @@ export const claudeAi: Codec = {
     }),
   open: createSession,
 };
+
+/** Every message tells all that is needed of it: nothing is remembered. */
+function createSession(): CodecSession {
+  return {
+    decode: decodeMessage,
+    openList: (around) => {
+      const conversation = isRecord(around) ? stringAt(around, 'uuid') : undefined;
+      return conversation === undefined ? {} : { conversation };
+    },
+    readContext: (entries) => {
+      const branches = findBranches(entries);
+      return {
+        priorLine: leadingSummaryLine(entries),
+        isStale: ({ line }) => branches.has(line),
+      };
+    },
+    legalCuts: () => () => null,
+    renderSummary,
+  };
+}

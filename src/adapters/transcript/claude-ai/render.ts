@@ -1,6 +1,6 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
-import { ROOT_ID } from './branches.ts';
+import { ROOT_ID } from './context.ts';
 
 /**
  * A message of a person, with the keys that the export gives one. Where messages name their parents it takes the uuid that the first one that

@@ -1,7 +1,12 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { findWorkingFolder } from '../working-folder.ts';
-import { detectClaudeCode } from './detect.ts';
-import { createSession } from './session.ts';
+import { callsOf } from '../../../core/message.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { withoutTyped } from '../message-parts.ts';
+import { canForgeRejection } from './content.ts';
+import { legalCuts, readContext } from './context.ts';
+import { decodeRecord } from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
 export const claudeCode: Codec = {
@@ -20,3 +25,71 @@ export const claudeCode: Codec = {
   readProject: findWorkingFolder(),
   open: createSession,
 };
+
+/** Records of a session that stand outside the chain of parents; a file may begin with dozens, or hold nothing else. */
+const LOOSE_TYPES = new Set([
+  'queue-operation',
+  'last-prompt',
+  'custom-title',
+  'ai-title',
+  'agent-name',
+  'mode',
+  'permission-mode',
+  'pr-link',
+  'frame-link',
+  'tag',
+]);
+
+/** How sure it is that these are records of a session file of Claude Code. */
+function detectClaudeCode(sample: readonly Json[]): Detection {
+  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
+  const records = sample.filter(isRecord);
+  const chained = records.filter(isChained).length;
+  const loose = records.filter(isLoose).length;
+  const share = (chained + loose) / sample.length;
+  if (chained > 0) {
+    const reason = `${count(chained, 'record')} with the type of a message and a parentUuid`;
+    return { confidence: share >= 0.5 ? 1 : 0.6, reason };
+  }
+  if (loose > 0 && share >= 0.5) {
+    return { confidence: 0.8, reason: `${count(loose, 'record')} that Claude Code keeps beside its messages` };
+  }
+  if (records.some((record) => isMessageType(record) && isRecord(record['message']))) {
+    return { confidence: 0, reason: 'there are user and assistant records, but none has a parentUuid' };
+  }
+  return { confidence: 0, reason: 'no record has type user, assistant or system with a parentUuid' };
+}
+
+function isChained(record: JsonRecord): boolean {
+  const parent = record['parentUuid'];
+  if (parent !== null && typeof parent !== 'string') return false;
+  return isMessageType(record) || ['system', 'attachment', 'progress'].includes(stringAt(record, 'type') ?? '');
+}
+
+function isMessageType(record: JsonRecord): boolean {
+  return record['type'] === 'user' || record['type'] === 'assistant';
+}
+
+function isLoose(record: JsonRecord): boolean {
+  const type = stringAt(record, 'type') ?? '';
+  if (type === 'summary') return typeof record['leafUuid'] === 'string';
+  if (type === 'file-history-snapshot') return isRecord(record['snapshot']);
+  return LOOSE_TYPES.has(type) && typeof record['sessionId'] === 'string';
+}
+
+function count(total: number, noun: string): string {
+  return `${total} ${noun}${total === 1 ? '' : 's'}`;
+}
+
+/** Remembers only the calls whose errors could pass for a rejection; every record tells all else that is needed of it. */
+function createSession(): CodecSession {
+  const forgers = new Set<string>();
+
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const decoded = decodeRecord(value, line);
+    if ('problem' in decoded || decoded.message === undefined || !isRecord(value)) return decoded;
+    for (const call of callsOf(decoded.message)) if (canForgeRejection(value, call.name)) forgers.add(call.id);
+    return decoded.results?.some((id) => forgers.has(id)) === true ? withoutTyped(decoded) : decoded;
+  };
+  return { decode, readContext, legalCuts, renderSummary };
+}

@@ -1,9 +1,6 @@
 import type { Entry } from '../../../core/transcript.ts';
-import type { ContextView } from '../../../ports/codec.ts';
-import { findCompanions } from './companions.ts';
-import { findCompaction } from './cuts.ts';
-import { findTakenBack } from './taken-back.ts';
-import { isBaseline } from './world-state.ts';
+import type { ContextView, CutProblem } from '../../../ports/codec.ts';
+import { isBaseline } from './content.ts';
 
 /** What Codex would send when it resumes the rollout: what its last compaction left, and all since that was not taken back. */
 export function readContext(entries: readonly Entry[]): ContextView {
@@ -25,4 +22,196 @@ export function readContext(entries: readonly Entry[]): ContextView {
     return isTakenBack(entry.line) || isTakenBack(companionOf(entry) ?? 0);
   };
   return { priorLine: compaction?.line ?? null, isStale, companionOf, mustGo };
+}
+
+/** Order is everything in a rollout: any message after the last compaction can be the first that stays. */
+export function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
+  const obstacle = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
+  const lastCompaction = findCompaction(entries)?.line ?? 0;
+  return (line) => obstacle ?? (line < lastCompaction ? "it stands before the conversation's last compaction" : null);
+}
+
+/** The compaction that Codex's context begins at: the last that was not taken back with its turn. */
+function findCompaction(
+  entries: readonly Entry[],
+  isTakenBack: (line: number) => boolean = findTakenBack(entries),
+): Entry | null {
+  return entries.findLast((entry) => entry.kind === 'summary' && !isTakenBack(entry.line)) ?? null;
+}
+
+/** A record that the counting of turns has to do with. */
+type Mark = { readonly line: number; readonly kind: 'start' | 'opens' | 'update' | 'compaction' | 'other' };
+
+/**
+ * Tells of any line whether it belongs to a turn that was taken back, or is the event that says so (`thread_rolled_back {num_turns}`). Codex counts back over the
+ * messages that open a turn, takes away everything from there on, and what it had written for that turn right before it: changed
+ * settings, and a compaction since the turn began, so that what was compacted is there again. More turns than there are: all of them.
+ */
+function findTakenBack(entries: readonly Entry[]): (line: number) => boolean {
+  if (!entries.some((entry) => entry.turnsTakenBack !== undefined)) return () => false;
+  const gone = new Set<number>();
+  let marks: Mark[] = [];
+  for (const entry of entries) {
+    if (entry.turnsTakenBack === undefined) {
+      const kind = markOf(entry);
+      if (kind !== null) marks.push({ line: entry.line, kind });
+      continue;
+    }
+    const cut = findCut(marks, entry.turnsTakenBack);
+    const from = marks[cut];
+    for (let line = from?.line ?? entry.line; line <= entry.line; line += 1) gone.add(line);
+    if (from === undefined) continue;
+    const kept = marks.slice(0, cut);
+    const start = kept.findLastIndex(({ kind }) => kind === 'start');
+    marks = kept.filter(({ kind, line }, at) => {
+      const isUndone = kind === 'compaction' && start >= 0 && at > start;
+      if (isUndone) gone.add(line);
+      return !isUndone;
+    });
+  }
+  return (line) => gone.has(line);
+}
+
+function markOf(entry: Entry): Mark['kind'] | null {
+  if (entry.attachedTo?.kind === 'turn') return 'start';
+  if (entry.kind === 'summary') return 'compaction';
+  if (entry.kind !== 'message' && entry.kind !== 'instruction') return null;
+  return entry.turnPart ?? 'other';
+}
+
+/** The place of the first mark that goes. Settings before the first turn are not a turn's own and stay. */
+function findCut(marks: readonly Mark[], turns: number): number {
+  const opening = marks.flatMap(({ kind }, at) => (kind === 'opens' ? [at] : []));
+  const first = opening[0];
+  if (first === undefined || turns === 0) return marks.length;
+  let cut = opening[Math.max(0, opening.length - turns)] ?? first;
+  while (cut > first && marks[cut - 1]?.kind === 'update') cut -= 1;
+  return cut;
+}
+
+/** A mirror stands within so many records of what it mirrors. */
+const NEAR_RECORDS = 30;
+
+type Waiting = { readonly line: number; readonly position: number };
+
+/** Finds for every record that is attached to a message the line of that message; null: there is none, or the record stands for itself. */
+export function findCompanions(entries: readonly Entry[]): (entry: Entry) => number | null {
+  const messageOf = new Map<number, number>();
+  const pair = (line: number, message: number | null): void => {
+    if (message !== null) messageOf.set(line, message);
+  };
+  const words = createWordsPairing(pair);
+  const calls = createCallPairing(pair);
+  const order = createOrderPairing(pair);
+  entries.forEach((entry, position) => {
+    if (entry.kind === 'message') {
+      words.addMessage(entry, position);
+      calls.addMessage(entry);
+      order.addMessage(entry);
+    } else if (entry.attachedTo?.kind === 'words') {
+      words.addRecord(entry.attachedTo.key, { line: entry.line, position });
+    } else if (entry.attachedTo?.kind === 'call') {
+      calls.addRecord(entry.attachedTo.id, entry.line);
+    } else if (entry.attachedTo !== undefined) {
+      order.addRecord(entry.attachedTo.kind, entry.line);
+    }
+  });
+  calls.finish();
+  order.finish();
+  return ({ line }) => messageOf.get(line) ?? null;
+}
+
+type Pair = (line: number, message: number | null) => void;
+
+/** Equal words near each other, before or after; each message has one mirror and each mirror one message. */
+function createWordsPairing(pair: Pair): {
+  readonly addMessage: (entry: Entry, position: number) => void;
+  readonly addRecord: (key: string, record: Waiting) => void;
+} {
+  const messages = new Map<string, Waiting>();
+  const records = new Map<string, Waiting>();
+  const takeNear = (waiting: Map<string, Waiting>, key: string, position: number): Waiting | null => {
+    const found = waiting.get(key);
+    waiting.delete(key);
+    return found !== undefined && position - found.position <= NEAR_RECORDS ? found : null;
+  };
+  return {
+    addMessage: ({ line, wordsKey }, position) => {
+      if (wordsKey === undefined) return;
+      const record = takeNear(records, wordsKey, position);
+      if (record === null) messages.set(wordsKey, { line, position });
+      else pair(record.line, line);
+    },
+    addRecord: (key, record) => {
+      const message = takeNear(messages, key, record.position);
+      if (message === null) records.set(key, record);
+      else pair(record.line, message.line);
+    },
+  };
+}
+
+/** The latest call of that id before the record, else the next; the result where the call is missing. */
+function createCallPairing(pair: Pair): {
+  readonly addMessage: (entry: Entry) => void;
+  readonly addRecord: (id: string, line: number) => void;
+  readonly finish: () => void;
+} {
+  const callLines = new Map<string, number>();
+  const resultLines = new Map<string, number>();
+  const waiting = new Map<string, number[]>();
+  return {
+    addMessage: ({ line, calls = [], results = [] }) => {
+      for (const id of results) resultLines.set(id, line);
+      for (const id of calls) {
+        callLines.set(id, line);
+        for (const record of waiting.get(id) ?? []) pair(record, line);
+        waiting.delete(id);
+      }
+    },
+    addRecord: (id, line) => {
+      const call = callLines.get(id);
+      if (call === undefined) waiting.set(id, [...(waiting.get(id) ?? []), line]);
+      else pair(line, call);
+    },
+    finish: () => {
+      for (const [id, lines] of waiting) for (const line of lines) pair(line, resultLines.get(id) ?? null);
+    },
+  };
+}
+
+/** By what comes before or after. */
+function createOrderPairing(pair: Pair): {
+  readonly addMessage: (entry: Entry) => void;
+  readonly addRecord: (kind: 'answer' | 'next' | 'turn' | 'last', line: number) => void;
+  readonly finish: () => void;
+} {
+  const waiting: { answer: number[]; next: number[] } = { answer: [], next: [] };
+  const turn: { start: number | null; lastMessage: number | null } = { start: null, lastMessage: null };
+  let lastMessage: number | null = null;
+  const finishTurn = (): void => {
+    if (turn.start !== null) pair(turn.start, turn.lastMessage);
+  };
+  const settle = (kind: 'answer' | 'next', message: number | null): void => {
+    for (const line of waiting[kind].splice(0)) pair(line, message);
+  };
+  return {
+    addMessage: ({ line, role }) => {
+      lastMessage = line;
+      turn.lastMessage = line;
+      settle('next', line);
+      if (role === 'assistant') settle('answer', line);
+      else if (role === 'user') settle('answer', null);
+    },
+    addRecord: (kind, line) => {
+      if (kind === 'last') return pair(line, lastMessage);
+      if (kind !== 'turn') return void waiting[kind].push(line);
+      finishTurn();
+      turn.start = line;
+      turn.lastMessage = null;
+    },
+    finish: () => {
+      finishTurn();
+      settle('next', lastMessage);
+    },
+  };
 }

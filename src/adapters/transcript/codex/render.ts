@@ -1,7 +1,10 @@
+import type { ConversationMessage } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
-import { isRecord, type JsonRecord } from '../json.ts';
-import { summaryRole } from '../summary-role.ts';
-import { carriedItems } from './compaction.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { summaryRole } from '../message-parts.ts';
+import { authorshipOf, type ItemPlace, textsOf } from './content.ts';
 
 /**
  * A `compacted` record as Codex writes one itself, whose history is the summary as a user's message, after what the compaction before it
@@ -42,4 +45,72 @@ function stamp({ firstKept, lastDropped, lastDroppedBefore = null }: SummaryInpu
 
 function fieldOf(record: Json, key: string): Json | undefined {
   return isRecord(record) ? record[key] : undefined;
+}
+
+const ENCRYPTED_TYPES = new Set(['compaction', 'compaction_summary', 'context_compaction']);
+const ENCRYPTED =
+  "Codex's own summary of what was said before is encrypted; only the service that wrote it can read it.";
+const NOTHING = 'Codex compacted what was said before and left no text of it.';
+
+/** A `compacted` record: the summary that stands for everything before it, or, in older versions, for all but what was typed. */
+export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): Decoded {
+  const history = payload['replacement_history'];
+  const content = summaryText(payload);
+  const message: ConversationMessage = {
+    id: `line:${line}`,
+    conversation_id: '',
+    role: 'system',
+    content,
+    created_at: at,
+    parts: [{ kind: 'text', text: content }],
+  };
+  return { kind: 'summary', boundary: isList(history) ? {} : { keepsPrompts: true }, message };
+}
+
+/**
+ * What a compaction left to be read. Ours ends with its summary, which is all of it; else it is one text, or each with its role.
+ * Instructions are not told of: they are carried over as they are.
+ */
+function summaryText(payload: JsonRecord): string {
+  const items = historyOf(payload);
+  const told = items.filter((item) => !isCarried(item)).flatMap(readTold);
+  const last = items.slice(-1).flatMap(readTold)[0]?.text ?? '';
+  if (isClipArchiveText(last)) return last;
+  const isEncrypted = items.some(isEncryptedItem);
+  const [only] = told;
+  if (only !== undefined && told.length === 1 && !isEncrypted) return only.text;
+  const blocks = [...told.map(({ role, text }) => `[${role}]\n${text}`), ...(isEncrypted ? [ENCRYPTED] : [])];
+  if (blocks.length > 0) return blocks.join('\n\n');
+  const message = stringAt(payload, 'message') ?? '';
+  return message.trim() === '' ? NOTHING : message;
+}
+
+/**
+ * The items of a compaction's history that a summary cannot stand for: instructions, surroundings, and what is encrypted. They go on into
+ * the history of the compaction that takes its place.
+ */
+function carriedItems(record: Json): readonly JsonRecord[] {
+  const payload = isRecord(record) ? record['payload'] : undefined;
+  return isRecord(payload) ? historyOf(payload).filter((item) => isCarried(item) || isEncryptedItem(item)) : [];
+}
+
+function historyOf(payload: JsonRecord): readonly JsonRecord[] {
+  const history = payload['replacement_history'];
+  return isList(history) ? history.filter(isRecord) : [];
+}
+
+function isCarried(item: JsonRecord): boolean {
+  const role = stringAt(item, 'role');
+  if (role === 'developer' || role === 'system') return true;
+  return role === 'user' && authorshipOf(textsOf(item['content'])).author === 'codex-context';
+}
+
+function isEncryptedItem(item: JsonRecord): boolean {
+  return ENCRYPTED_TYPES.has(stringAt(item, 'type') ?? '') && item['encrypted_content'] !== undefined;
+}
+
+function readTold(item: JsonRecord): readonly { readonly role: string; readonly text: string }[] {
+  const role = stringAt(item, 'role');
+  const text = textsOf(item['content']).join('\n');
+  return role === undefined || text.trim() === '' ? [] : [{ role, text }];
 }

@@ -1,10 +1,20 @@
-import type { Codec, Format } from '../../../ports/codec.ts';
-import { isList } from '../json.ts';
-import { createListRecords } from '../listed/records.ts';
-import type { UnitKind } from '../listed/units.ts';
-import { detectConversations, LIST_KEYS, tellConversations } from './detect.ts';
-import { createSession } from './session.ts';
+import { readToolCall } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, ContextView, Detection, Format, Json, RecordProblem } from '../../../ports/codec.ts';
+import { readContent } from '../chat-lines/content.ts';
+import { classify, type Said, toDecoded } from '../chat-lines/decode.ts';
+import { createCallFinder, createPairing, type Pairing } from '../chat-lines/tools.ts';
+import { createListRecords } from '../json-list/records.ts';
+import type { UnitKind } from '../json-list/units.ts';
+import { idAt, isList, isRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine, refuseDeepNesting } from '../message-parts.ts';
+import { createTurnTaking } from './context.ts';
+import { toChatRecord } from './decode.ts';
+import { renderSummary } from './render.ts';
 
+/** Where the messages of a conversation stand; the first that is a list counts. */
+const LIST_KEYS = ['messages', 'conversations'] as const;
 const CHECKED = 'nothing reads them back; the result is parsed, and what stays is compared byte for byte';
 
 /** `{messages: […]}` or ShareGPT's `{conversations: […]}`, one conversation a line. */
@@ -45,4 +55,83 @@ function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summa
     records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
     open: createSession,
   };
+}
+
+/** How sure it is that these are lines with a conversation in each. */
+function detectConversations(sample: readonly Json[]): Detection {
+  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
+  return tellConversations(sample);
+}
+
+/** The share of values that hold a conversation; the last one may be cut off. */
+function tellConversations(values: readonly Json[]): Detection {
+  const lists = values.flatMap((value) => {
+    const list = isRecord(value) ? LIST_KEYS.map((key) => value[key]).find(isList) : undefined;
+    return list === undefined ? [] : [list];
+  });
+  if (lists.length === 0) return { confidence: 0, reason: 'no record has a list "messages" or "conversations"' };
+  const spoken = lists.filter((list) => list.some(isSpoken)).length;
+  if (spoken === 0) return { confidence: 0, reason: 'the lists hold no messages with a role, or with from and value' };
+  const reason = `${spoken} ${spoken === 1 ? 'record' : 'records'} with a list of messages`;
+  return { confidence: spoken >= values.length / 2 ? 0.85 : 0.5, reason };
+}
+
+/** Also what is left of a message that was cut off. */
+function isSpoken(element: Json): boolean {
+  return isRecord(element) && (stringAt(element, 'role') ?? stringAt(element, 'from')) !== undefined;
+}
+
+/** Of the conversation at hand. */
+type ListState = { hasBegun: boolean; readonly pairing: Pairing };
+
+/**
+ * Elements are messages as chat lines have them. What is remembered beyond the conversation at hand: the lines of summaries, and of each
+ * result without an id the call that it answers.
+ */
+function createSession(): CodecSession {
+  const summaryLines = new Set<number>();
+  const callFinder = createCallFinder();
+  const turnTaking = createTurnTaking();
+  let lastLine = 0;
+  let list = createListState();
+
+  const noteNew = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
+    const isSummary = !list.hasBegun && role !== 'assistant' && isClipArchiveText(content.text);
+    if (isSummary) summaryLines.add(line);
+    if (!isSummary && role === 'system') return;
+    list.hasBegun = true;
+    for (const id of content.results) list.pairing.noteResult('', id);
+    if (content.results.length === 0) list.pairing.noteCalls('', content.calls.map(readToolCall));
+  };
+
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > lastLine;
+    lastLine = Math.max(lastLine, line);
+    return refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
+      const said = classify(toChatRecord(value));
+      if ('problem' in said || said.kind === 'meta') return said;
+      const findCall = callFinder(list.pairing, { line, conversation: '', isNew });
+      const content = readContent(said.record, { line, isResult: said.role === 'tool', findCall });
+      if (isNew) {
+        turnTaking.note(said.record, line);
+        noteNew(said, content, line);
+      }
+      return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
+    });
+  };
+  const openList = (around: Json): { readonly conversation?: string } => {
+    list = createListState();
+    const id = isRecord(around) ? (idAt(around, 'id') ?? idAt(around, 'conversation_id')) : undefined;
+    return id === undefined || id === '' ? {} : { conversation: id };
+  };
+  return { decode, openList, readContext, legalCuts: turnTaking.cutProblem, renderSummary };
+}
+
+function createListState(): ListState {
+  return { hasBegun: false, pairing: createPairing() };
+}
+
+/** All that stands in the list is in the context. */
+function readContext(entries: readonly Entry[]): ContextView {
+  return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

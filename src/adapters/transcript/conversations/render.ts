@@ -1,7 +1,7 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord } from '../json.ts';
-import { summaryRole } from '../summary-role.ts';
-import { isAnthropicHistory, textBlock } from './turn-taking.ts';
+import { summaryRole } from '../message-parts.ts';
+import { isAnthropicHistory, textBlock } from './context.ts';
 
 /** One element in the words of its neighbors: `{from, value}` or `{role, content}`; in histories of Anthropic's kind, which know no system, a user's. */
 export function renderSummary(input: SummaryInput): readonly string[] {

@@ -1,7 +1,9 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { findWorkingFolder } from '../working-folder.ts';
-import { detectCopilot } from './detect.ts';
-import { createSession } from './session.ts';
+import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
+import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
+import { decodeEvent } from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** Sessions of GitHub Copilot CLI: `~/.copilot/session-state/<session id>/events.jsonl`. */
 export const copilot: Codec = {
@@ -18,3 +20,110 @@ export const copilot: Codec = {
   readProject: findWorkingFolder('data', 'context'),
   open: createSession,
 };
+
+const EVENT_TYPE = /^(?:abort|(?:session|user|assistant|system|tool|hook|permission|subagent|skill)\.[a-z_.]+)$/;
+
+/** How sure it is that these are events of a session of Copilot CLI. `session.start` comes first; without it Copilot resumes nothing. */
+function detectCopilot(sample: readonly Json[]): Detection {
+  const [first] = sample;
+  if (first === undefined) return { confidence: 0, reason: 'there is no record to tell by' };
+  const events = sample.filter((value) => isRecord(value) && isEvent(value)).length;
+  if (events === 0) return { confidence: 0, reason: 'no record is an event with a type, data and a parent' };
+  if (isRecord(first) && isEvent(first) && first['type'] === 'session.start') {
+    return { confidence: 1, reason: 'the first record is the start of a session' };
+  }
+  const reason = `${events} ${events === 1 ? 'event' : 'events'} of a session, but the first record is no session.start`;
+  return { confidence: events >= sample.length / 2 ? 0.7 : 0.4, reason };
+}
+
+function isEvent(record: JsonRecord): boolean {
+  return EVENT_TYPE.test(stringAt(record, 'type') ?? '') && isRecord(record['data']) && 'parentId' in record;
+}
+
+type Seen = {
+  headerLine: number;
+  headerId: string | null;
+  lastLine: number;
+  /** Line of a compaction that has begun; 0: none has. */
+  startLine: number;
+};
+
+/** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell or wrote on denying a call. */
+function createSession(): CodecSession {
+  const seen: Seen = { headerLine: 0, headerId: null, lastLine: 0, startLine: 0 };
+  const starts = new Map<number, number>();
+  const commands = new Map<string, string>();
+  const denials = new Map<string, string>();
+  const pinned = new Map<string, string>();
+  let known: { readonly entries: readonly Entry[]; readonly compaction: Compaction } | null = null;
+
+  const compactionOf = (entries: readonly Entry[]): Compaction => {
+    if (known?.entries !== entries) known = { entries, compaction: findCompaction(entries, starts) };
+    return known.compaction;
+  };
+  const noteNew = (
+    data: JsonRecord,
+    { type, line }: { readonly type: Json | undefined; readonly line: number },
+  ): void => {
+    if (type === 'session.compaction_start') {
+      seen.startLine = line;
+    } else if (type === 'session.compaction_complete') {
+      if (seen.startLine > 0) starts.set(line, seen.startLine);
+      seen.startLine = 0;
+    } else if (type === 'tool.user_requested') {
+      const command = isRecord(data['arguments']) ? stringAt(data['arguments'], 'command') : undefined;
+      if (command !== undefined) commands.set(stringAt(data, 'toolCallId') ?? '', command);
+    } else if (type === 'permission.completed') {
+      const words = feedbackOf(data['result']);
+      const callId = stringAt(data, 'toolCallId');
+      if (words !== undefined && callId !== undefined) denials.set(callId, words);
+    }
+  };
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > seen.lastLine;
+    seen.lastLine = Math.max(seen.lastLine, line);
+    if (!isRecord(value) || typeof value['type'] !== 'string') return { kind: 'meta' };
+    const { type } = value;
+    const data = isRecord(value['data']) ? value['data'] : {};
+    const links = linksOf(value);
+    if (isNew) noteNew(data, { type, line });
+    if (type === 'session.start' && (seen.headerLine === 0 || line === seen.headerLine)) {
+      seen.headerLine = line;
+      seen.headerId = links.recordId ?? null;
+      return { ...headerOf(data), ...links };
+    }
+    const decoded = decodeEvent({ event: value, data, line, commands, denials });
+    if ('problem' in decoded) return decoded;
+    if (isNew && decoded.pin !== undefined && links.recordId !== undefined) pinned.set(decoded.pin, links.recordId);
+    return { ...decoded, ...links };
+  };
+  return {
+    decode,
+    readContext: (entries) => readContext(entries, compactionOf(entries)),
+    legalCuts: (entries) => {
+      const compaction = compactionOf(entries);
+      const byLine = new Map(entries.map((entry) => [entry.line, entry] as const));
+      return (line) => cutProblem(byLine.get(line), compaction);
+    },
+    renderSummary: (summary) => {
+      const taken = new Set([...pinned.values(), ...(seen.headerId === null ? [] : [seen.headerId])]);
+      return renderSummary({ summary, taken, headerId: seen.headerId });
+    },
+  };
+}
+
+/** What a person wrote on denying a call. */
+function feedbackOf(result: Json | undefined): string | undefined {
+  const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
+  return isDenied ? stringAt(result, 'feedback') : undefined;
+}
+
+function headerOf(data: JsonRecord): EntryFacts {
+  const conversation = stringAt(data, 'sessionId');
+  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
+}
+
+function linksOf(event: JsonRecord): Pick<EntryFacts, 'recordId' | 'parentId'> {
+  const recordId = stringAt(event, 'id');
+  return recordId === undefined ? {} : { recordId, parentId: stringAt(event, 'parentId') ?? null };
+}

@@ -1,9 +1,9 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
-import { readTime } from './time.ts';
+import { readTime } from './decode.ts';
 
 /** What is known of the file that the summary goes into. */
-export type RenderInput = {
+type RenderInput = {
   readonly summary: SummaryInput;
   /** Ids of events that stay before the kept part, whose place the summary must not take. */
   readonly taken: ReadonlySet<string>;

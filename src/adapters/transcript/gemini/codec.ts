@@ -1,6 +1,28 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { detectGemini } from './detect.ts';
-import { createSession } from './session.ts';
+import type { ConversationMessage } from '../../../core/message.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type {
+  Codec,
+  CodecSession,
+  ContextView,
+  CutProblem,
+  Detection,
+  Json,
+  RecordProblem,
+} from '../../../ports/codec.ts';
+import { createListRecords } from '../json-list/records.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { leadingSummaryLine, withoutTyped } from '../message-parts.ts';
+import { createLog, type LineNote, type LogRecord, readContext } from './context.ts';
+import {
+  createAnswers,
+  decodeCheckpoint,
+  kindOfCheckpoint,
+  type LogLine,
+  readCheckpoint,
+  readLogLine,
+  readMessage,
+} from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** Sessions of Gemini CLI as it logs them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
 export const gemini: Codec = {
@@ -17,3 +39,176 @@ export const gemini: Codec = {
   detect: detectGemini,
   open: createSession,
 };
+
+const TYPES = new Set(['user', 'gemini', 'info', 'error', 'warning']);
+
+/** How sure it is that these are records of a session of Gemini CLI. */
+function detectGemini(sample: readonly Json[]): Detection {
+  const own = sample.filter(isOwn);
+  if (own.length === 0)
+    return { confidence: 0, reason: 'no record is a message, an update or the metadata of a session' };
+  const [only] = own;
+  if (sample.length === 1 && only !== undefined && holdsMessages(only))
+    return { confidence: 0, reason: 'one document, as older versions of Gemini CLI wrote it, and no log' };
+  const hasMetadata = own.some((value) => readLogLine(value).kind === 'metadata');
+  if (!hasMetadata && !own.some(isTelling))
+    return { confidence: 0.3, reason: 'messages as Gemini CLI has them, but none of the model and no metadata' };
+  const records = `${own.length} ${own.length === 1 ? 'record' : 'records'} of a session`;
+  const confidence = own.length >= sample.length / 2 ? (hasMetadata ? 1 : 0.8) : 0.6;
+  return { confidence, reason: `${records}${hasMetadata ? '' : ', but no metadata'}` };
+}
+
+function isOwn(value: Json): boolean {
+  const line = readLogLine(value);
+  if (line.kind !== 'message') return line.kind !== 'other';
+  const { record } = line;
+  return TYPES.has(stringAt(record, 'type') ?? '') && 'content' in record && !('role' in record);
+}
+
+/** Nobody else writes these: rewinds and the like, answers of the model, and our summary of a session. */
+function isTelling(value: Json): boolean {
+  const line = readLogLine(value);
+  if (line.kind !== 'message' || line.record['type'] === 'gemini') return true;
+  const reading = readMessage(line.record, 1);
+  return 'decoded' in reading && reading.decoded.kind === 'summary';
+}
+
+function holdsMessages(value: Json): boolean {
+  return isRecord(value) && 'messages' in value;
+}
+
+const METADATA_WITH_MESSAGES = 'its metadata holds messages, as the documents of older versions of Gemini CLI do';
+
+/** Keeps the log of the messages: what a line means depends on the lines before it, and what becomes of it on those after. */
+function createSession(): CodecSession {
+  const log = createLog();
+  const notes = new Map<number, LineNote>();
+  const seen = { headerLine: 0, lastLine: 0, isSubagent: false };
+  const answers = createAnswers();
+  const note = (line: number, found: LineNote): void => {
+    notes.set(line, found);
+    seen.lastLine = line;
+  };
+
+  const decodeMessage = (id: string, record: JsonRecord, line: number): Decoded | RecordProblem => {
+    const reading = readMessage(record, line);
+    if ('problem' in reading) return reading;
+    const { decoded, key } = reading;
+    if (line > seen.lastLine) {
+      const repeats = answers.toldAt(reading);
+      const isSummary = decoded.kind === 'summary' && (log.firstSaid()?.id ?? id) === id;
+      const entry: LogRecord = { kind: 'message', id, key, isSaid: decoded.kind !== 'meta' && repeats === null };
+      log.add(entry, line);
+      answers.add(reading, line);
+      note(line, { record: entry, ...(repeats !== null && { repeats }), isSummary });
+    }
+    if (notes.get(line)?.repeats !== undefined) return { kind: 'meta' };
+    const isClip = decoded.kind === 'summary' && notes.get(line)?.isSummary !== false;
+    return decoded.kind === 'summary' && !isClip ? { ...decoded, kind: 'message' } : decoded;
+  };
+  const decodeList = (messages: readonly Json[], line: number): Decoded => {
+    const isNew = line > seen.lastLine;
+    const read = readCheckpoint(messages, { line, answers: isNew ? answers : createAnswers() });
+    const told = (positions: readonly number[]): readonly ConversationMessage[] =>
+      positions.flatMap((position) => read[position]?.message ?? []);
+    if (isNew) {
+      const record: LogRecord = { kind: 'checkpoint', messages: read.map(({ known }) => known) };
+      const only = log.add(record, line);
+      const first = log.firstSaid()?.lines.at(-1) ?? 0;
+      note(line, { record, only, checkpoint: kindOfCheckpoint(told(only), notes.get(first)?.isSummary === true) });
+    }
+    const { only = [...read.keys()], checkpoint = 'summary' } = notes.get(line) ?? {};
+    return decodeCheckpoint(told(only), checkpoint, line);
+  };
+  const decodeMetadata = (found: Extract<LogLine, { kind: 'metadata' }>, line: number): Decoded => {
+    const isFirst = seen.headerLine === 0 && log.firstSaid() === null;
+    if (isFirst && line > seen.lastLine) seen.headerLine = line;
+    const facts = found.messages.length > 0 ? { obstacle: METADATA_WITH_MESSAGES } : {};
+    if (line !== seen.headerLine) return { kind: 'meta', pin: 'metadata', ...facts };
+    seen.isSubagent = found.isSubagent;
+    return { kind: 'header', conversation: found.sessionId, ...facts };
+  };
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const found = readLogLine(value);
+    switch (found.kind) {
+      case 'message': {
+        const decoded = decodeMessage(found.id, found.record, line);
+        return seen.isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
+      }
+      case 'checkpoint':
+        return decodeList(found.messages, line);
+      case 'metadata':
+        return decodeMetadata(found, line);
+      case 'rewind':
+        if (line > seen.lastLine) {
+          log.add(found, line);
+          note(line, { record: found });
+        }
+        return { kind: 'meta' };
+      case 'update':
+        return { kind: 'meta', pin: `$set ${found.keys.join(' ')}` };
+      default:
+        return { kind: 'meta' };
+    }
+  };
+  return {
+    decode,
+    readContext: (entries: readonly Entry[]): ContextView => readContext(entries, notes),
+    legalCuts: (entries) => legalCuts(entries, readContext(entries, notes)),
+    renderSummary: (input) => [renderSummary(input)],
+  };
+}
+
+/** Order is everything in a session: any message can be the first that stays, but after a checkpoint that would take its place. */
+function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
+  const obstacle = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
+  const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
+  return (line) => obstacle ?? (line > checkpoint ? null : 'Gemini CLI noted all messages anew after it');
+}
+
+/** Sessions as Gemini CLI kept them before 2026: `~/.gemini/tmp/<project>/chats/session-….json`. It takes them up as logs. */
+export const geminiDocument: Codec = {
+  format: {
+    name: 'gemini-document',
+    title: 'Gemini CLI session, older',
+    summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
+    checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
+    places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats', file: '*.json' }],
+    isChain: false,
+    isDocument: true,
+    lastStays: true,
+  },
+  records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
+  detect: ([beginning = null]) => detectBeginning(beginning),
+  open: createDocumentSession,
+};
+
+function detectBeginning(beginning: Json): Detection {
+  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
+  const { sessionId, projectHash, messages } = beginning;
+  if (typeof sessionId !== 'string' || typeof projectHash !== 'string')
+    return { confidence: 0, reason: 'it has no sessionId and projectHash' };
+  if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };
+  return { confidence: 1, reason: 'a session with sessionId, projectHash and messages' };
+}
+
+/** Remembers whether a subagent's session is read. Every message tells all else that is needed of it: a call and its results stand in one. */
+function createDocumentSession(): CodecSession {
+  let isSubagent = false;
+  return {
+    decode: (value, line) => {
+      if (!isRecord(value)) return { kind: 'meta' };
+      const reading = readMessage(value, line);
+      if ('problem' in reading) return reading;
+      return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
+    },
+    openList: (around) => {
+      if (isRecord(around) && around['kind'] === 'subagent') isSubagent = true;
+      const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;
+      return conversation === undefined ? {} : { conversation };
+    },
+    readContext: (entries) => ({ priorLine: leadingSummaryLine(entries), isStale: () => false }),
+    legalCuts: () => () => null,
+    renderSummary: (input) => [renderSummary(input)],
+  };
+}

@@ -1,7 +1,7 @@
-import type { MessagePart } from '../../../core/message.ts';
+import type { MessagePart, Role } from '../../../core/message.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText } from '../part-text.ts';
+import { readPartText, typedText } from '../message-parts.ts';
 
 /** What a message's content and tool calls say. Thoughts and media say nothing here. */
 export type Content = {
@@ -71,13 +71,13 @@ function createPartReader(): {
   return { addPart, addToolCall, read: () => ({ parts, calls: [...calls], results: [...results] }) };
 }
 
-export function partsOf(content: Json | undefined): readonly JsonRecord[] {
+function partsOf(content: Json | undefined): readonly JsonRecord[] {
   const list = isList(content) ? content : content === undefined ? [] : [content];
   return list.map((part): JsonRecord => (isRecord(part) ? part : { text: readPartText(part) }));
 }
 
 /** Text, or '' for media; code that the server ran, and what is not known, as JSON. */
-export function textOfPart(part: JsonRecord): string {
+function textOfPart(part: JsonRecord): string {
   return MEDIA_KEYS.some((key) => key in part) ? (stringAt(part, 'text') ?? '') : readPartText(part);
 }
 
@@ -96,4 +96,51 @@ function resultText(result: Json): string {
 function responseText(response: Json | undefined): string {
   if (!isRecord(response)) return readPartText(response);
   return stringAt(response, 'output') ?? stringAt(response, 'error') ?? JSON.stringify(response);
+}
+
+/** Gemini CLI adds the text of the files that a prompt names (`@path`) below it, from this line on. */
+const FILES_FOLLOW = '--- Content from referenced files ---';
+
+/** What Gemini CLI says in the user's name: a command that a person ran in its shell, with its output, and the model's own summary. */
+const NOT_TYPED = ['I ran the following shell command:', '<state_snapshot>'];
+
+/** What a person wrote in a user's record. `displayContent` is the prompt as it was typed, where it differs from what was sent. */
+export function readTyped({ displayContent, content }: JsonRecord): string | undefined {
+  const texts = textsOf(displayContent ?? content);
+  const at = texts.findIndex((text) => text.includes(FILES_FOLLOW));
+  if (at < 0) return typedText(texts.filter(isPersons));
+  const [before = ''] = (texts[at] ?? '').split(FILES_FOLLOW, 1);
+  return typedText([...texts.slice(0, at), before.trimEnd()].filter(isPersons));
+}
+
+function textsOf(content: Json | undefined): readonly string[] {
+  const parts = partsOf(content).filter((part) => part['thought'] !== true);
+  return parts.flatMap((part) =>
+    isRecord(part['functionCall']) || isRecord(part['functionResponse']) ? [] : [textOfPart(part)],
+  );
+}
+
+function isPersons(text: string): boolean {
+  const start = text.trimStart();
+  return !NOT_TYPED.some((words) => start.startsWith(words));
+}
+
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/**
+ * A short name for what a message says: the ids of its calls or results where it has any, else its words without white space. A checkpoint
+ * that Gemini CLI writes after a compression gives every message a new id; by this name it is found again.
+ */
+export function messageKey(role: Role, { parts, calls, results }: Content): string {
+  if (calls.length > 0) return `calls:${calls.join('\n')}`;
+  if (results.length > 0) return `results:${results.join('\n')}`;
+  const words = parts
+    .map((part) => ('text' in part ? part.text : ''))
+    .join('')
+    .replace(/\s+/g, '');
+  if (words === '') return '';
+  let hash = FNV_OFFSET;
+  for (let at = 0; at < words.length; at += 1) hash = Math.imul(hash ^ words.charCodeAt(at), FNV_PRIME);
+  return `${role}:${words.length}:${(hash >>> 0).toString(36)}`;
 }

@@ -1,7 +1,11 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
-import type { CheckpointKind } from './checkpoint.ts';
-import { createLog, type LiveMessage, type LogRecord } from './log.ts';
+
+/**
+ * What a checkpoint is to the conversation. repeats: nothing of its own. summary: what Gemini CLI's compression left, or fragments beside a summary of
+ * ours. message: it holds what was said, and nothing else does (a session that was compacted while Gemini CLI had it in memory).
+ */
+export type CheckpointKind = 'repeats' | 'summary' | 'message';
 
 /** What was found out about a line when it was read for the first time, from the lines before it. */
 export type LineNote = {
@@ -67,4 +71,135 @@ function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): n
 function findCheckpoint(entries: readonly Entry[], live: readonly LiveMessage[]): Entry | null {
   if (!live.some(({ lines, isSaid }) => isSaid && lines.length === 0)) return null;
   return entries.findLast(({ boundary, hidesBefore }) => boundary !== undefined || hidesBefore === true) ?? null;
+}
+
+/** A message as the log of a session knows it. */
+export type LogMessage = {
+  readonly id: string;
+  /** Equal where two messages say the same; '' is like no other. */
+  readonly key: string;
+  /** It is sent to the model. */
+  readonly isSaid: boolean;
+};
+
+/** A record that changes the list of messages: one more or one anew, all from one on taken back, or another list in its place. */
+export type LogRecord =
+  | ({ readonly kind: 'message' } & LogMessage)
+  | { readonly kind: 'rewind'; readonly id: string }
+  | { readonly kind: 'checkpoint'; readonly messages: readonly LogMessage[] };
+
+/** A message of the list that Gemini CLI has when it has read the log. */
+type LiveMessage = LogMessage & {
+  /** Its own records, the last of which counts; none: it stands in the latest checkpoint alone. */
+  readonly lines: readonly number[];
+};
+
+/** What became of the records of messages. */
+type LogState = {
+  readonly live: readonly LiveMessage[];
+  /** Lines of messages that a rewind took back. */
+  readonly takenBack: ReadonlySet<number>;
+  /** For every line of a message the line of the record that has its last word. */
+  readonly lastLineOf: ReadonlyMap<number, number>;
+};
+
+type Log = {
+  /** The positions of the messages of a checkpoint that stand on no line of their own. */
+  readonly add: (record: LogRecord, line: number) => readonly number[];
+  /** The first message of the list that is sent to the model. */
+  readonly firstSaid: () => LiveMessage | null;
+  readonly read: () => LogState;
+};
+
+type Item = LogMessage & {
+  readonly lines: number[];
+  /** Its lines have another id: the checkpoint that named it anew was written from the messages in memory. */
+  readonly isRenamed: boolean;
+};
+
+/**
+ * Reads a log as Gemini CLI does when it resumes a session: a map in order of first mention, of which the last mention counts.
+ *
+ * A checkpoint without a word of the conversation is how a session begins. Resumed within the minute of its file's name, a session begins
+ * again in the same file: Gemini CLI clears the list with such a checkpoint, and then writes another with all messages. Those that the
+ * first one cleared are suspended until then, so that the second finds them on their own lines.
+ */
+export function createLog(): Log {
+  let live = new Map<string, Item>();
+  let suspended = new Map<string, Item>();
+  const takenBack: Item[] = [];
+  const cleared: Item[] = [];
+
+  const addMessage = ({ id, key, isSaid }: LogMessage, line: number): void => {
+    const known = live.get(id) ?? suspended.get(id);
+    suspended.delete(id);
+    if (known?.isRenamed === true) cleared.push(known);
+    const lines = known === undefined || known.isRenamed ? [] : known.lines;
+    lines.push(line);
+    live.set(id, { id, key, isSaid, lines, isRenamed: false });
+  };
+  const rewind = (to: string): void => {
+    const items = [...live.values()];
+    const at = items.findIndex(({ id }) => id === to);
+    for (const item of items.slice(Math.max(0, at))) takenBack.push(item);
+    live = new Map(items.slice(0, Math.max(0, at)).map((item) => [item.id, item]));
+  };
+  const replace = (messages: readonly LogMessage[]): readonly number[] => {
+    const before = new Map([...suspended, ...live]);
+    const found = matchMessages(messages, before);
+    const unused = new Map(before);
+    live = new Map();
+    for (const [position, message] of messages.entries()) {
+      const item = found[position] ?? null;
+      const isRenamed = item !== null && (item.isRenamed || item.id !== message.id);
+      live.set(message.id, { ...message, lines: item?.lines ?? [], isRenamed });
+      if (item !== null) unused.delete(item.id);
+    }
+    suspended = messages.some(({ isSaid }) => isSaid) ? new Map() : unused;
+    if (suspended.size === 0) cleared.push(...unused.values());
+    return messages.flatMap((_, position) => ((found[position] ?? null) === null ? [position] : []));
+  };
+  const add = (record: LogRecord, line: number): readonly number[] => {
+    if (record.kind === 'checkpoint') return replace(record.messages);
+    if (record.kind === 'rewind') rewind(record.id);
+    else addMessage(record, line);
+    return [];
+  };
+  const firstSaid = (): LiveMessage | null => live.values().find(({ isSaid }) => isSaid) ?? null;
+  const read = (): LogState => ({
+    live: [...live.values()],
+    takenBack: linesOf(takenBack),
+    lastLineOf: lastLines([...live.values(), ...suspended.values(), ...takenBack, ...cleared]),
+  });
+  return { add, firstSaid, read };
+}
+
+/** For each message of a checkpoint the one before it that has lines: of the same id, else, from the end on, of the same words. */
+function matchMessages(messages: readonly LogMessage[], live: ReadonlyMap<string, Item>): readonly (Item | null)[] {
+  const taken = new Set(messages.map(({ id }) => withLines(live.get(id))));
+  const open = [...live.values()].filter((item) => item.lines.length > 0 && !taken.has(item));
+  const positions = Map.groupBy(open.keys(), (position) => open[position]?.key ?? '');
+  let end = open.length;
+  const findBefore = (key: string): Item | null => {
+    const known = key === '' ? [] : (positions.get(key) ?? []);
+    while ((known.at(-1) ?? -1) >= end) known.pop();
+    const at = known.pop();
+    if (at === undefined) return null;
+    end = at;
+    return open[at] ?? null;
+  };
+  const fromTheEnd = messages.toReversed().map(({ id, key }) => withLines(live.get(id)) ?? findBefore(key));
+  return fromTheEnd.toReversed();
+}
+
+function withLines(item: Item | undefined): Item | null {
+  return item === undefined || item.lines.length === 0 ? null : item;
+}
+
+function linesOf(items: readonly Item[]): ReadonlySet<number> {
+  return new Set(items.flatMap(({ lines }) => lines));
+}
+
+function lastLines(items: readonly Item[]): ReadonlyMap<number, number> {
+  return new Map(items.flatMap(({ lines }) => lines.map((line) => [line, lines.at(-1) ?? line] as const)));
 }

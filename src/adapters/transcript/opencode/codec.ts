@@ -1,7 +1,9 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { createListRecords } from '../listed/records.ts';
-import { detectExport } from './detect.ts';
-import { createSession } from './session.ts';
+import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
+import { createListRecords } from '../json-list/records.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
+import { readContext } from './context.ts';
+import { decodeMessage } from './decode.ts';
+import { renderSummary } from './render.ts';
 
 /** What `opencode export` writes and `opencode import` reads: one session. */
 export const openCode: Codec = {
@@ -18,3 +20,31 @@ export const openCode: Codec = {
   detect: ([beginning = null]) => detectExport(beginning),
   open: createSession,
 };
+
+/** How sure it is that this is the beginning of a session that `opencode export` wrote. */
+function detectExport(beginning: Json): Detection {
+  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
+  const { info, messages } = beginning;
+  if (!isRecord(info)) return { confidence: 0, reason: 'it has no object "info"' };
+  if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };
+  const isSession = stringAt(info, 'id')?.startsWith('ses') === true;
+  const first = messages[0];
+  const hasParts = isRecord(first) && isRecord(first['info']) && isList(first['parts']);
+  if (!isSession && !hasParts) return { confidence: 0, reason: 'its messages have no "info" and "parts"' };
+  return { confidence: 1, reason: 'a session with "info" and "messages"' };
+}
+
+/** Every message tells all that is needed of it: nothing is remembered. */
+function createSession(): CodecSession {
+  return {
+    decode: decodeMessage,
+    openList: (around) => {
+      const info = isRecord(around) ? around['info'] : undefined;
+      const conversation = isRecord(info) ? stringAt(info, 'id') : undefined;
+      return conversation === undefined ? {} : { conversation };
+    },
+    readContext,
+    legalCuts: () => () => null,
+    renderSummary,
+  };
+}

@@ -1,7 +1,9 @@
-import type { Codec } from '../../../ports/codec.ts';
-import { findWorkingFolder } from '../working-folder.ts';
-import { detectPi } from './detect.ts';
-import { createSession } from './session.ts';
+import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
+import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { findPath, legalCuts, type Path, readContext } from './context.ts';
+import { decodeEntry, entryName, readTime } from './decode.ts';
+import { createSessionState, idOf, placeSummary, renderSummary } from './render.ts';
 
 /** Sessions of pi, and of OpenClaw, which has pi in it: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
@@ -21,3 +23,128 @@ export const pi: Codec = {
   readProject: findWorkingFolder(),
   open: createSession,
 };
+
+/** Types of entries that nobody else writes in this way; a message's own record stands under `message`. */
+const ENTRY_TYPES = new Set([
+  'thinking_level_change',
+  'model_change',
+  'compaction',
+  'branch_summary',
+  'custom',
+  'custom_message',
+  'label',
+  'session_info',
+]);
+
+/** How sure it is that these are entries of a session of pi. The header comes first; without it pi reads nothing. */
+function detectPi(sample: readonly Json[]): Detection {
+  const [first] = sample;
+  if (first === undefined) return { confidence: 0, reason: 'there is no record to tell by' };
+  const entries = sample.filter((value) => isRecord(value) && isEntry(value)).length;
+  if (isRecord(first) && isHeader(first))
+    return { confidence: 1, reason: 'the first record is the header of a session' };
+  if (entries === 0) return { confidence: 0, reason: 'the first record is no header of type session' };
+  const reason = `${entries} ${entries === 1 ? 'entry' : 'entries'} of a session, but the first record is no header of type session`;
+  return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
+}
+
+function isHeader(record: JsonRecord): boolean {
+  return record['type'] === 'session' && typeof record['id'] === 'string';
+}
+
+function isEntry(record: JsonRecord): boolean {
+  const type = stringAt(record, 'type') ?? '';
+  if (typeof record['timestamp'] !== 'string') return false;
+  const { message } = record;
+  return type === 'message' ? isRecord(message) && typeof message['role'] === 'string' : ENTRY_TYPES.has(type);
+}
+
+type Seen = {
+  headerLine: number;
+  /** Version 1: entries have no ids, and each hangs on the one before. */
+  isNumbered: boolean;
+  lastLine: number;
+  count: number;
+  lastName: string | null;
+  latestMs: number;
+};
+
+type Links = Pick<EntryFacts, 'recordId' | 'parentId'>;
+
+/** Remembers the header, the settings of the session, the latest time, and of version 1 how many entries there are. */
+function createSession(): CodecSession {
+  const state = createSessionState();
+  const seen: Seen = { headerLine: 0, isNumbered: false, lastLine: 0, count: 0, lastName: null, latestMs: 0 };
+  let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
+
+  const pathOf = (entries: readonly Entry[]): Path => {
+    if (known?.entries !== entries) known = { entries, path: findPath(entries) };
+    return known.path;
+  };
+  const numbered = (): Links => {
+    const parentId = seen.lastName;
+    seen.lastName = entryName(seen.count - 1);
+    return { recordId: seen.lastName, parentId };
+  };
+  const noteNew = (record: JsonRecord, line: number): Links => {
+    const links = seen.isNumbered ? numbered() : linksOf(record);
+    state.note(record, line);
+    seen.latestMs = Math.max(seen.latestMs, ...timesOf(record));
+    return links;
+  };
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    const isNew = line > seen.lastLine;
+    seen.lastLine = Math.max(seen.lastLine, line);
+    if (isNew) seen.count += 1;
+    if (isRecord(value) && value['type'] === 'session') {
+      if (isNew && seen.headerLine === 0) {
+        seen.headerLine = line;
+        seen.isNumbered = Number(value['version'] ?? 1) < 2;
+      }
+      return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
+    }
+    const decoded = decodeEntry(value, line);
+    if (!isRecord(value) || !isNew || 'problem' in decoded) return decoded;
+    return { ...decoded, ...noteNew(value, line) };
+  };
+  const render = (summary: SummaryInput): readonly string[] => {
+    const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
+    const steps = new Map(entries.map(({ line }, at) => [line, at] as const));
+    const firstKeptId = idOf(summary.firstKept);
+    const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
+    // In version 1 nothing tells where the kept part begins: what is written once more is what is in force at the end.
+    const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
+    const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps);
+    const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
+    return renderSummary({
+      summary,
+      place: seen.isNumbered ? null : placeSummary(summary, replaced),
+      settings,
+      latest: seen.latestMs > 0 ? new Date(seen.latestMs).toISOString() : undefined,
+    });
+  };
+  return {
+    decode,
+    readContext: (entries) => readContext(pathOf(entries)),
+    legalCuts: (entries) => legalCuts(pathOf(entries)),
+    renderSummary: render,
+  };
+}
+
+function headerOf(record: JsonRecord): EntryFacts {
+  const conversation = stringAt(record, 'id');
+  return { kind: 'header', ...(conversation !== undefined && { conversation }) };
+}
+
+/** As pi goes from an entry to its parent: an empty id is none. */
+function linksOf(record: JsonRecord): Links {
+  const recordId = stringAt(record, 'id');
+  const parentId = stringAt(record, 'parentId') ?? '';
+  return recordId === undefined ? {} : { recordId, parentId: parentId === '' ? null : parentId };
+}
+
+/** Of the entry, and of its message: pi compares the message's with the time of a compaction. */
+function timesOf({ timestamp, message }: JsonRecord): readonly number[] {
+  const times = [readTime(timestamp), isRecord(message) ? readTime(message['timestamp']) : null];
+  return times.flatMap((time) => time?.getTime() ?? []);
+}

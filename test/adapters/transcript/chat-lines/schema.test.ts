@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
-import {
-  anthropicRecord,
-  databaseRow,
-  kimiRecord,
-  openAiRecord,
-  spokenRecord,
-} from '../../../../src/adapters/transcript/chat-lines/schema.ts';
+import { anthropicRecord, databaseRow, kimiRecord, openAiRecord, spokenRecord } from './schema.ts';
 import { fixtureRecords } from './sessions.ts';
 
 suite('the schema of chat lines', () => {

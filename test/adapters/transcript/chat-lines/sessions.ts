@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
-import { parseJsonLine } from '../../../../src/adapters/transcript/jsonl.ts';
+import { parseJsonLine } from '../../../../src/adapters/transcript/json-lines.ts';
 import { toEntry } from '../../../../src/app/read/index-records.ts';
 import type { ConversationMessage } from '../../../../src/core/message.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { parseTime } from '../../../../src/adapters/transcript/chat-lines/time.ts';
+import { parseTime } from '../../../../src/adapters/transcript/chat-lines/decode.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 
 const iso = (value: Json): string | undefined => parseTime(value)?.toISOString();

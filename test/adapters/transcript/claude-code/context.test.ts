@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import type { Json } from '../../../../src/ports/codec.ts';
-import { assistantRecord, readFixture, readRecords, record, userRecord } from './records.ts';
+import * as fc from 'fast-check';
+import type { Entry } from '../../../../src/core/transcript.ts';
+import type { CutProblem, Json } from '../../../../src/ports/codec.ts';
+import { assistantRecord, legalLines, readFixture, readRecords, record, userRecord } from './records.ts';
+import { sessions } from './sessions.ts';
 
 /** The prior summary's line and the stale lines. */
 function contextOf(values: readonly Json[]): { readonly prior: number | null; readonly stale: readonly number[] } {
@@ -95,4 +98,180 @@ test("in a subagent's own file its thread is the conversation, and its compactio
   ];
   assert.deepEqual(contextOf(records), { prior: 3, stale: [1] });
   assert.deepEqual(contextOf(readFixture('subagent-file.jsonl')), { prior: null, stale: [] });
+});
+
+/** The rule, word for word, by looking at everything for every line. */
+function isLegalByTheRule(entries: readonly Entry[], line: number): boolean {
+  const chained = entries.filter((entry) => entry.recordId !== undefined && entry.parentId !== undefined);
+  const isSaid = ({ kind }: Entry): boolean => kind === 'message' || kind === 'summary';
+  const hasMain = entries.some((entry) => isSaid(entry) && entry.isSide !== true);
+  const isOwn = (entry: Entry): boolean => !hasMain || entry.isSide !== true;
+  const main = chained.filter(isOwn);
+  const head = main.find((entry) => entry.line === line && entry.kind === 'message');
+  const parent = head?.parentId;
+  if (typeof parent !== 'string') return false;
+  const isMarker = (entry: Entry): boolean =>
+    isOwn(entry) && (entry.boundary !== undefined || entry.kind === 'summary');
+  if (entries.some((entry) => isMarker(entry) && entry.line >= line)) return false;
+
+  const holderOf = (id: string): Entry | undefined => chained.findLast((entry) => entry.recordId === id);
+  const walk: Entry[] = [];
+  let step = main.findLast((entry) => entry.kind === 'message');
+  while (step !== undefined && !walk.includes(step)) {
+    walk.push(step);
+    step = typeof step.parentId === 'string' ? holderOf(step.parentId) : undefined;
+  }
+  const isKept = (entry: Entry | undefined): boolean => entry !== undefined && entry.line >= line;
+  const left = walk.findIndex((entry) => typeof entry.parentId === 'string' && !isKept(holderOf(entry.parentId)));
+  if (left === -1 || walk.slice(0, left + 1).some((entry) => !isKept(entry)) || walk[left] !== head) return false;
+
+  const outside = new Set<string>();
+  for (const entry of main.filter(isKept)) {
+    if (typeof entry.parentId !== 'string' || isKept(holderOf(entry.parentId))) continue;
+    if (holderOf(entry.parentId) !== undefined || walk.includes(entry)) outside.add(entry.parentId);
+  }
+  const hangingOnParent = chained.filter((entry) => isKept(entry) && entry.parentId === parent);
+  return outside.size === 1 && outside.has(parent) && hangingOnParent.length === 1;
+}
+
+test('a cut is legal exactly where the rule says so, in any session', () => {
+  fc.assert(
+    fc.property(sessions, (values) => {
+      const { session, entries } = readRecords(values);
+      const problemAt = session.legalCuts(entries);
+      const answered = entries.map(({ line }) => problemAt(line) === null);
+      assert.deepEqual(
+        answered,
+        entries.map(({ line }) => isLegalByTheRule(entries, line)),
+      );
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('a simple chain may be cut anywhere but at its root', () => {
+  const values = ['a', 'b', 'c'].map((uuid, index) =>
+    userRecord('x', { uuid, parentUuid: ['a', 'b'][index - 1] ?? null }),
+  );
+  assert.deepEqual(legalLines(values), [2, 3]);
+});
+
+test('a sentence says why a line is no cut', () => {
+  const { session, entries } = readRecords([userRecord('x', { uuid: 'a' }), { type: 'mode' }]);
+  const problemAt = session.legalCuts(entries);
+  assert.deepEqual([1, 2, 3].map(problemAt), [
+    'the record has no parent for the summary to take the place of',
+    'no message of the main thread stands there',
+    'no record of this conversation stands there',
+  ]);
+});
+
+function problemsOf(values: readonly Json[]): readonly CutProblem[] {
+  const { session, entries } = readRecords(values);
+  return entries.map(({ line }) => session.legalCuts(entries)(line));
+}
+
+test('a sentence says what a cut would break', () => {
+  const said = (uuid: string, parentUuid: string | null): Json => userRecord('x', { uuid, parentUuid });
+  const broken: readonly (readonly [readonly Json[], number, string])[] = [
+    [readFixture('producer-compaction.jsonl'), 2, "it stands before the conversation's last compaction"],
+    [readFixture('forward-parent.jsonl'), 3, "the record's parent is kept too"],
+    [
+      [said('a', null), said('b', 'a'), said('c', null), said('d', 'c')],
+      2,
+      'the chain of parents ends within the kept part',
+    ],
+    [readFixture('rewound-branch.jsonl'), 4, 'the chain of parents leaves the kept part through another record'],
+    [
+      [said('a', null), said('b', 'a'), record('system', { uuid: 'c', parentUuid: 'a' })],
+      2,
+      'another kept record hangs on the same parent',
+    ],
+    [
+      [said('a', null), said('b', 'a'), said('c', 'b'), record('system', { uuid: 'd', parentUuid: 'a' })],
+      3,
+      'kept records have other parents that would be gone',
+    ],
+  ];
+  for (const [values, line, problem] of broken) assert.equal(problemsOf(values)[line - 1], problem);
+});
+
+test('no cut stands before the last compaction, of the client or ours', () => {
+  assert.deepEqual(legalLines(readFixture('producer-compaction.jsonl')), [7, 8, 9, 10, 11, 12, 13]);
+});
+
+test('a part that hangs on the end of a preserved segment may be cut off it', () => {
+  assert.deepEqual(legalLines(readFixture('preserved-segment.jsonl')), [7, 8, 9, 10]);
+});
+
+test("a subagent's own file is cut like any other", () => {
+  const all = Array.from({ length: 22 }, (_, index) => index + 1);
+  assert.deepEqual(legalLines(readFixture('subagent-file.jsonl')), all.slice(1));
+});
+
+test('a rewound branch is no place for a cut, and none may leave it beside the kept part', () => {
+  // Line 3 begins the branch that was given up; line 5 begins anew from line 2.
+  assert.deepEqual(legalLines(readFixture('rewound-branch.jsonl')), [2, 5, 6, 7, 8]);
+});
+
+test('where a person went back and said nothing since, the thread ends there, and no cut stands behind it', () => {
+  // The last line names line 4 as the one that they went back to.
+  const values = readFixture('rewound-at-the-end.jsonl');
+  assert.deepEqual(legalLines(values), [2, 3, 4]);
+  const goneOn = userRecord('Mend it.', { uuid: 'new', parentUuid: String(Object(values[3]).uuid) });
+  assert.deepEqual(legalLines([...values, goneOn]), [2, 3, 4, 10]);
+});
+
+test('no cut parts parallel results from their calls', () => {
+  const lines = legalLines(readFixture('split-answer-not-contiguous.jsonl'));
+  assert.deepEqual(
+    lines.filter((line) => line > 2 && line < 9),
+    [],
+  );
+});
+
+test('records that lead to a missing parent may be cut where the chain leads through', () => {
+  assert.deepEqual(legalLines(readFixture('dangling-parent.jsonl')), [1, 2, 3, 4]);
+});
+
+test('a parent that stands later in the file is inside', () => {
+  // Line 3 names line 4 as its parent.
+  assert.deepEqual(legalLines(readFixture('forward-parent.jsonl')), [2, 5, 6, 7]);
+});
+
+test('a result that stands before its call is not parted from it', () => {
+  // Line 2 is the result of line 3.
+  assert.deepEqual(legalLines(readFixture('result-before-call.jsonl')), [4, 5, 6, 7, 8]);
+});
+
+test('of several compactions the last is the one that no cut stands before, however the kept part hangs on it', () => {
+  assert.deepEqual(legalLines(readFixture('three-compactions.jsonl')), [18, 19, 20, 21, 22, 23, 24, 25]);
+});
+
+test('an error row that the client wrote behind the thread does not end it', () => {
+  // The row at the end hangs on line 3: nothing after line 3 can be cut off from it.
+  assert.deepEqual(legalLines(readFixture('api-error-tip.jsonl')), [3]);
+});
+
+test('progress records are links of the chain like others', () => {
+  assert.deepEqual(legalLines(readFixture('progress-in-chain.jsonl')), [2, 5, 6, 8, 9]);
+});
+
+test('where ids stand twice, the copy that counts is the last', () => {
+  // Lines 5 and 6 repeat lines 3 and 4.
+  assert.deepEqual(legalLines(readFixture('duplicate-uuids.jsonl')), [2, 5, 6, 7, 8]);
+});
+
+test('a circle of parents may be cut open, but not kept', () => {
+  const values = [userRecord('x', { uuid: 'a', parentUuid: 'b' }), userRecord('x', { uuid: 'b', parentUuid: 'a' })];
+  assert.deepEqual(legalLines(values), [2]);
+});
+
+test('a hundred thousand records are answered for in one pass', () => {
+  const values = Array.from({ length: 100_000 }, (_, index) =>
+    index % 2 === 0
+      ? userRecord('x', { uuid: `${index}`, parentUuid: index === 0 ? null : `${index - 1}` })
+      : record('progress', { uuid: `${index}`, parentUuid: `${index - 1}` }),
+  );
+  assert.equal(legalLines(values).length, 49_999);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
-import { compaction, messageItem } from '../../../../src/adapters/transcript/codex/schema.ts';
+import { compaction, messageItem } from './schema.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { compacted, header, type JsonObject, message, read, said, SUMMARY, summaryInput } from './rollouts.ts';
 

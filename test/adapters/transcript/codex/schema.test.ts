@@ -2,13 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
-import {
-  callItem,
-  compaction,
-  messageItem,
-  outputItem,
-  readRecord,
-} from '../../../../src/adapters/transcript/codex/schema.ts';
+import { callItem, compaction, messageItem, outputItem, readRecord } from './schema.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { readFixture } from './rollouts.ts';
 

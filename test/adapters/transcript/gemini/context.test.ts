@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import * as fc from 'fast-check';
+import { createLog } from '../../../../src/adapters/transcript/gemini/context.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { SUMMARY } from '../codex/rollouts.ts';
 import {
@@ -339,4 +340,19 @@ test('the words of the summary are told whole', () => {
   const { session } = readSession(clip('s'));
   const decoded = session.decode(clip('s'), 1);
   assert.equal('message' in decoded && decoded.message?.content, SUMMARY);
+});
+
+test('a rewind and a checkpoint take very many messages back at once', () => {
+  const count = 200_000;
+  const log = createLog();
+  const addAll = (from: number): void => {
+    for (let at = 0; at < count; at += 1)
+      log.add({ kind: 'message', id: `${from + at}`, key: '', isSaid: true }, from + at);
+  };
+  addAll(1);
+  log.add({ kind: 'rewind', id: '1' }, count + 1);
+  addAll(count + 2);
+  log.add({ kind: 'checkpoint', messages: [] }, 2 * count + 2);
+  const { live, takenBack, lastLineOf } = log.read();
+  assert.deepEqual([live.length, takenBack.size, lastLineOf.size], [0, count, 2 * count]);
 });

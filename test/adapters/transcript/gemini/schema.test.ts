@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { gemini } from '../../../../src/adapters/transcript/gemini/codec.ts';
-import { readLogLine } from '../../../../src/adapters/transcript/gemini/record.ts';
-import { metadata, rewind, saidRecord, toolCall, update } from '../../../../src/adapters/transcript/gemini/schema.ts';
+import { readLogLine } from '../../../../src/adapters/transcript/gemini/decode.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { FIXTURES } from '../codex/rollouts.ts';
+import { metadata, rewind, saidRecord, toolCall, update } from './schema.ts';
 import { readFixture } from './sessions.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));

@@ -10,7 +10,7 @@ import {
   ownCompaction,
   shellMessage,
   textBlock,
-} from '../../../../src/adapters/transcript/pi/schema.ts';
+} from './schema.ts';
 import { header, parseLines, readEntries, readFixture, thread } from './entries.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));

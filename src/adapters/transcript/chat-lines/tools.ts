@@ -1,0 +1,226 @@
+import type { ToolCall } from '../../../core/message.ts';
+import type { Json } from '../../../ports/codec.ts';
+import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+
+/** A block of a message that makes a call. `record` is what `readCall` reads. */
+type CallBlock = { readonly kind: 'call'; readonly record: JsonRecord };
+
+/** A block that answers one. */
+export type ResultBlock = {
+  readonly kind: 'result';
+  /** Undefined: it does not say which call it answers. */
+  readonly callId: string | undefined;
+  readonly name: string | undefined;
+  readonly content: Json | undefined;
+  readonly isError: boolean;
+};
+
+/** Without its separators and case: `tool_use`, `toolUse`, `server_tool_use`, `toolRequest`, `tool-call`, `functionCall`, … */
+const CALL = /(?:tool|function)(?:use|call|request)$/;
+const RESULT = /(?:tool|function)(?:call)?(?:result|response|output|error)$/;
+
+const CALL_ID_KEYS = ['tool_use_id', 'toolUseId', 'toolUseID', 'toolCallId', 'tool_call_id', 'call_id', 'callId'];
+const RESULT_KEYS = ['content', 'output', 'result', 'response', 'toolResult', 'run', 'error'];
+
+/**
+ * The shapes that calls and results have in the content of messages: Anthropic's `{type: "tool_use", id}` and `{type: "tool_result",
+ * tool_use_id}`, Amp's `toolUseID`, Bedrock's `{toolUse: {toolUseId}}`, Goose's `{type: "toolRequest", id, toolCall: {value}}`, and the AI
+ * SDK's `{type: "tool-call", toolCallId}`. A shape that no one documents is taken for one where its name says so. null: something else.
+ */
+export function readToolBlock(block: JsonRecord): CallBlock | ResultBlock | null {
+  const type = stringAt(block, 'type');
+  if (type !== undefined) return readNamed(type, block);
+  // Bedrock names the block by its only key.
+  for (const [key, body] of Object.entries(block)) {
+    const named = isRecord(body) ? readNamed(key, body) : null;
+    if (named !== null) return named;
+  }
+  return null;
+}
+
+function readNamed(name: string, body: JsonRecord): CallBlock | ResultBlock | null {
+  const plain = name.toLowerCase().replace(/[^a-z]/g, '');
+  if (CALL.test(plain)) return { kind: 'call', record: toCallBlock(body) };
+  return RESULT.test(plain) ? toResult(body) : null;
+}
+
+/** A call of a list of calls, in a shape that `readCall` reads: `{toolCallId, toolName, args}` has other names for what it needs. */
+export function toCallRecord(call: JsonRecord): JsonRecord {
+  return 'id' in call || 'call_id' in call || findCallId(call) === undefined ? call : toCallBlock(call);
+}
+
+function toCallBlock(body: JsonRecord): JsonRecord {
+  if ('id' in body && 'name' in body && 'input' in body) return { ...body, type: 'tool_use' }; // Anthropic's own
+  const inner = callOf(body);
+  const id = findCallId(body) ?? idAt(body, 'id');
+  return {
+    type: 'tool_use',
+    ...(id !== undefined && { id }),
+    name: stringAt(inner, 'name') ?? stringAt(inner, 'toolName') ?? '',
+    input: inner['input'] ?? inner['arguments'] ?? inner['args'] ?? {},
+  };
+}
+
+/** Goose keeps what is called below, with the status of reading it. */
+function callOf(body: JsonRecord): JsonRecord {
+  const { toolCall } = body;
+  if (!isRecord(toolCall)) return body;
+  return isRecord(toolCall['value']) ? toolCall['value'] : toolCall;
+}
+
+function toResult(body: JsonRecord): ResultBlock {
+  const key = RESULT_KEYS.find((one) => (body[one] ?? null) !== null);
+  const told = key === undefined ? undefined : body[key];
+  const isFailed = isRecord(told) && (isErrorWord(told['status']) || isErrorWord(told['type']));
+  const isError = body['is_error'] === true || body['isError'] === true || isErrorWord(body['status']) || isFailed;
+  return {
+    kind: 'result',
+    callId: findCallId(body) ?? idAt(body, 'id'),
+    name: stringAt(body, 'name') ?? stringAt(body, 'toolName'),
+    content: key === 'content' ? told : unwrap(told),
+    isError: isError || key === 'error',
+  };
+}
+
+/** Goose's and Amp's `{status, value | result | error}`, and the AI SDK's `{type, value}`. */
+function unwrap(told: Json | undefined): Json | undefined {
+  if (!isRecord(told)) return told;
+  const inner = told['value'] ?? told['result'] ?? told['error'];
+  const isWrapped = inner !== undefined && ('status' in told || 'type' in told);
+  if (!isWrapped) return told;
+  return isRecord(inner) && 'content' in inner ? inner['content'] : inner;
+}
+
+function isErrorWord(value: Json | undefined): boolean {
+  return typeof value === 'string' && /^(?:error|failed|cancelled|execution-denied)/.test(value);
+}
+
+/** The id of the call that a record names; its own id is none. */
+export function findCallId(record: JsonRecord): string | undefined {
+  return CALL_ID_KEYS.map((key) => idAt(record, key)).find((id) => id !== undefined);
+}
+
+/** A call of a record. `arguments` is JSON text; '' where there are none. */
+export type ReadCall = {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: string;
+  /** In the shape in which the record has it. */
+  readonly call: ToolCall;
+};
+
+/** A call without an id is known by where it stands. */
+type CallPlace = { readonly line: number; readonly position: number };
+
+/** The records of a `tool_calls` field: a list, one alone, or either as JSON text; null where it is neither. */
+export function listCalls(value: Json | undefined): readonly JsonRecord[] | null {
+  if (value === undefined || value === null || value === '') return [];
+  if (typeof value === 'string') {
+    const parsed = parseText(value);
+    return parsed === undefined || typeof parsed === 'string' ? null : listCalls(parsed);
+  }
+  if (isList(value)) return value.filter(isRecord);
+  return isRecord(value) ? [value] : null;
+}
+
+/**
+ * A call in any of the shapes that stand in chat lines: OpenAI's function or custom call, Anthropic's tool_use, or a plain
+ * `{id, name, arguments}`.
+ * @throws RangeError where its arguments are nested too deeply to be written as JSON.
+ */
+export function readCall(record: JsonRecord, place: CallPlace): ReadCall {
+  const id = idAt(record, 'id') ?? idAt(record, 'call_id') ?? `call:${place.line}:${place.position}`;
+  if (isBlockCall(record)) {
+    const name = stringAt(record, 'name') ?? '';
+    const input = record['input'] ?? {};
+    return { id, name, arguments: textOf(input), call: { type: 'tool_use', id, name, input } };
+  }
+  const inner = [record['function'], record['custom']].find(isRecord) ?? record;
+  const name = stringAt(inner, 'name') ?? '';
+  const args = textOf(inner['arguments'] ?? inner['input'] ?? inner['args']);
+  return { id, name, arguments: args, call: { id, type: 'function', function: { name, arguments: args } } };
+}
+
+function isBlockCall(record: JsonRecord): boolean {
+  return (stringAt(record, 'type') ?? '').endsWith('tool_use');
+}
+
+function textOf(value: Json | undefined): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function parseText(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text);
+    return value;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+type OpenCall = { readonly id: string; readonly name: string };
+
+/** Tells which call a result without an id answers: some producers leave it to the order, or to the function's name. */
+export type Pairing = {
+  /** A record of the conversation makes these calls, or none. */
+  readonly noteCalls: (conversation: string, calls: readonly OpenCall[]) => void;
+  /** The call with this id is answered. */
+  readonly noteResult: (conversation: string, id: string) => void;
+  /** The unanswered call of that name, or the first one; null: none is open. */
+  readonly takeCall: (conversation: string, name: string | undefined) => string | null;
+};
+
+/** Only the calls of one turn are open: an answer never reaches back over other messages to a call that was given up. */
+export function createPairing(): Pairing {
+  const open = new Map<string, { calls: readonly OpenCall[]; isCalling: boolean }>();
+  const stateOf = (conversation: string): { calls: readonly OpenCall[]; isCalling: boolean } => {
+    const known = open.get(conversation);
+    if (known !== undefined) return known;
+    const fresh = { calls: [], isCalling: false };
+    open.set(conversation, fresh);
+    return fresh;
+  };
+  const answer = (conversation: string, id: string): void => {
+    const state = stateOf(conversation);
+    state.calls = state.calls.filter((call) => call.id !== id);
+    state.isCalling = false;
+  };
+  return {
+    noteCalls: (conversation, calls) => {
+      const state = stateOf(conversation);
+      if (calls.length > 0) state.calls = state.isCalling ? [...state.calls, ...calls] : calls;
+      state.isCalling = calls.length > 0;
+    },
+    noteResult: answer,
+    takeCall: (conversation, name) => {
+      const { calls } = stateOf(conversation);
+      const call = calls.find((one) => one.name === name) ?? calls[0];
+      if (call !== undefined) answer(conversation, call.id);
+      return call?.id ?? null;
+    },
+  };
+}
+
+/** Gives the call that a result without an id answers: of one line, each time it is asked, of its next such result. */
+export type FindCall = (name: string | undefined) => string | null;
+
+/** Remembers what was found when a line was new, so that it is the same whenever the line is read again. */
+export function createCallFinder(): (
+  pairing: Pairing,
+  place: { readonly line: number; readonly conversation: string; readonly isNew: boolean },
+) => FindCall {
+  const answered = new Map<string, string>();
+  return (pairing, { line, conversation, isNew }) => {
+    let position = 0;
+    return (name) => {
+      position += 1;
+      const key = `${line}:${position}`;
+      if (!isNew) return answered.get(key) ?? null;
+      const taken = pairing.takeCall(conversation, name);
+      if (taken !== null) answered.set(key, taken);
+      return taken;
+    };
+  };
+}

@@ -1,0 +1,147 @@
+import type { ConversationMessage, Role } from '../../../core/message.ts';
+import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transcript.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { refuseDeepNesting, withTyped } from '../message-parts.ts';
+import { type Content, isTypedPrompt, readContent, rejectionWords, typedPrompt } from './content.ts';
+
+/** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
+const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
+
+/** What a record is; the line number names a message that has no uuid. Only a user or assistant record can be a problem. */
+export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
+  if (!isRecord(value)) return { kind: 'meta' };
+  const type = value['type'];
+  if (type === 'attachment') return refuseDeepNesting('an attachment that is', () => decodeAttachment(value));
+  if (type !== 'user' && type !== 'assistant') return decodeMeta(value);
+  const shape = readShape(value);
+  if (typeof shape === 'string') return { problem: `${type === 'user' ? 'a user' : 'an assistant'} record ${shape}` };
+  if (type === 'assistant' && value['isApiErrorMessage'] === true) return decodeMeta(value);
+  const { message, content } = shape;
+  return refuseDeepNesting('a message that is', () =>
+    decodeMessage({ record: value, message, content: readContent(content), line }),
+  );
+}
+
+/** The message of a user or assistant record and its content, or what is wrong with them. */
+function readShape(record: JsonRecord): { message: JsonRecord; content: string | readonly Json[] } | string {
+  const { message } = record;
+  if (!isRecord(message)) return 'without a message';
+  const { content, role } = message;
+  if (typeof content !== 'string' && !isList(content)) return "whose message's content is neither text nor a list";
+  if (role !== undefined && typeof role !== 'string') return "whose message's role is no text";
+  const badId = ['uuid', 'parentUuid'].find((key) => typeof (record[key] ?? '') !== 'string');
+  return badId === undefined ? { message, content } : `whose ${badId} is no text`;
+}
+
+type MessageSource = {
+  readonly record: JsonRecord;
+  readonly message: JsonRecord;
+  readonly content: Content;
+  readonly line: number;
+};
+
+function decodeMessage({ record, message, content, line }: MessageSource): Decoded {
+  const isUser = record['type'] === 'user';
+  const isSummary = isUser && record['isCompactSummary'] === true;
+  const role: Role = isSummary ? 'system' : isUser ? (content.hasResult ? 'tool' : 'user') : 'assistant';
+  const groupKey = isUser ? undefined : answerKey(record, message);
+  const said: ConversationMessage = {
+    id: stringAt(record, 'uuid') ?? `line:${line}`,
+    conversation_id: stringAt(record, 'sessionId') ?? '',
+    role,
+    content: content.text,
+    ...(content.calls.length > 0 && { tool_calls: content.calls }),
+    ...(role === 'tool' && content.results[0] !== undefined && { tool_call_id: content.results[0] }),
+    created_at: readIsoTime(record['timestamp']),
+    parts: content.parts,
+  };
+  return {
+    kind: isSummary ? 'summary' : 'message',
+    ...readChain(record),
+    ...(content.calls.length > 0 && { calls: content.calls.map((call) => call.id) }),
+    ...(content.results.length > 0 && { results: content.results }),
+    ...(groupKey !== undefined && { groupKey }),
+    ...(isUser && isTypedPrompt(record, message['content']) && { isPrompt: true }),
+    message: withTyped(said, isUser ? readTyped(record, role, message['content']) : undefined),
+  };
+}
+
+function readTyped(record: JsonRecord, role: Role, content: Json | undefined): string | undefined {
+  return role === 'tool' ? rejectionWords(record, content) : typedPrompt(record, content);
+}
+
+/** What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other attachments say nothing. */
+function decodeAttachment(record: JsonRecord): Decoded {
+  const attachment = record['attachment'];
+  const prompt = isRecord(attachment) && attachment['type'] === 'queued_command' ? attachment['prompt'] : undefined;
+  const meta = decodeMeta(record);
+  if (meta.recordId === undefined || (typeof prompt !== 'string' && !isList(prompt))) return meta;
+  const content = readContent(prompt);
+  const message: ConversationMessage = {
+    id: meta.recordId,
+    conversation_id: meta.conversation ?? '',
+    role: 'user',
+    content: content.text,
+    created_at: readIsoTime(record['timestamp']),
+    parts: content.parts,
+  };
+  if (content.text === '') return meta;
+  return {
+    ...meta,
+    kind: 'message',
+    isAside: true,
+    ...(isTypedPrompt(record, prompt) && { isPrompt: true }),
+    message: withTyped(message, typedPrompt(record, prompt)),
+  };
+}
+
+/** One answer of the model is written as a record a block, all with its id. */
+function answerKey(record: JsonRecord, message: JsonRecord): string | undefined {
+  const answer = stringAt(message, 'id');
+  const request = stringAt(record, 'requestId');
+  return answer === undefined || request === undefined ? answer : `${answer} ${request}`;
+}
+
+function decodeMeta(record: JsonRecord): Decoded {
+  const type = stringAt(record, 'type');
+  const chain = readChain(record);
+  const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
+  const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary';
+  const tipId = type === 'last-prompt' && record['explicit'] === true ? stringAt(record, 'leafUuid') : undefined;
+  return {
+    kind: 'meta',
+    ...chain,
+    ...(isPinned && { pin: type }),
+    ...(tipId !== undefined && { tipId }),
+    ...(isBoundary && { boundary: readBoundary(record['compactMetadata']) }),
+  };
+}
+
+function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recordId' | 'parentId' | 'isSide'> {
+  const conversation = stringAt(record, 'sessionId');
+  const recordId = stringAt(record, 'uuid');
+  const isInChain =
+    recordId !== undefined && (record['parentUuid'] !== undefined || CHAIN_TYPES.has(stringAt(record, 'type') ?? ''));
+  return {
+    ...(conversation !== undefined && { conversation }),
+    ...(isInChain && { recordId, parentId: stringAt(record, 'parentUuid') ?? null }),
+    ...(record['isSidechain'] === true && { isSide: true }),
+  };
+}
+
+/**
+ * The records that a compaction of the producer kept in its context. Where newer versions list them, the list counts for the client, not the
+ * segment; `allUuids` beside it names records that were never written, too.
+ */
+function readBoundary(metadata: Json | undefined): ProducerBoundary {
+  if (!isRecord(metadata)) return {};
+  const { preservedMessages: messages, preservedSegment: segment } = metadata;
+  const ids = isRecord(messages) ? messages['uuids'] : undefined;
+  if (isList(ids)) return keptRange(ids[0], ids.at(-1));
+  return isRecord(segment) ? keptRange(segment['headUuid'], segment['tailUuid']) : {};
+}
+
+function keptRange(from: Json | undefined, to: Json | undefined): ProducerBoundary {
+  return typeof from === 'string' && typeof to === 'string' ? { keptFrom: from, keptTo: to } : {};
+}

@@ -1,0 +1,211 @@
+import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
+import type { Attachment, Decoded, EntryFacts } from '../../../core/transcript.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import {
+  authorshipOf,
+  isSettingsText,
+  outputText,
+  readCall,
+  textsOf,
+  toolNames,
+  withoutEditorContext,
+  wordsKey,
+  type ItemPlace,
+} from './content.ts';
+import { decodeCompaction } from './render.ts';
+
+/** What a record of a rollout is, whatever stands before it. An unknown type is carried; a known one without its payload is a problem. */
+export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
+  if (!isRecord(value)) return { kind: 'meta' };
+  const type = stringAt(value, 'type') ?? '';
+  const { payload } = value;
+  const decode = DECODERS.get(type);
+  if (decode === undefined) return { kind: 'meta' };
+  if (!isRecord(payload)) return { problem: `a ${type} record without a payload` };
+  return refuseDeepNesting('an item that is', () => decode(payload, { line, at: readIsoTime(value['timestamp']) }));
+}
+
+type Decoder = (payload: JsonRecord, place: ItemPlace) => Decoded | RecordProblem;
+
+const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
+  ['response_item', decodeItem],
+  ['compacted', decodeCompaction],
+  ['event_msg', readEvent],
+  ['turn_context', () => ({ kind: 'meta', pin: 'turn_context', attachedTo: { kind: 'next' } })],
+  ['inter_agent_communication', decodeCommunication],
+  ['inter_agent_communication_metadata', () => ({ kind: 'meta', attachedTo: { kind: 'next' } })],
+]);
+
+/** Words of another agent, which Codex sends to the model like a person's. */
+function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Decoded {
+  const content = textsOf(payload['content']).join('\n');
+  const author = stringAt(payload, 'author');
+  return {
+    kind: 'message',
+    turnPart: 'opens',
+    message: {
+      id: stringAt(payload, 'id') ?? `line:${line}`,
+      conversation_id: '',
+      role: 'user',
+      ...(author !== undefined && { name: author }),
+      content,
+      created_at: at,
+      parts: [{ kind: 'text', text: content }],
+    },
+  };
+}
+
+/** One item of the Responses API, as Codex stores it or as it stands alone. Only a message can be a problem. */
+export function decodeItem(item: JsonRecord, place: ItemPlace): Decoded | RecordProblem {
+  const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
+  if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
+  if (type === 'reasoning') return { kind: 'meta', attachedTo: { kind: 'answer' } };
+  if (type.endsWith('_call')) return decodeCall(item, type, place);
+  if (type.endsWith('_output')) return decodeOutput(item, place);
+  return { kind: 'meta' };
+}
+
+const ROLES: ReadonlyMap<string, Role> = new Map([
+  ['user', 'user'],
+  ['assistant', 'assistant'],
+  ['developer', 'system'],
+  ['system', 'system'],
+]);
+
+function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Decoded | RecordProblem {
+  const { content } = item;
+  if (typeof content !== 'string' && !isList(content))
+    return { problem: 'a message whose content is neither text nor a list' };
+  const givenRole = type === 'agent_message' ? 'user' : item['role'];
+  if (typeof givenRole !== 'string') return { problem: 'a message whose role is no text' };
+  const role = ROLES.get(givenRole) ?? 'user';
+  const texts = textsOf(content);
+  const parts = texts.map((text): MessagePart => ({ kind: 'text', text }));
+  const name = type === 'agent_message' ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
+  const said = messageOf(item, place, { role, parts, ...(name !== undefined && { name }) });
+  if (role === 'system')
+    return { kind: 'instruction', ...(texts.some(isSettingsText) && { turnPart: 'update' }), message: said };
+  if (role === 'assistant') return { kind: 'message', wordsKey: wordsKey(role, said.content), message: said };
+  if (type === 'agent_message') return { kind: 'message', turnPart: 'opens', message: said };
+  return decodeUser(said, texts, isList(content) && content.length > texts.length);
+}
+
+function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedia: boolean): Decoded {
+  const { author, opensTurn } = authorshipOf(texts);
+  const turnPart = opensTurn ? 'opens' : 'update';
+  if (author === 'codex-context') return { kind: 'instruction', turnPart, message: { ...said, role: 'system' } };
+  if (author === 'codex-notice') return { kind: 'message', turnPart, message: said };
+  const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
+  const key = wordsKey('user', said.content);
+  const typed = isPrompt ? typedText(texts.map(withoutEditorContext)) : undefined;
+  const message = withTyped(said, typed);
+  return { kind: 'message', turnPart: 'opens', wordsKey: key, ...(isPrompt && { isPrompt }), message };
+}
+
+/** A call without an id can never be answered: it is shown as text. */
+function decodeCall(item: JsonRecord, type: string, place: ItemPlace): Decoded {
+  const { id, name, arguments: args } = readCall(item, type);
+  const part: MessagePart =
+    id === undefined ? { kind: 'text', text: `${name} ${args}` } : { kind: 'call', id, name, arguments: args };
+  const own = item['output'] === undefined ? '' : outputText(item['output']);
+  const parts = own === '' ? [part] : [part, { kind: 'text', text: own } satisfies MessagePart];
+  const message = messageOf(item, place, { role: 'assistant', parts });
+  if (id === undefined) return { kind: 'message', message };
+  return { kind: 'message', calls: [id], message: { ...message, tool_calls: [{ id, name, arguments: args }] } };
+}
+
+function decodeOutput(item: JsonRecord, place: ItemPlace): Decoded {
+  const callId = stringAt(item, 'call_id');
+  const { output, tools } = item;
+  const text = output === undefined && isList(tools) ? toolNames(tools) : outputText(output);
+  const isError = isRecord(output) && output['success'] === false;
+  const part: MessagePart = callId === undefined ? { kind: 'text', text } : { kind: 'result', callId, text, isError };
+  const message = messageOf(item, place, { role: 'tool', parts: [part] });
+  if (callId === undefined) return { kind: 'message', message };
+  return { kind: 'message', results: [callId], message: { ...message, tool_call_id: callId } };
+}
+
+function messageOf(
+  item: JsonRecord,
+  { line, at }: ItemPlace,
+  { role, parts, name }: { readonly role: Role; readonly parts: readonly MessagePart[]; readonly name?: string },
+): ConversationMessage {
+  return {
+    id: stringAt(item, 'id') ?? `line:${line}`,
+    conversation_id: '',
+    role,
+    ...(name !== undefined && { name }),
+    content: parts.map(partText).join('\n'),
+    created_at: at,
+    parts,
+  };
+}
+
+function partText(part: MessagePart): string {
+  return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
+}
+
+/** Tells which items are one answer of the model: all that it says, thinks and calls until something else is said. */
+export function createAnswerTracker(): (decoded: Decoded, line: number) => Decoded {
+  let key: string | null = null;
+  return (decoded, line) => {
+    if (decoded.attachedTo?.kind === 'answer') {
+      key ??= `answer:${line}`;
+    } else if (decoded.message?.role === 'assistant') {
+      key ??= `answer:${line}`;
+      return { ...decoded, groupKey: key };
+    } else if (decoded.message !== undefined) {
+      key = null;
+    }
+    return decoded;
+  };
+}
+
+/** Events of which the latest says how the thread is called, set up or what it is for. */
+const PINNED = new Set(['thread_name_updated', 'thread_settings_applied', 'thread_goal_updated']);
+
+const TURN_BEGINS = new Set(['task_started', 'turn_started']);
+const TURN_ENDS = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
+
+/** What an event is: a mirror of an item for the screen, the beginning or end of a turn, or a record of its own. None is a message. */
+function readEvent(event: JsonRecord): EntryFacts {
+  const type = stringAt(event, 'type') ?? '';
+  if (type === 'token_count') return { kind: 'meta', ...(isRecord(event['info']) && { statesContextSize: true }) };
+  if (type === 'thread_rolled_back') return { kind: 'meta', turnsTakenBack: countAt(event, 'num_turns') };
+  if (PINNED.has(type)) return { kind: 'meta', pin: type };
+  const attachedTo = attachmentOf(event, type);
+  return { kind: 'meta', ...(attachedTo !== null && { attachedTo }) };
+}
+
+function attachmentOf(event: JsonRecord, type: string): Attachment | null {
+  if (TURN_BEGINS.has(type)) return { kind: 'turn' };
+  if (TURN_ENDS.has(type)) return { kind: 'last' };
+  if (type.startsWith('agent_reasoning')) return { kind: 'answer' };
+  if (type === 'user_message') return words('user', stringAt(event, 'message') ?? '');
+  if (type === 'agent_message') return words('assistant', stringAt(event, 'message') ?? '');
+  const { item } = event;
+  if (isRecord(item)) return attachmentOfItem(item);
+  const id = stringAt(event, 'call_id');
+  return id === undefined ? null : { kind: 'call', id };
+}
+
+/** Newer versions mirror every item in one way: `item_completed {item: {type, id, …}}`. */
+function attachmentOfItem(item: JsonRecord): Attachment | null {
+  const type = stringAt(item, 'type') ?? '';
+  if (type === 'UserMessage') return words('user', textsOf(item['content']).join('\n'));
+  if (type === 'AgentMessage') return words('assistant', textsOf(item['content']).join('\n'));
+  if (type === 'Reasoning') return { kind: 'answer' };
+  const id = stringAt(item, 'call_id') ?? stringAt(item, 'id');
+  return id === undefined ? null : { kind: 'call', id };
+}
+
+function words(role: string, text: string): Attachment {
+  return { kind: 'words', key: wordsKey(role, text) };
+}
+
+function countAt(record: JsonRecord, key: string): number {
+  const value = record[key];
+  return typeof value === 'number' && value > 0 ? Math.floor(value) : 0;
+}

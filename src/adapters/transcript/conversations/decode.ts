@@ -1,0 +1,61 @@
+import type { Json } from '../../../ports/codec.ts';
+import { listCalls } from '../chat-lines/tools.ts';
+import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+
+/** What ShareGPT's speakers are called where messages have roles. */
+const ROLES: ReadonlyMap<string, string> = new Map([
+  ['chatgpt', 'assistant'],
+  ['gpt', 'assistant'],
+  ['bing', 'assistant'],
+  ['bard', 'assistant'],
+  ['function_call', 'assistant'],
+  ['tool_call', 'assistant'],
+  ['observation', 'tool'],
+  ['function_response', 'tool'],
+  ['tool_response', 'tool'],
+]);
+
+/** Whose value is a call, as JSON text. */
+const CALLERS = new Set(['function_call', 'tool_call']);
+
+/**
+ * An element as a chat message `{role, content, tool_calls?}`: ShareGPT's `{from, value}`, and parts that have their text as `value`, are put
+ * in those words. Anything else is left as it is.
+ */
+export function toChatRecord(element: Json): Json {
+  if (!isRecord(element)) return element;
+  const from = stringAt(element, 'from');
+  const record = from === undefined || 'role' in element ? element : fromShareGpt(element, from);
+  return readParts(record);
+}
+
+function fromShareGpt(record: JsonRecord, from: string): JsonRecord {
+  const { value = null } = record;
+  const rest = Object.fromEntries(Object.entries(record).filter(([key]) => key !== 'from' && key !== 'value'));
+  const role = ROLES.get(from) ?? from;
+  const calls = CALLERS.has(from) ? callsIn(value) : [];
+  return calls.length > 0 ? { ...rest, role, content: '', tool_calls: calls } : { ...rest, role, content: value };
+}
+
+/** Parts `{type, value}` (LLaMA-Factory): text, calls as JSON text; reasoning is not what was said. Other parts are left as they are. */
+function readParts(record: JsonRecord): JsonRecord {
+  const { content } = record;
+  if (!isList(content) || !content.some((part) => isRecord(part) && 'value' in part)) return record;
+  const parts = content.filter(isRecord);
+  const calls = parts.flatMap(callsOfPart);
+  const texts = content.flatMap((part) => {
+    if (!isRecord(part) || !('value' in part)) return [part];
+    if (callsOfPart(part).length > 0) return [];
+    return stringAt(part, 'type') === 'text' ? [{ type: 'text', text: part['value'] ?? '' }] : [part];
+  });
+  return { ...record, content: texts, ...(calls.length > 0 && { tool_calls: calls }) };
+}
+
+function callsOfPart(part: JsonRecord): readonly JsonRecord[] {
+  return CALLERS.has(stringAt(part, 'type') ?? '') ? callsIn(part['value'] ?? null) : [];
+}
+
+/** Calls have a name; other JSON is somebody's text. */
+function callsIn(value: Json): readonly JsonRecord[] {
+  return (listCalls(value) ?? []).filter((call) => stringAt(call, 'name') !== undefined);
+}

@@ -1,0 +1,234 @@
+import type { ConversationMessage, MessagePart } from '../../../core/message.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { readPartText, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+
+/** Where an event stands, what it says, and what persons did about calls, by the ids of the calls. */
+type EventInput = {
+  readonly event: JsonRecord;
+  readonly data: JsonRecord;
+  readonly line: number;
+  readonly commands: ReadonlyMap<string, string>;
+  /** What persons wrote when they denied calls, by the ids of the calls. */
+  readonly denials: ReadonlyMap<string, string>;
+};
+
+/** What an event says. Only those that Copilot puts into its history can be a problem: Copilot refuses a file that has such a one. */
+export function decodeEvent(input: EventInput): Decoded | RecordProblem {
+  return refuseDeepNesting('a call whose arguments are', () => decodeSaid(input) ?? decodeMeta(input));
+}
+
+/** Null: the event says nothing to the model. */
+function decodeSaid(input: EventInput): Decoded | RecordProblem | null {
+  const { event, data } = input;
+  switch (event['type']) {
+    case 'user.message':
+      return decodePrompt(input);
+    case 'assistant.message':
+      return decodeAnswer(input);
+    case 'tool.execution_complete':
+      return data['isUserRequested'] === true ? decodeShell(input) : decodeResult(input);
+    case 'system.notification':
+      return decodeNotification(input);
+    case 'session.compaction_complete':
+      return decodeCompaction(input);
+    default:
+      return null;
+  }
+}
+
+/** What a person typed, or a skill or an extension said in its name (`source`). */
+function decodePrompt(input: EventInput): Decoded | RecordProblem {
+  const { data } = input;
+  const { content, attachments, isAutopilotContinuation } = data;
+  if (typeof content !== 'string') return { problem: 'a user.message event whose content is no text' };
+  const source = stringAt(data, 'source') ?? '';
+  const isShown = content.trim() !== '' || (isList(attachments) && attachments.length > 0);
+  const isPrompt = isShown && source === '' && isAutopilotContinuation !== true;
+  const text = content.trim() === '' ? (stringAt(data, 'transformedContent') ?? content) : content;
+  const message = messageOf(input, { role: 'user', content: text, ...(source !== '' && { name: source }) });
+  const typed = isPrompt && !isOfSubagent(input) ? typedText([content]) : undefined;
+  return { kind: 'message', ...(isPrompt && { isPrompt }), message: withTyped(message, typed) };
+}
+
+/** Answers of one call of the model share `apiCallId`. */
+function decodeAnswer(input: EventInput): Decoded | RecordProblem {
+  const { event, data } = input;
+  const { content } = data;
+  if (typeof content !== 'string') return { problem: 'an assistant.message event whose content is no text' };
+  const calls = readCalls(data['toolRequests']);
+  const groupKey = stringAt(data, 'apiCallId');
+  return {
+    kind: 'message',
+    ...((isOfSubagent(input) || event['ephemeral'] === true) && { isSide: true }),
+    ...(calls.length > 0 && { calls: calls.map(({ id }) => id) }),
+    ...(groupKey !== undefined && { groupKey }),
+    message: {
+      ...messageOf(input, { role: 'assistant', content: textOf(content, calls) }),
+      ...(calls.length > 0 && { tool_calls: calls }),
+      parts: partsOf(content, calls),
+    },
+  };
+}
+
+function decodeResult(input: EventInput): Decoded | RecordProblem {
+  const callId = stringAt(input.data, 'toolCallId');
+  if (callId === undefined) return { problem: 'a tool.execution_complete event that names no call' };
+  const text = outputOf(input.data);
+  const message: ConversationMessage = {
+    ...messageOf(input, { role: 'tool', content: text }),
+    tool_call_id: callId,
+    parts: [{ kind: 'result', callId, text, isError: input.data['success'] !== true }],
+  };
+  return {
+    kind: 'message',
+    ...(isOfSubagent(input) && { isSide: true }),
+    results: [callId],
+    message: withTyped(message, isOfSubagent(input) ? undefined : input.denials.get(callId)),
+  };
+}
+
+/** A command that a person ran in Copilot's shell: sent in the name of the user, though it is no prompt. */
+function decodeShell(input: EventInput): Decoded {
+  const { data, commands } = input;
+  const command = commands.get(stringAt(data, 'toolCallId') ?? '');
+  const content = [...(command === undefined ? [] : [`$ ${command}`]), outputOf(data)].join('\n');
+  return {
+    kind: 'message',
+    ...(isOfSubagent(input) && { isSide: true }),
+    message: messageOf(input, { role: 'user', content }),
+  };
+}
+
+/** Told to the model, by nobody. That instructions were found is not told. */
+function decodeNotification(input: EventInput): Decoded | RecordProblem | null {
+  const { content, kind } = input.data;
+  if (isRecord(kind) && kind['type'] === 'instruction_discovered') return null;
+  if (typeof content !== 'string') return { problem: 'a system.notification event whose content is no text' };
+  return { kind: 'message', message: messageOf(input, { role: 'user', content }) };
+}
+
+/** Copilot's own, or ours; one that failed, or has no text, changed nothing. */
+function decodeCompaction(input: EventInput): Decoded | null {
+  const summary = stringAt(input.data, 'summaryContent') ?? '';
+  if (input.data['success'] !== true || summary === '') return null;
+  const message = messageOf(input, { role: 'system', content: summary });
+  return { kind: 'summary', boundary: { keepsPrompts: true }, message };
+}
+
+/** Events of calls go and stay with them. */
+function decodeMeta({ event, data }: EventInput): Decoded {
+  const type = stringAt(event, 'type') ?? '';
+  const request = data['permissionRequest'];
+  const callId = stringAt(data, 'toolCallId') ?? (isRecord(request) ? stringAt(request, 'toolCallId') : undefined);
+  const pin = pinOf(type, data);
+  return {
+    kind: 'meta',
+    ...(pin !== undefined && { pin }),
+    ...(callId !== undefined && { attachedTo: { kind: 'call', id: callId } }),
+  };
+}
+
+function messageOf(
+  { event, line }: EventInput,
+  said: Pick<ConversationMessage, 'role' | 'content' | 'name'>,
+): ConversationMessage {
+  return {
+    id: stringAt(event, 'id') ?? `line:${line}`,
+    conversation_id: '',
+    ...said,
+    created_at: readTime(event['timestamp']),
+    parts: partsOf(said.content, []),
+  };
+}
+
+/** What the model is told of a result. */
+function outputOf({ success, result, error }: JsonRecord): string {
+  const [told, key] = success === true ? [result, 'content'] : [error, 'message'];
+  return readPartText(isRecord(told) ? (told[key] ?? told) : told);
+}
+
+/** As Copilot tells them; it sends nothing of theirs with the main thread. */
+function isOfSubagent({ event, data }: EventInput): boolean {
+  const { agentId } = event;
+  const { parentToolCallId } = data;
+  return (
+    (typeof agentId === 'string' && agentId !== '') || (typeof parentToolCallId === 'string' && parentToolCallId !== '')
+  );
+}
+
+/** A call; its arguments are JSON, or the text that a tool takes as it is. */
+type Call = { readonly id: string; readonly name: string; readonly arguments: string };
+
+/**
+ * The calls that an answer asks for.
+ * @throws RangeError where arguments are nested too deeply to be written as JSON.
+ */
+function readCalls(requests: Json | undefined): readonly Call[] {
+  return (isList(requests) ? requests : []).flatMap((request): readonly Call[] => {
+    if (!isRecord(request)) return [];
+    const id = stringAt(request, 'toolCallId');
+    const args = request['arguments'] ?? {};
+    const text = typeof args === 'string' ? args : JSON.stringify(args);
+    return id === undefined ? [] : [{ id, name: stringAt(request, 'name') ?? '', arguments: text }];
+  });
+}
+
+/** A text and calls as the parts of a message, and as one text. */
+function partsOf(text: string, calls: readonly Call[]): readonly MessagePart[] {
+  const said: readonly MessagePart[] = text === '' ? [] : [{ kind: 'text', text }];
+  return [...said, ...calls.map((call): MessagePart => ({ kind: 'call', ...call }))];
+}
+
+function textOf(text: string, calls: readonly Call[]): string {
+  const written = calls.map(({ name, arguments: args }) => `${name} ${args}`);
+  return (text === '' ? written : [text, ...written]).join('\n');
+}
+
+/** Events about the session as a whole that tell what happened, not what is in force. */
+const PASSING = new Set([
+  'session.compaction_start',
+  'session.compaction_complete',
+  'session.truncation',
+  'session.snapshot_rewind',
+  'session.usage_info',
+  'session.error',
+  'session.warning',
+  'session.info',
+  'session.idle',
+  'session.shutdown',
+]);
+
+/**
+ * What an event sets that Copilot reads again when it resumes: model, modes, schedules, the prompt of the system, skills that were invoked, files
+ * that later events only name. The latest of each stays. Undefined: nothing.
+ */
+function pinOf(type: string, data: JsonRecord): string | undefined {
+  switch (type) {
+    case 'session.binary_asset':
+      return `${type} ${stringAt(data, 'assetId') ?? ''}`;
+    case 'session.schedule_created':
+    case 'session.schedule_cancelled':
+      return `session.schedule ${idAt(data, 'id') ?? ''}`;
+    case 'session.schedule_rearmed':
+      return `${type} ${idAt(data, 'id') ?? ''}`;
+    case 'system.message':
+      return `${type} ${stringAt(data, 'role') ?? ''} ${stringAt(data, 'name') ?? ''}`;
+    case 'skill.invoked':
+      return `${type} ${stringAt(data, 'name') ?? ''}`;
+    case 'subagent.selected':
+    case 'subagent.deselected':
+      return 'subagent.selected';
+    default:
+      return type.startsWith('session.') && !PASSING.has(type) ? type : undefined;
+  }
+}
+
+const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** The time of an event (ISO 8601 with seconds and an offset, as Copilot asks); null where there is none. */
+export function readTime(value: Json | undefined): Date | null {
+  const time = typeof value === 'string' && ISO_TIME.test(value) ? new Date(value) : null;
+  return time === null || Number.isNaN(time.getTime()) ? null : time;
+}

@@ -1,0 +1,208 @@
+import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
+import { isClipArchiveText } from '../../../core/split.ts';
+import type { Decoded } from '../../../core/transcript.ts';
+import type { Json, RecordProblem } from '../../../ports/codec.ts';
+import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import { type Content, messageKey, readContent, readTyped } from './content.ts';
+import type { CheckpointKind, LogMessage } from './context.ts';
+
+/** One message of a session, of a line or of a list of messages. */
+type MessageReading = {
+  /** A message, a clip-archive (summary) wherever it stands, or meta: not sent to the model when the session is resumed. */
+  readonly decoded: Decoded;
+  /** Two messages with one key say the same, whatever ids they have. '' says nothing. */
+  readonly key: string;
+  /** It says nothing but results. */
+  readonly isOnlyResults: boolean;
+};
+
+/** Typed for the program itself, or put in by it anew with every session. */
+const NOT_SENT = /^(?:$|\/|<session_context>|<hook_context>)/;
+
+/** A record `{id, timestamp, type, content, toolCalls?, …}`. Only content and tool calls that are none are a problem. */
+export function readMessage(record: JsonRecord, line: number): MessageReading | RecordProblem {
+  const type = stringAt(record, 'type');
+  if (type !== 'user' && type !== 'gemini') return META;
+  const { content = null, toolCalls = null } = record;
+  if (content !== null && typeof content !== 'string' && typeof content !== 'object')
+    return { problem: `a ${type} message whose content is neither text nor parts` };
+  if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are no list` };
+  return refuseDeepNesting('a message that is', () => readSaid(record, type, line));
+}
+
+const META: MessageReading = { decoded: { kind: 'meta' }, key: '', isOnlyResults: false };
+
+function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): MessageReading {
+  const content = readContent(record);
+  const { parts, calls, results, beginsWithMedia } = content;
+  const isUser = type === 'user';
+  const isOnlyResults = isUser && results.length > 0;
+  const isSent = isUser
+    ? beginsWithMedia || !NOT_SENT.test(parts.map(partText).join('').trim())
+    : parts.length > 0 || hasMedia(record);
+  if (!isSent) return META;
+  const role = isOnlyResults ? 'tool' : isUser ? 'user' : 'assistant';
+  const message = messageOf(record, { line, role, content });
+  const isPrompt = role === 'user';
+  const decoded: Decoded = {
+    kind: isPrompt && isClipArchiveText(message.content) ? 'summary' : 'message',
+    ...(isPrompt && { isPrompt }),
+    ...(isPrompt && isClipArchiveText(message.content) && { isUnmarked: true }),
+    ...(calls.length > 0 && { calls }),
+    ...(results.length > 0 && { results }),
+    message: withTyped(message, isPrompt && !isClipArchiveText(message.content) ? readTyped(record) : undefined),
+  };
+  return { decoded, key: messageKey(role, content), isOnlyResults };
+}
+
+/** Pictures and sounds that a model made; its thoughts are none. */
+function hasMedia({ content }: JsonRecord): boolean {
+  return (
+    isList(content) && content.some((part) => isRecord(part) && (isRecord(part['inlineData']) || 'fileData' in part))
+  );
+}
+
+function messageOf(
+  record: JsonRecord,
+  { line, role, content }: { readonly line: number; readonly role: Role; readonly content: Content },
+): ConversationMessage {
+  const { parts, results } = content;
+  const toolCalls = parts.flatMap((part) =>
+    part.kind === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
+  );
+  const [answered] = results;
+  return {
+    id: stringAt(record, 'id') ?? `line:${line}`,
+    conversation_id: '',
+    role,
+    content: parts.map(partText).join('\n'),
+    ...(toolCalls.length > 0 && { tool_calls: toolCalls }),
+    ...(role === 'tool' && answered !== undefined && { tool_call_id: answered }),
+    created_at: readIsoTime(record['timestamp']),
+    parts,
+  };
+}
+
+function partText(part: MessagePart): string {
+  return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
+}
+
+/** What a line of a session's log is, told apart in the order in which Gemini CLI does it. */
+export type LogLine =
+  | { readonly kind: 'rewind'; readonly id: string }
+  | { readonly kind: 'message'; readonly id: string; readonly record: JsonRecord }
+  | { readonly kind: 'checkpoint'; readonly messages: readonly Json[] }
+  | { readonly kind: 'update'; readonly keys: readonly string[] }
+  | {
+      readonly kind: 'metadata';
+      readonly sessionId: string;
+      readonly messages: readonly Json[];
+      readonly isSubagent: boolean;
+    }
+  | { readonly kind: 'other' };
+
+export function readLogLine(value: Json): LogLine {
+  if (!isRecord(value)) return { kind: 'other' };
+  const rewind = stringAt(value, '$rewindTo');
+  if (rewind !== undefined) return { kind: 'rewind', id: rewind };
+  const id = stringAt(value, 'id');
+  if (id !== undefined) return { kind: 'message', id, record: value };
+  const { $set: update, messages } = value;
+  if (isRecord(update)) {
+    const { messages: replaced } = update;
+    return isList(replaced)
+      ? { kind: 'checkpoint', messages: replaced }
+      : { kind: 'update', keys: Object.keys(update).toSorted() };
+  }
+  const sessionId = stringAt(value, 'sessionId');
+  if (sessionId === undefined || stringAt(value, 'projectHash') === undefined) return { kind: 'other' };
+  return {
+    kind: 'metadata',
+    sessionId,
+    messages: isList(messages) ? messages : [],
+    isSubagent: value['kind'] === 'subagent',
+  };
+}
+
+/** What Gemini CLI itself puts into a list of messages, and which says nothing of the conversation. */
+const FILLERS = new Set([
+  'Got it. Thanks for the additional context!',
+  '[The previous response was interrupted before it completed.]',
+]);
+
+/** A message of a checkpoint: how the log knows it, and what it says (null: nothing, or nothing new). */
+type CheckpointMessage = { readonly known: LogMessage; readonly message: ConversationMessage | null };
+
+/** The messages of a checkpoint that have ids; others Gemini CLI passes over. One that cannot be read says nothing. */
+export function readCheckpoint(
+  messages: readonly Json[],
+  { line, answers }: { readonly line: number; readonly answers: Answers },
+): readonly CheckpointMessage[] {
+  return messages.filter(isRecord).flatMap((record): readonly CheckpointMessage[] => {
+    const id = stringAt(record, 'id');
+    if (id === undefined) return [];
+    const reading = readMessage(record, line);
+    if ('problem' in reading) return [{ known: { id, key: '', isSaid: false }, message: null }];
+    const { message = null } = reading.decoded;
+    const isTold = answers.toldAt(reading) !== null;
+    answers.add(reading, line);
+    const text = message?.content.trim() ?? '';
+    const isSaid = !isTold && text !== '' && !FILLERS.has(text);
+    return [{ known: { id, key: reading.key, isSaid }, message: isSaid ? message : null }];
+  });
+}
+
+export function kindOfCheckpoint(only: readonly ConversationMessage[], hasSummary: boolean): CheckpointKind {
+  if (only.length === 0) return 'repeats';
+  return hasSummary || only.some(isSnapshot) ? 'summary' : 'message';
+}
+
+/** A clip-archive may quote one. */
+function isSnapshot({ role, content }: ConversationMessage): boolean {
+  return role === 'user' && content.includes('<state_snapshot>') && !isClipArchiveText(content);
+}
+
+/** A checkpoint by what it says that stands nowhere else. */
+export function decodeCheckpoint(only: readonly ConversationMessage[], kind: CheckpointKind, line: number): Decoded {
+  const [first] = only;
+  if (first === undefined || kind === 'repeats') return { kind: 'meta' };
+  const blocks = only.map(({ role, content }) => `[${role}]\n${content}`);
+  const content = only.length === 1 ? first.content : blocks.join('\n\n');
+  const message: ConversationMessage = {
+    id: `line:${line}`,
+    conversation_id: '',
+    role: kind === 'summary' ? 'system' : 'user',
+    content,
+    created_at: only.at(-1)?.created_at ?? null,
+    parts: [{ kind: 'text', text: content }],
+  };
+  if (kind === 'summary') return { kind, boundary: {}, message };
+  const typed = typedText(only.flatMap((one) => one.typed ?? []));
+  return { kind, hidesBefore: true, message: withTyped(message, typed) };
+}
+
+/** Which results have been told so far, and on which line. */
+type Answers = {
+  /** The line of the message that holds the results of one that says nothing else; null: it says something new. */
+  readonly toldAt: (reading: MessageReading) => number | null;
+  readonly add: (reading: MessageReading, line: number) => void;
+};
+
+/**
+ * Gemini CLI records a result twice: with its call, in the message of the model, and as the message that brought it to the model. The first
+ * place counts.
+ */
+export function createAnswers(): Answers {
+  const lines = new Map<string, number>();
+  return {
+    toldAt: ({ decoded, isOnlyResults }) => {
+      const ids = isOnlyResults ? (decoded.results ?? []) : [];
+      const [line = null, ...others] = new Set(ids.map((id) => lines.get(id) ?? null));
+      return others.length === 0 ? line : null;
+    },
+    add: ({ decoded, isOnlyResults }, line) => {
+      if (!isOnlyResults) for (const call of decoded.results ?? []) lines.set(call, line);
+    },
+  };
+}

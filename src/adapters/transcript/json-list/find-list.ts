@@ -1,0 +1,134 @@
+/** Where something stands: the offset of its first byte, and the one behind its last. */
+type Range = { readonly start: number; readonly end: number };
+
+/** The elements of a list, or (of an object) its members with their keys; and where the value ends. */
+export type ListPlace = { readonly elements: readonly Range[]; readonly end: number };
+
+export type ListShape = {
+  /** The keys under which the list may stand in the value. */
+  readonly keys: readonly string[];
+  /** list: `[…]`. members: an object whose members are the elements. */
+  readonly kind: 'list' | 'members';
+  /** The value may itself be the list. */
+  readonly orItself?: boolean;
+};
+
+const COLON = 0x3a;
+
+/** The list in a value that begins at `at`; null: it has no such list or two of them, or is no JSON. */
+export function findList(bytes: Uint8Array, at: number, shape: ListShape): ListPlace | null {
+  if (shape.orItself === true && bytes[at] === OPEN_LIST) return rangesIn(bytes, at, 'list');
+  if (bytes[at] !== OPEN_OBJECT) return null;
+  const opening = shape.kind === 'list' ? OPEN_LIST : OPEN_OBJECT;
+  let found: readonly Range[] | null = null;
+  const members = rangesIn(bytes, at, 'members');
+  if (members === null) return null;
+  for (const member of members.elements) {
+    const key = readKey(bytes, member.start);
+    if (key === null) return null;
+    if (!shape.keys.includes(key.name) || bytes[key.valueAt] !== opening) continue;
+    const list = rangesIn(bytes, key.valueAt, shape.kind);
+    if (list === null || found !== null) return null;
+    found = list.elements;
+  }
+  return found === null ? null : { elements: found, end: members.end };
+}
+
+/** The elements of the list, or the members of the object, that begins at `at`. */
+function rangesIn(bytes: Uint8Array, at: number, kind: ListShape['kind']): ListPlace | null {
+  const closing = kind === 'list' ? CLOSE_LIST : CLOSE_OBJECT;
+  const elements: Range[] = [];
+  let next = skipSpace(bytes, at + 1);
+  if (bytes[next] === closing) return { elements, end: next + 1 };
+  for (;;) {
+    const valueAt = kind === 'list' ? next : (readKey(bytes, next)?.valueAt ?? -1);
+    const end = valueAt < 0 ? -1 : skipValue(bytes, valueAt);
+    if (end < 0) return null;
+    elements.push({ start: next, end });
+    const after = skipSpace(bytes, end);
+    if (bytes[after] === closing) return { elements, end: after + 1 };
+    if (bytes[after] !== COMMA) return null;
+    next = skipSpace(bytes, after + 1);
+  }
+}
+
+function readKey(bytes: Uint8Array, at: number): { readonly name: string; readonly valueAt: number } | null {
+  if (bytes[at] !== 0x22) return null;
+  const end = skipString(bytes, at);
+  if (end < 0) return null;
+  const colon = skipSpace(bytes, end);
+  if (bytes[colon] !== COLON) return null;
+  const valueAt = skipSpace(bytes, colon + 1);
+  const name = Buffer.from(bytes.subarray(at + 1, end - 1)).toString('utf8');
+  return { name: name.includes('\\') ? unescapeKey(name) : name, valueAt };
+}
+
+/** JSON may write any character of a key as an escape. */
+function unescapeKey(name: string): string {
+  try {
+    return String(JSON.parse(`"${name}"`));
+  } catch {
+    return name; // no JSON: the value that it stands in is none either
+  }
+}
+
+/** An element without the comma and the white space that part it from the next; a comma alone parts nothing, and stays. */
+export function trimElement(bytes: Uint8Array): Uint8Array {
+  let end = bytes.length;
+  while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
+  if (bytes[end - 1] !== COMMA || skipSpace(bytes, 0) === end - 1) return bytes.subarray(0, end);
+  end -= 1;
+  while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
+  return bytes.subarray(0, end);
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+export const COMMA = 0x2c;
+export const OPEN_LIST = 0x5b;
+export const CLOSE_LIST = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** The first byte from `at` on that is no white space. */
+export function skipSpace(bytes: Uint8Array, at: number): number {
+  let next = at;
+  while (isSpace(bytes[next])) next += 1;
+  return next;
+}
+
+export function isSpace(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
+}
+
+/** Behind the string that begins at `at`; -1: it does not end. */
+function skipString(bytes: Uint8Array, at: number): number {
+  for (let quote = bytes.indexOf(QUOTE, at + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
+    let before = quote - 1;
+    while (bytes[before] === BACKSLASH) before -= 1;
+    if ((quote - before) % 2 === 1) return quote + 1;
+  }
+  return -1;
+}
+
+/** Behind the value that begins at `at`, as far as brackets and quotes tell; -1: it does not end. */
+export function skipValue(bytes: Uint8Array, at: number): number {
+  let depth = 0;
+  for (let next = at; next < bytes.length;) {
+    const byte = bytes[next];
+    if (byte === QUOTE) {
+      next = skipString(bytes, next);
+      if (next < 0) return -1;
+      if (depth === 0) return next;
+      continue;
+    }
+    const closes = byte === CLOSE_LIST || byte === CLOSE_OBJECT;
+    if (depth === 0 && (closes || byte === COMMA || isSpace(byte))) return next > at ? next : -1;
+    if (byte === OPEN_LIST || byte === OPEN_OBJECT) depth += 1;
+    next += 1;
+    if (!closes) continue;
+    depth -= 1;
+    if (depth === 0) return next;
+  }
+  return depth === 0 && bytes.length > at ? bytes.length : -1;
+}

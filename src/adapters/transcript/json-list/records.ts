@@ -1,0 +1,153 @@
+import type { Json, LineParse } from '../../../ports/json.ts';
+import type { RawRecord, Records } from '../../../ports/records.ts';
+import { parseJsonLine } from '../json-lines.ts';
+import {
+  CLOSE_LIST,
+  COMMA,
+  findList,
+  isSpace,
+  type ListPlace,
+  type ListShape,
+  OPEN_LIST,
+  skipSpace,
+  skipValue,
+  trimElement,
+} from './find-list.ts';
+import { placeBehind, splitUnits, type Unit, type UnitKind } from './units.ts';
+
+/** How a format's conversations stand in a file, and where each has its list of messages. */
+export type ListedShape = ListShape & { readonly unit: UnitKind };
+
+/**
+ * Conversations that are values with a list of messages in them. Of such a value all up to the first element is one record, each element with
+ * the comma and white space behind it is one, and all behind the last element is one: bytes that stay are never written anew. A value
+ * without a list, or with an empty one, is one record; what is no JSON is a record that cannot be parsed, or has a fault.
+ */
+export function createListRecords(shape: ListedShape): Records {
+  return {
+    split: (pieces, start) => splitRecords(pieces, start, shape),
+    trim: trimElement,
+    parse: (bytes) => parseElement(bytes, shape.kind),
+  };
+}
+
+function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: ListedShape): Generator<RawRecord> {
+  let line = 0;
+  let list = 0;
+  let isInList = false;
+  for (const unit of splitUnits(pieces, shape.unit, from)) {
+    if (unit.isFirst) isInList = shape.unit === 'element' && unit.bytes[skipSpace(unit.bytes, 0)] === OPEN_LIST;
+    const { parts, fault } = takeApart(unit, { shape, isInList });
+    if (parts.length > 0 && parts[0]?.around !== undefined) list += 1;
+    for (const { start, end, around } of parts) {
+      const bytes = unit.bytes.subarray(start, end);
+      line += 1;
+      yield {
+        line,
+        start: unit.start + start,
+        bytes,
+        eolLength: around === undefined && parts.length > 1 ? 0 : eolLengthOf(bytes),
+        ...((around !== undefined || parts.length > 1) && { list }),
+        ...(around !== undefined && { around }),
+        ...(fault !== null && { fault }),
+        findPlace: () => {
+          const { fileLine, column } = placeBehind(unit, start);
+          return { line: fileLine, column };
+        },
+      };
+    }
+  }
+}
+
+type Part = { readonly start: number; readonly end: number; readonly around?: Json };
+type Parts = { readonly parts: readonly Part[]; readonly fault: string | null };
+
+function takeApart(
+  unit: Unit,
+  { shape, isInList }: { readonly shape: ListedShape; readonly isInList: boolean },
+): Parts {
+  const { bytes } = unit;
+  const inOrder = (...parts: readonly Part[]): Parts => ({ parts, fault: null });
+  const whole: Part = { start: 0, end: bytes.length };
+  // Before the first element of a list stands its bracket.
+  const at = skipSpace(bytes, isInList && unit.isFirst ? skipSpace(bytes, 0) + 1 : 0);
+  const end = at < bytes.length ? skipValue(bytes, at) : -1;
+  if (end < 0) return inOrder(whole);
+  const fault = findFaultBehind(unit, end, isInList);
+  if (fault !== null) return { parts: [whole], fault };
+  const found = findList(bytes, at, shape);
+  const around = readAround(bytes, { start: at, end }, found);
+  if (around === undefined) return inOrder(whole);
+  const elements = found?.elements ?? [];
+  const first = elements[0];
+  const last = elements.at(-1);
+  if (first === undefined || last === undefined) return inOrder({ ...whole, around });
+  return inOrder(
+    { start: 0, end: first.start, around },
+    ...elements.map((element, index): Part => ({
+      start: element.start,
+      end: elements[index + 1]?.start ?? element.end,
+    })),
+    { start: last.end, end: bytes.length, around: null },
+  );
+}
+
+/** Behind a value stands nothing but white space, and in a list a comma, or its end where the file ends; null: so it is. */
+function findFaultBehind({ bytes, isLast }: Unit, end: number, isInList: boolean): string | null {
+  const rest = bytes.subarray(end).filter((byte) => !isSpace(byte));
+  const [byte] = rest;
+  const isComma = rest.length === 1 && byte === COMMA;
+  if (isInList && isLast && (rest.length === 0 || isComma)) return 'not valid JSON (the list does not end)';
+  const isInOrder = isInList ? rest.length === 1 && byte === (isLast ? CLOSE_LIST : COMMA) : rest.length === 0;
+  return isInOrder ? null : 'not valid JSON (something follows the value)';
+}
+
+/** The value with an empty list; undefined: it is no JSON. */
+function readAround(
+  bytes: Uint8Array,
+  value: { readonly start: number; readonly end: number },
+  found: ListPlace | null,
+): Json | undefined {
+  const first = found?.elements[0];
+  const last = found?.elements.at(-1);
+  const text =
+    first === undefined || last === undefined
+      ? bytes.subarray(value.start, value.end)
+      : Buffer.concat([bytes.subarray(value.start, first.start), bytes.subarray(last.end, value.end)]);
+  const parsed = parseJsonLine(text);
+  return parsed.ok ? parsed.value : undefined;
+}
+
+function eolLengthOf(bytes: Uint8Array): number {
+  if (bytes.at(-1) !== 0x0a) return 0;
+  return bytes.at(-2) === 0x0d ? 2 : 1;
+}
+
+const QUOTE = 0x22;
+const SPACE = 0x20;
+
+/**
+ * An element, or a member `"key": value` as an object of its own. What is no JSON may be a whole stretch of the file, with the list's bracket
+ * before it.
+ */
+function parseElement(bytes: Uint8Array, kind: ListShape['kind']): LineParse {
+  if (kind === 'members' && bytes[0] === QUOTE) {
+    const member = parseJsonLine(asObject(bytes));
+    return member.ok ? member : { ...member, column: Math.max(1, member.column - 1) };
+  }
+  const element = parseJsonLine(bytes);
+  if (element.ok || bytes[skipSpace(bytes, 0)] !== OPEN_LIST) return element;
+  const stretch = parseJsonLine(withoutBracket(bytes));
+  return stretch.ok ? element : stretch;
+}
+
+function asObject(member: Uint8Array): Uint8Array {
+  return Buffer.concat([Buffer.from('{'), member, Buffer.from('}')]);
+}
+
+/** A blank in its place: columns stay what they are. */
+function withoutBracket(bytes: Uint8Array): Uint8Array {
+  const copy = Uint8Array.from(bytes);
+  copy[skipSpace(bytes, 0)] = SPACE;
+  return copy;
+}

@@ -1,0 +1,147 @@
+import { isAscii } from 'node:buffer';
+import { isSpace } from './find-list.ts';
+
+/** A stretch of a file with one value in it; units tile the file. */
+export type Unit = {
+  readonly bytes: Uint8Array;
+  /** Byte offset in the file. */
+  readonly start: number;
+  /** Where in the file it begins, both from 1, the column in characters. */
+  readonly fileLine: number;
+  readonly column: number;
+  /** Nothing of the file stands before it; nothing stands behind it. */
+  readonly isFirst: boolean;
+  readonly isLast: boolean;
+};
+
+/** Where the values stand: one a line; the elements of a list that is the whole file; the file itself. */
+export type UnitKind = 'line' | 'element' | 'file';
+
+const LF = 0x0a;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/** The units of a file, one at a time in memory. A unit's bytes are only valid until the next one is asked for. */
+export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: number): Generator<Unit> {
+  const pending = createPending();
+  const findEnd = END_FINDERS[kind]();
+  let start = from;
+  let place = { fileLine: 1, column: 1 };
+  const take = (length: number, isLast: boolean): Unit => {
+    const unit = { bytes: pending.take(length), start, ...place, isFirst: start === from, isLast };
+    start += length;
+    place = placeBehind(unit, length);
+    return unit;
+  };
+  for (const piece of pieces) {
+    pending.append(piece);
+    for (let end = findEnd(pending.view()); end > 0; end = findEnd(pending.view())) yield take(end, false);
+  }
+  const rest = pending.view().length;
+  if (rest > 0) yield take(rest, true);
+}
+
+/** The place in the file of what stands behind so many bytes of a unit. */
+export function placeBehind(
+  { bytes, fileLine, column }: Pick<Unit, 'bytes' | 'fileLine' | 'column'>,
+  length: number,
+): Pick<Unit, 'fileLine' | 'column'> {
+  const before = bytes.subarray(0, length);
+  const lastEnd = before.lastIndexOf(LF);
+  if (lastEnd < 0) return { fileLine, column: column + countCharacters(before) };
+  let ends = 1;
+  for (let at = before.indexOf(LF); at < lastEnd; at = before.indexOf(LF, at + 1)) ends += 1;
+  return { fileLine: fileLine + ends, column: 1 + countCharacters(before.subarray(lastEnd + 1)) };
+}
+
+function countCharacters(bytes: Uint8Array): number {
+  if (isAscii(bytes)) return bytes.length;
+  let count = 0;
+  // All but the bytes that go on with a character.
+  for (let at = 0; at < bytes.length; at += 1) if (((bytes[at] ?? 0) & 0xc0) !== 0x80) count += 1;
+  return count;
+}
+
+/** Tells where the first unit of what is pending ends; 0: not here. It is asked again with more behind, or with what follows the unit. */
+type EndFinder = (pending: Uint8Array) => number;
+
+const END_FINDERS: { readonly [kind in UnitKind]: () => EndFinder } = {
+  line: createLineEnds,
+  element: createElementStarts,
+  file: () => () => 0,
+};
+
+function createLineEnds(): EndFinder {
+  let scanned = 0;
+  return (pending) => {
+    const at = pending.indexOf(LF, scanned);
+    scanned = at < 0 ? pending.length : 0;
+    return at + 1;
+  };
+}
+
+/** A unit ends where the next element of the outermost list begins. */
+function createElementStarts(): EndFinder {
+  let scanned = 0;
+  let depth = 0;
+  let isInString = false;
+  let isEscaped = false;
+  let isBetween = false; // a comma of the outermost list was seen, the next element was not
+  const step = (byte: number): void => {
+    if (isInString) {
+      if (isEscaped) isEscaped = false;
+      else if (byte === BACKSLASH) isEscaped = true;
+      else if (byte === QUOTE) isInString = false;
+    } else if (byte === QUOTE) isInString = true;
+    else if (byte === 0x5b || byte === 0x7b) depth += 1;
+    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    else if (byte === COMMA && depth === 1) isBetween = true;
+  };
+  return (pending) => {
+    for (; scanned < pending.length; scanned += 1) {
+      const byte = pending[scanned] ?? 0;
+      if (isBetween && !isSpace(byte)) {
+        isBetween = false;
+        const end = scanned;
+        scanned = 0;
+        return end;
+      }
+      step(byte);
+    }
+    return 0;
+  };
+}
+
+/** Bytes that were read and not yet given out. */
+function createPending(): {
+  readonly append: (piece: Uint8Array) => void;
+  readonly view: () => Uint8Array;
+  readonly take: (length: number) => Uint8Array;
+} {
+  let buffer = Buffer.allocUnsafe(1024 * 1024);
+  let begin = 0;
+  let end = 0;
+  const append = (piece: Uint8Array): void => {
+    if (end + piece.length > buffer.length) {
+      const held = end - begin;
+      const isTooSmall = held + piece.length > buffer.length;
+      // What was given out is a view into the old buffer; it is not valid any more.
+      const target = isTooSmall ? Buffer.allocUnsafe((held + piece.length) * 2) : buffer;
+      buffer.copy(target, 0, begin, end);
+      buffer = target;
+      begin = 0;
+      end = held;
+    }
+    buffer.set(piece, end);
+    end += piece.length;
+  };
+  return {
+    append,
+    view: () => buffer.subarray(begin, end),
+    take: (length) => {
+      begin += length;
+      return buffer.subarray(begin - length, begin);
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  findWorkingFolder,
+  readIsoTime,
+  readMilliseconds,
+  readSeconds,
+} from '../../../src/adapters/transcript/json.ts';
+import { findCodec } from '../../../src/adapters/transcript/registry.ts';
+
+test('an ISO time is read with its offset', () => {
+  assert.deepEqual(readIsoTime('2026-03-01T10:00:00.250Z'), new Date('2026-03-01T10:00:00.250Z'));
+  assert.deepEqual(readIsoTime('2026-03-01T12:00+02:00'), new Date('2026-03-01T10:00:00Z'));
+});
+
+test('text that says no offset, or no time that there is, is no time', () => {
+  for (const value of ['2026-03-01T10:00:00', '2026-03-01', '2026-13-41T10:00:00Z', 'now', '', 1772359200000, null]) {
+    assert.equal(readIsoTime(value), null);
+  }
+});
+
+test('numbers are read in the unit that is asked for, and numbers beyond all dates are no time', () => {
+  assert.deepEqual(readSeconds(1772359200.25), new Date('2026-03-01T10:00:00.250Z'));
+  assert.deepEqual(readMilliseconds(1772359200000), new Date('2026-03-01T10:00:00Z'));
+  assert.deepEqual([readSeconds(1e300), readMilliseconds(1e300), readSeconds('1772359200')], [null, null, null]);
+});
+
+test('the folder that was worked in is that of the first record that names one', () => {
+  assert.equal(
+    findWorkingFolder()([
+      { type: 'summary', leafUuid: 'u' },
+      { type: 'user', cwd: '/work/harbor', parentUuid: null },
+      { type: 'user', cwd: '/work/pier' },
+    ]),
+    '/work/harbor',
+  );
+});
+
+test('it is looked for where the format has it, and nowhere else', () => {
+  const find = findWorkingFolder('data', 'context');
+  assert.equal(find([{ cwd: '/a', data: { cwd: '/b', context: { cwd: '/work/harbor' } } }]), '/work/harbor');
+  assert.equal(find([{ cwd: '/a', data: { cwd: '/b', context: {} } }]), null);
+});
+
+test('records that name no folder tell of none, whatever they are', () => {
+  assert.equal(findWorkingFolder()([{ type: 'summary' }, null, 7, { cwd: 3 }]), null);
+  assert.equal(findWorkingFolder('payload')([{ payload: [] }, null, { payload: { cwd: 3 } }]), null);
+});
+
+for (const [format, record] of [
+  ['claude-code', { type: 'user', cwd: '/work/harbor' }],
+  ['codex', { type: 'session_meta', payload: { cwd: '/work/harbor' } }],
+  ['pi', { type: 'session', cwd: '/work/harbor' }],
+  ['copilot', { type: 'session.start', data: { context: { cwd: '/work/harbor' } } }],
+] as const) {
+  test(`${format} has it where its producer writes it`, () => {
+    assert.equal(findCodec(format)?.readProject?.([{}, record]), '/work/harbor');
+  });
+}
