@@ -1,8 +1,9 @@
 import type { LookupFailure } from '../app/contract/failure.ts';
-import { findMissed, type SettingsUse } from '../config/depend.ts';
+import { findMissed } from '../config/depend.ts';
 import { loadConfig, type LoadedConfig } from '../config/load.ts';
 import { nearestName } from '../config/nearest.ts';
 import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
+import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { Environment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
-import { hideCredentials } from './settings.ts';
+import { hideCredentials } from './setting.ts';
 
 /** Where a model is asked, and with what. The key is a secret: it is never shown. */
 export type ModelAccess = ServiceAccess & { readonly provider: ServiceName; readonly model: string };

@@ -1,13 +1,8 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import { type ResolvedSettings, resolveSettings, type SettingFlags } from './resolve.ts';
-import { joinConfig } from './settings.ts';
-
-/**
- * What a command uses settings for. selection: which messages stay, and the order of summaries; model: requests to a service, and their cost;
- * archive: which one is opened; embedding: vectors.
- */
-export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding';
+import type { SettingsUse } from './setting.ts';
+import { findSetting, joinConfig, valueAt } from './settings.ts';
 
 export type ConfigUse = {
   readonly config: LoadedConfig;
@@ -31,39 +26,8 @@ export function findMissed({ config, flags, surroundings, uses }: ConfigUse): re
   );
 }
 
-const MODEL_KEYS: readonly string[] = [
-  'provider',
-  'name',
-  'base_url',
-  'api_key',
-  'api_key_env',
-  'prompt',
-  'compaction_timeout',
-  'compaction_max_retries',
-  'max_consecutive_failures',
-  'requests_per_minute',
-  'input_tokens_per_minute',
-  'output_tokens_per_minute',
-  'max_tokens_field',
-  'fallback',
-  'appendix_share',
-];
-
 function usesOf(table: string, key: string): readonly SettingsUse[] {
-  switch (table) {
-    case 'archive':
-      return ['archive'];
-    case 'embedding':
-      return ['embedding'];
-    case 'privacy':
-      return ['model', 'embedding'];
-    case 'prices':
-      return ['model'];
-    case 'summarization':
-      return MODEL_KEYS.includes(key) ? ['model'] : ['selection'];
-    default:
-      return ['selection'];
-  }
+  return table === 'prices' ? ['model'] : (findSetting([table, key])?.uses ?? ['selection']);
 }
 
 function isAtWork(use: SettingsUse, { summarization, embedding }: ResolvedSettings): boolean {
@@ -74,9 +38,6 @@ function isAtWork(use: SettingsUse, { summarization, embedding }: ResolvedSettin
 function differs(table: string, key: string, [asked, applied]: readonly [ResolvedSettings, ResolvedSettings]): boolean {
   // Not setting it is a third value: secrets are then masked for other machines only.
   if (table === 'privacy' && key === 'redact') return true;
-  const valueIn = (settings: ResolvedSettings): string | undefined => {
-    const keys = Object.entries(settings).find(([name]) => name === table)?.[1];
-    return JSON.stringify(Object.entries(keys ?? {}).find(([name]) => name === key)?.[1]);
-  };
+  const valueIn = (settings: ResolvedSettings): string | undefined => JSON.stringify(valueAt(settings, [table, key]));
   return valueIn(asked) !== valueIn(applied);
 }

@@ -2,7 +2,7 @@ import { assertNever, err, ok, type Result } from '../core/result.ts';
 import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type Surroundings } from './find.ts';
 import type { ConfigProblem, KeyLines } from './parse.ts';
 import type { ConfigText } from './read-config.ts';
-import type { ConfigFile } from './schema.ts';
+import { type ConfigFile, splitUntrusted } from './settings.ts';
 
 export type LoadedConfig = {
   readonly file: {
@@ -66,7 +66,7 @@ async function applyTrust(values: ConfigFile, trust: FileTrust): Promise<Pick<Lo
       return { values: {}, refused: values };
     case 'unknown':
     case 'changed':
-      return (await import('./settings.ts')).splitUntrusted(values);
+      return splitUntrusted(values);
     default:
       return assertNever(trust);
   }

@@ -1,8 +1,8 @@
 import type { Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
-import type { ConfigFile } from './schema.ts';
-import { hideCredentials } from './settings.ts';
+import { hideCredentials } from './setting.ts';
+import { type ConfigFile, findSetting, valueAt } from './settings.ts';
 
 export type Origin =
   | { readonly kind: 'default' }
@@ -42,12 +42,16 @@ type KeyPath = readonly [table: string, key: string];
 function toRows(tables: object, originOf: (path: KeyPath) => Origin): readonly SettingRow[] {
   return Object.entries(tables).flatMap(([table, keys]: [string, unknown]) =>
     Object.entries(keys ?? {}).map(([key, value]: [string, unknown]): SettingRow => {
-      const isSecret = key === 'api_key' && value !== null;
-      const isUrl = key === 'base_url';
+      const kind = findSetting([table, key])?.form.kind;
+      const isSecret = kind === 'secret' && value !== null;
       return {
         table,
         key,
-        value: isSecret ? '(set, not shown)' : typeof value === 'string' && isUrl ? hideCredentials(value) : value,
+        value: isSecret
+          ? '(set, not shown)'
+          : typeof value === 'string' && kind === 'url'
+            ? hideCredentials(value)
+            : value,
         isSecret,
         origin: originOf([table, key]),
       };
@@ -72,12 +76,9 @@ function originOf(
 }
 
 function isGiven(tables: object, path: KeyPath): boolean {
-  const table: unknown = Object.entries(tables).find(([name]) => name === path[0])?.[1];
-  if (typeof table !== 'object' || table === null) return false;
-  return Object.entries(table).some(([name, value]) => name === path[1] && value !== undefined);
+  return valueAt(tables, path) !== undefined;
 }
 
-function flagName([table, key]: KeyPath): string {
-  if (table === 'archive') return '--archive';
-  return key === 'name' ? '--model' : `--${key.replaceAll('_', '-')}`;
+function flagName(path: KeyPath): string {
+  return findSetting(path)?.flag ?? `--${path[1].replaceAll('_', '-')}`;
 }

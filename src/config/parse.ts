@@ -1,8 +1,9 @@
 import { parse, TomlError } from 'smol-toml';
 import { err, ok, type Result } from '../core/result.ts';
 import { nearestName } from './nearest.ts';
-import { type ConfigFile, configFileSchema } from './schema.ts';
-import { DEFAULT_SETTINGS, hideCredentials } from './settings.ts';
+import { configFileSchema } from './schema.ts';
+import { hideCredentials } from './setting.ts';
+import { type ConfigFile, DEFAULT_SETTINGS, findSetting, valueAt } from './settings.ts';
 
 export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLines };
 
@@ -73,22 +74,14 @@ function nearestKey(path: readonly string[]): string {
   return own === undefined ? nearest : `${own.table}.${nearest}`;
 }
 
-function valueAt(root: unknown, path: readonly string[]): unknown {
-  let value: unknown = root;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Object.entries(value).find(([name]) => name === key)?.[1];
-  }
-  return value;
-}
-
 const LONGEST_SHOWN = 60;
 
 /** A credential is not repeated, whatever is wrong with it. */
 function describeValue(path: readonly string[], value: unknown): string {
-  if (path.at(-1) === 'api_key') return 'a value that is not shown';
+  const kind = findSetting(path)?.form.kind;
+  if (kind === 'secret') return 'a value that is not shown';
   if (value === undefined) return 'nothing';
-  const shown = typeof value === 'string' && path.at(-1) === 'base_url' ? hideCredentials(value) : value;
+  const shown = typeof value === 'string' && kind === 'url' ? hideCredentials(value) : value;
   const text = shown instanceof Date ? String(shown) : JSON.stringify(shown);
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text;
 }

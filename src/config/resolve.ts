@@ -2,7 +2,8 @@ import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
 import { defaultArchivePath, type Surroundings } from './find.ts';
 import type { LoadedConfig } from './load.ts';
-import { DEFAULT_SETTINGS, type Settings, type SummarizationSettings } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { type Settings, SETTINGS, type SummarizationSettings, valueAt } from './settings.ts';
 
 /** Settings that the command line gives; undefined: it does not. */
 export type SettingFlags = {
@@ -18,66 +19,56 @@ export type ResolvedSettings = Settings & {
   readonly archive: { readonly path: string };
 };
 
-/** Flags win over the file, the file over the defaults. */
-export function resolveSettings(input: {
+type SettingsInput = {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
   readonly surroundings: Surroundings;
-}): ResolvedSettings {
-  const { config, flags, surroundings } = input;
-  const file = config.values;
-  const summarization: SummarizationSettings = {
-    ...DEFAULT_SETTINGS.summarization,
-    ...file.summarization,
-    ...defined(flags.summarization ?? {}),
-  };
-  const { provider } = summarization;
+};
+
+/** Flags win over the file, the file over the defaults. */
+export function resolveSettings(input: SettingsInput): ResolvedSettings {
+  const { summarization, archive, ...others } = layerSettings(input);
+  const { chunk_size: chunkSize, role_weight_tool: toolWeight, provider } = summarization;
+  const [file, flags] = [input.config.values.summarization, input.flags.summarization];
   return {
     summarization: {
       ...summarization,
-      chunk_size: summarization.chunk_size ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
-      role_weight_tool: summarization.role_weight_tool ?? summarization.role_weight_user,
-      // What is given for one run comes on top of what always holds.
-      rules: [...(file.summarization?.rules ?? []), ...(flags.summarization?.rules ?? [])],
-      drop_rules: [...(file.summarization?.drop_rules ?? []), ...(flags.summarization?.drop_rules ?? [])],
+      chunk_size: chunkSize ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
+      role_weight_tool: toolWeight ?? summarization.role_weight_user,
+      // Rules given for one run are added to those of the file.
+      rules: [...(file?.rules ?? []), ...(flags?.rules ?? [])],
+      drop_rules: [...(file?.drop_rules ?? []), ...(flags?.drop_rules ?? [])],
     },
-    transcript: { ...DEFAULT_SETTINGS.transcript, ...file.transcript, ...defined(flags.transcript ?? {}) },
-    archive: { path: archivePath(input) ?? defaultArchivePath(surroundings) },
-    embedding: { ...DEFAULT_SETTINGS.embedding, ...file.embedding },
-    privacy: {
-      ...DEFAULT_SETTINGS.privacy,
-      ...file.privacy,
-      redact_rules: fromFile(input, file.privacy?.redact_rules),
-    },
-    prices: { ...DEFAULT_SETTINGS.prices, ...file.prices },
+    archive: { path: archive.path ?? defaultArchivePath(input.surroundings) },
+    ...others,
   };
 }
 
-function archivePath(input: {
-  readonly config: LoadedConfig;
-  readonly flags: SettingFlags;
-  readonly surroundings: Surroundings;
-}): string | null {
+function layerSettings(input: SettingsInput): Settings {
   const { config, flags, surroundings } = input;
-  const given = flags.archive?.path ?? null;
-  return given === null ? fromFile(input, config.values.archive?.path) : resolve(surroundings.workingFolder, given);
+  const tables = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).map(([table, keys]) => {
+    const values = Object.entries(keys).map(([key, setting]) => {
+      const isPath = setting.form.kind === 'path';
+      const flag = valueAt(flags, [table, key]);
+      if (flag !== undefined)
+        return [key, isPath && typeof flag === 'string' ? resolve(surroundings.workingFolder, flag) : flag];
+      const value = valueAt(config.values, [table, key]);
+      if (value === undefined) return [key, setting.default];
+      return [key, isPath && typeof value === 'string' ? fromFile(input, value) : value];
+    });
+    return [table, Object.fromEntries(values)];
+  });
+  return { ...Object.fromEntries(tables), prices: config.values.prices ?? {} } as Settings; // same tables and keys as `Settings`
 }
 
-/** A path of the file is relative to the file, so that a project's config means the same in each of its folders. */
+/** A path in the file is relative to the file, so that a project's config means the same in each of its folders. */
 function fromFile(
-  { config: { file }, surroundings }: { readonly config: LoadedConfig; readonly surroundings: Surroundings },
-  path: string | undefined,
+  { config: { file }, surroundings }: Pick<SettingsInput, 'config' | 'surroundings'>,
+  path: string,
 ): string | null {
-  if (path === undefined || file === null) return null;
+  if (file === null) return null;
   if (path === '~' || path.startsWith('~/')) return join(surroundings.homeFolder, path.slice(1));
   return resolve(dirname(file.path), path);
-}
-
-/** Spreading an undefined value would erase what it overrides. */
-function defined<T extends object>(flags: T): Partial<T> {
-  const given: Partial<T> = { ...flags };
-  for (const key in given) if (given[key] === undefined) delete given[key];
-  return given;
 }
 
 /** What only the command line can ask for. */
@@ -127,12 +118,10 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
         ? {}
         : { appendixShare: summarization.appendix_share, requestTokens: DEFAULT_REQUEST_TOKENS }),
       ...(request.minRetention === undefined ? {} : { minRetention: request.minRetention }),
-      ...(summarization.compaction_timeout === null ? {} : { timeout: summarization.compaction_timeout }),
-      ...(summarization.compaction_max_retries === null ? {} : { maxRetries: summarization.compaction_max_retries }),
+      timeout: summarization.compaction_timeout,
+      maxRetries: summarization.compaction_max_retries,
       ...(summarization.max_chunk_tokens === null ? {} : { maxChunkTokens: summarization.max_chunk_tokens }),
-      ...(summarization.max_consecutive_failures === null
-        ? {}
-        : { maxConsecutiveFailures: summarization.max_consecutive_failures }),
+      maxConsecutiveFailures: summarization.max_consecutive_failures,
     },
     chunkOrder: summarization.chunk_order,
     keepSystem: summarization.keep_system,
@@ -143,7 +132,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
   };
 }
 
-/** Offline everything that goes is one batch, unless someone asked for chunks. */
+/** Offline, everything that leaves becomes one batch, unless someone asked for chunks. */
 function isOneBatch({
   provider,
   chunk_size: chunkSize,

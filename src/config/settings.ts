@@ -1,170 +1,186 @@
-import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG, DEFAULT_SUMMARY_TOKENS } from '../core/policy.ts';
-import type { ConfigFile } from './schema.ts';
+import {
+  type FileValueOf,
+  oneOf,
+  path,
+  secret,
+  type Setting,
+  text,
+  url,
+  type ValueOf,
+  wholeNumber,
+  yesOrNo,
+} from './setting.ts';
+import { SUMMARIZATION } from './summarization.ts';
 
-/** Tables and keys are those of the config file. Null: not set, and there is no default. */
-export type Settings = {
-  readonly summarization: SummarizationSettings;
-  readonly transcript: { readonly keep_invalid: boolean };
-  /** Null: the user's own archive (see `defaultArchivePath`). */
-  readonly archive: { readonly path: string | null };
-  readonly embedding: EmbeddingSettings;
-  readonly privacy: { readonly redact: boolean; readonly redact_rules: string | null };
-  readonly prices: { readonly [model: string]: { readonly input: number; readonly output: number } };
-};
+/** More than any model returns, and more than the index of vectors can hold. */
+const MAX_DIMENSIONS = 8192;
 
-/** Search by meaning; without a provider there is none. */
-type EmbeddingSettings = {
-  readonly provider: 'openai-compat' | 'ollama' | null;
-  readonly model: string | null;
-  readonly base_url: string | null;
-  readonly dimensions: number | null;
-  readonly api_key: string | null;
-  readonly api_key_env: string | null;
-  readonly requests_per_minute: number | null;
-  readonly input_tokens_per_minute: number | null;
-};
-
-export type SummarizationSettings = {
-  readonly provider: string;
-  readonly name: string | null;
-  readonly base_url: string | null;
-  readonly api_key: string | null;
-  readonly api_key_env: string | null;
-  /** Null: depends on the provider. The offline one then makes a single summary. */
-  readonly chunk_size: number | null;
-  readonly keep_recent: number;
-  readonly keep_recent_tokens: number;
-  readonly keep_system: boolean;
-  /** Of one chunk. */
-  readonly max_summary_tokens: number;
-  /** Of the single summary that the offline provider makes. */
-  readonly summary_tokens: number;
-  readonly clip_first: number;
-  readonly clip_last: number;
-  readonly prompt: string | null;
-  /** A share of `model_max_tokens`. */
-  readonly context_budget: number;
-  readonly model_max_tokens: number;
-  readonly chunk_order: 'importance' | 'chronological';
-  readonly max_chunk_tokens: number | null;
-  /** Milliseconds. */
-  readonly compaction_timeout: number | null;
-  readonly compaction_max_retries: number | null;
-  readonly max_consecutive_failures: number | null;
-  readonly requests_per_minute: number | null;
-  readonly input_tokens_per_minute: number | null;
-  readonly output_tokens_per_minute: number | null;
-  readonly max_tokens_field: 'max_tokens' | 'max_completion_tokens' | null;
-  readonly fallback: 'none' | 'extractive';
-  readonly appendix_share: number;
-  readonly keep_rules: boolean;
-  readonly rules: readonly string[];
-  readonly drop_rules: readonly string[];
-  readonly role_weight_system: number;
-  readonly role_weight_user: number;
-  readonly role_weight_assistant: number;
-  /** Null: the user's weight. */
-  readonly role_weight_tool: number | null;
-  readonly recency_decay: number;
-  readonly question_bonus: number;
-  readonly tool_call_bonus: number;
-  readonly keyword_bonus: number;
-  readonly important_keywords: readonly string[];
-  readonly content_length_weight: number;
-};
-
-export const PROVIDERS = ['extractive', 'anthropic', 'openai-compat', 'ollama'] as const;
-
-export const DEFAULT_SETTINGS: Settings = {
-  summarization: {
-    provider: 'extractive',
-    name: null,
-    base_url: null,
-    api_key: null,
-    api_key_env: null,
-    chunk_size: null,
-    keep_recent: DEFAULT_COMPACTION_CONFIG.keepRecent,
-    keep_recent_tokens: DEFAULT_COMPACTION_CONFIG.keepRecentTokens,
-    keep_system: true,
-    max_summary_tokens: DEFAULT_COMPACTION_CONFIG.maxSummaryTokens,
-    summary_tokens: DEFAULT_SUMMARY_TOKENS,
-    clip_first: DEFAULT_COMPACTION_CONFIG.clipFirst,
-    clip_last: DEFAULT_COMPACTION_CONFIG.clipLast,
-    prompt: DEFAULT_COMPACTION_CONFIG.prompt,
-    context_budget: 0.8,
-    model_max_tokens: DEFAULT_COMPACTION_CONFIG.modelMaxTokens,
-    chunk_order: 'importance',
-    max_chunk_tokens: null,
-    compaction_timeout: DEFAULT_COMPACTION_CONFIG.timeout,
-    compaction_max_retries: DEFAULT_COMPACTION_CONFIG.maxRetries,
-    max_consecutive_failures: DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures,
-    requests_per_minute: null,
-    input_tokens_per_minute: null,
-    output_tokens_per_minute: null,
-    max_tokens_field: null,
-    fallback: 'none',
-    appendix_share: 0.25,
-    keep_rules: true,
-    rules: [],
-    drop_rules: [],
-    role_weight_system: DEFAULT_SCORING_CONFIG.roleWeightSystem,
-    role_weight_user: DEFAULT_SCORING_CONFIG.roleWeightUser,
-    role_weight_assistant: DEFAULT_SCORING_CONFIG.roleWeightAssistant,
-    role_weight_tool: null,
-    recency_decay: DEFAULT_SCORING_CONFIG.recencyDecay,
-    question_bonus: DEFAULT_SCORING_CONFIG.questionBonus,
-    tool_call_bonus: DEFAULT_SCORING_CONFIG.toolCallBonus,
-    keyword_bonus: DEFAULT_SCORING_CONFIG.keywordBonus,
-    important_keywords: DEFAULT_SCORING_CONFIG.importantKeywords,
-    content_length_weight: DEFAULT_SCORING_CONFIG.contentLengthWeight,
+/**
+ * Every key of the configuration, by table, in the order in which it is shown. The types below, the defaults, the zod schema, `config show`,
+ * config.toml.example and config.schema.json all come from here. [prices] is apart, because its keys are names of models.
+ */
+export const SETTINGS = {
+  summarization: SUMMARIZATION,
+  transcript: {
+    keep_invalid: yesOrNo({
+      default: false,
+      doc: 'Whether lines that are not JSON are carried along byte for byte, instead of being an error.',
+    }),
   },
-  transcript: { keep_invalid: false },
-  archive: { path: null },
+  archive: {
+    path: path({
+      default: null,
+      usual: '~/.local/share/compact/archive.db',
+      uses: ['archive'],
+      flag: '--archive',
+      doc: "The archive of everything that leaves a transcript. Relative to this file's folder; ~ is your home. The default follows $XDG_DATA_HOME.",
+    }),
+  },
   embedding: {
-    provider: null,
-    model: null,
-    base_url: null,
-    dimensions: null,
-    api_key: null,
-    api_key_env: null,
-    requests_per_minute: null,
-    input_tokens_per_minute: null,
+    provider: oneOf(['openai-compat', 'ollama'], {
+      default: null,
+      example: 'ollama',
+      uses: ['embedding'],
+      doc: 'Search by meaning: who turns texts into vectors. Without it, the archive is searched by words.',
+    }),
+    model: text({
+      default: null,
+      example: 'some-embedding-model',
+      uses: ['embedding'],
+      doc: 'The embedding model.',
+    }),
+    base_url: url({
+      default: null,
+      example: 'http://localhost:11434/v1',
+      uses: ['embedding'],
+      doc: 'Where the model is. The defaults are those of [summarization].',
+    }),
+    dimensions: wholeNumber({
+      min: 1,
+      max: MAX_DIMENSIONS,
+      default: null,
+      example: 768,
+      unit: 'numbers',
+      uses: ['embedding'],
+      doc: 'The length of a vector, for a model that offers several. After a change of model or length, run `compact archive embed`.',
+    }),
+    api_key: secret({
+      default: null,
+      example: '…',
+      uses: ['embedding'],
+      doc: 'The API key. It is safer in the environment: OPENAI_API_KEY, or the variable that api_key_env names.',
+    }),
+    api_key_env: text({
+      default: null,
+      example: 'MY_KEY',
+      uses: ['embedding'],
+      doc: 'The environment variable that holds the API key.',
+    }),
+    requests_per_minute: wholeNumber({
+      min: 1,
+      default: null,
+      example: 500,
+      unit: 'requests',
+      uses: ['embedding'],
+      doc: "The service's limit.",
+    }),
+    input_tokens_per_minute: wholeNumber({
+      min: 1,
+      default: null,
+      example: 1_000_000,
+      unit: 'tokens',
+      uses: ['embedding'],
+      doc: "The service's limit on what is sent.",
+    }),
   },
-  privacy: { redact: true, redact_rules: null },
-  prices: {},
-};
+  privacy: {
+    redact: yesOrNo({
+      default: true,
+      uses: ['model', 'embedding'],
+      doc: 'Whether secrets are masked in what is sent to a model. Not set: only for models on other machines. The archive keeps the original.',
+    }),
+    redact_rules: path({
+      default: null,
+      example: 'gitleaks.toml',
+      uses: ['model', 'embedding'],
+      doc: "More rules for that, in gitleaks' format. Relative to this file's folder; ~ is your home.",
+    }),
+  },
+} as const;
 
-/** A URL as it may be shown: without a name and a password before the host. Any text will do. */
-export function hideCredentials(url: string): string {
-  const start = /^(?:https?:[/\\]*|[a-z][a-z\d+.-]*:\/\/)/i.exec(url)?.[0].length ?? 0;
-  const authority = /^[^/\\?#]*/.exec(url.slice(start))?.[0] ?? '';
-  const at = authority.lastIndexOf('@');
-  return at === -1 ? url : `${url.slice(0, start)}…${url.slice(start + at)}`;
+type Tables = typeof SETTINGS;
+type TableName = keyof Tables;
+
+/** What a model costs, per million tokens, in any currency. */
+type Prices = { readonly [model: string]: { readonly input: number; readonly output: number } };
+
+/** The settings that apply, by the tables and keys of the file. Null: not set, and there is no default. */
+export type Settings = {
+  readonly [T in TableName]: { readonly [K in keyof Tables[T]]: ValueOf<Tables[T][K]> };
+} & { readonly prices: Prices };
+
+export type SummarizationSettings = Settings['summarization'];
+
+/** What a file sets. */
+export type ConfigFile = {
+  readonly [T in TableName]?: { readonly [K in keyof Tables[T]]?: FileValueOf<Tables[T][K]> };
+} & { readonly prices?: Prices };
+
+/** Derived from `SETTINGS`, which has the same tables and keys. */
+export const DEFAULT_SETTINGS = {
+  ...Object.fromEntries(
+    Object.entries(SETTINGS).map(([table, keys]) => [
+      table,
+      Object.fromEntries(Object.entries<Setting>(keys).map(([key, setting]) => [key, setting.default])),
+    ]),
+  ),
+  prices: {},
+} as Settings;
+
+/** Null: there is no such key, or it is a model's name in [prices]. */
+export function findSetting([table = '', key = '']: readonly string[]): Setting | null {
+  const keys = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).find(([name]) => name === table)?.[1] ?? {};
+  return Object.hasOwn(keys, key) ? (keys[key] ?? null) : null;
+}
+
+/** The value at a path of tables and keys; undefined: there is none. */
+export function valueAt(root: unknown, path: readonly string[]): unknown {
+  let value: unknown = root;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Object.entries(value).find(([name]) => name === key)?.[1];
+  }
+  return value;
 }
 
 /** The settings of a file that apply, and those that would need trust. */
-export type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };
+type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };
 
-/**
- * Without trust a project's file may set the numbers of [summarization] and nothing else: none of them decides what is sent, or where to. Retries could
- * cost any amount of money when the user names a model, so their number may only be lowered.
- */
-export function splitUntrusted({ summarization = {}, ...others }: ConfigFile): SplitConfig {
-  const allowed = Object.fromEntries(Object.entries(summarization).filter(isHarmless));
-  const refused = Object.fromEntries(Object.entries(summarization).filter((entry) => !isHarmless(entry)));
-  return {
-    values: { summarization: allowed },
-    refused: { ...(Object.keys(refused).length === 0 ? {} : { summarization: refused }), ...others },
-  };
+/** Splits what a project's file sets: only the settings that say so apply without trust. None of those decides what is sent, or where to. */
+export function splitUntrusted(config: ConfigFile): SplitConfig {
+  const values = pick(config, (path, value) => isHarmless(path, value));
+  return { values: { summarization: {}, ...values }, refused: pick(config, (path, value) => !isHarmless(path, value)) };
 }
 
-function isHarmless([key, value]: readonly [string, unknown]): boolean {
-  if (typeof value !== 'number') return false;
-  const usual = DEFAULT_SETTINGS.summarization.compaction_max_retries;
-  return key !== 'compaction_max_retries' || usual === null || value <= usual;
+function isHarmless(path: readonly string[], value: unknown): boolean {
+  const setting = findSetting(path);
+  if (setting?.untrusted === undefined) return false;
+  return setting.untrusted === 'any' || Number(value) <= Number(setting.default);
+}
+
+function pick(config: ConfigFile, isPicked: (path: readonly string[], value: unknown) => boolean): ConfigFile {
+  const tables = Object.entries<object>(config).map(([table, keys]): [string, object] => {
+    const entries: readonly [string, unknown][] = Object.entries(keys);
+    return [table, Object.fromEntries(entries.filter(([key, value]) => isPicked([table, key], value)))];
+  });
+  return Object.fromEntries(tables.filter(([, keys]) => Object.keys(keys).length > 0));
 }
 
 /** Undoes `splitUntrusted`. */
 export function joinConfig({ values, refused }: SplitConfig): ConfigFile {
-  return { ...values, ...refused, summarization: { ...values.summarization, ...refused.summarization } };
+  const [kept, added]: readonly (readonly [string, object][])[] = [Object.entries(values), Object.entries(refused)];
+  const tables = Map.groupBy([...(kept ?? []), ...(added ?? [])], ([table]) => table);
+  return Object.fromEntries(
+    Array.from(tables, ([table, parts]) => [table, Object.assign({}, ...parts.map(([, keys]) => keys))]),
+  );
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { findMissed, type SettingsUse } from '../../src/config/depend.ts';
+import { findMissed } from '../../src/config/depend.ts';
+import type { SettingsUse } from '../../src/config/setting.ts';
 import type { SettingFlags } from '../../src/config/resolve.ts';
-import type { ConfigFile } from '../../src/config/schema.ts';
+import type { ConfigFile } from '../../src/config/settings.ts';
 import { configOf, surroundingsOf } from './fakes.ts';
 
 const ALL: readonly SettingsUse[] = ['selection', 'model', 'archive', 'embedding'];

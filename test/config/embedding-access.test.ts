@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { type EmbeddingAccess, resolveEmbeddingAccess } from '../../src/config/access.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
-import type { ConfigFile } from '../../src/config/schema.ts';
+import type { ConfigFile } from '../../src/config/settings.ts';
 import type { Result } from '../../src/core/result.ts';
 import { configOf, surroundingsOf } from './fakes.ts';
 

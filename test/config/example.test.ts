@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { Ajv2020 as Ajv } from 'ajv/dist/2020.js';
+import { parse } from 'smol-toml';
 import { parseConfig } from '../../src/config/parse.ts';
 import { resolveSettings } from '../../src/config/resolve.ts';
-import { configFileSchema } from '../../src/config/schema.ts';
-import { DEFAULT_SETTINGS } from '../../src/config/settings.ts';
+import { DEFAULT_SETTINGS, SETTINGS } from '../../src/config/settings.ts';
+import { CONFIG_FILES } from '../support/config-files.ts';
 import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 
 const example = readFileSync(new URL('../../config.toml.example', import.meta.url), 'utf8');
@@ -51,11 +53,39 @@ test('every key is in the example once: with its default if it has one, else wit
   assert.deepEqual([...withDefault, ...withExample].toSorted(), keysOf(DEFAULT_SETTINGS).toSorted());
 });
 
-test('the schema knows exactly the keys that have a place in the settings', () => {
-  const known = Object.entries(configFileSchema.shape).map(([table, schema]) => {
-    const inner = schema.unwrap();
-    return [table, 'shape' in inner ? Object.keys(inner.shape) : []];
+for (const { name, build } of CONFIG_FILES) {
+  test(`${name} is what the settings give (node test/support/config-files.ts writes it)`, () => {
+    assert.equal(readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8'), build());
   });
-  const settings = Object.entries(DEFAULT_SETTINGS).map(([table, keys]) => [table, Object.keys(keys)]);
-  assert.deepEqual(known, settings);
+}
+
+const validate = new Ajv({ allowUnionTypes: true }).compile(
+  JSON.parse(readFileSync(new URL('../../config.schema.json', import.meta.url), 'utf8')),
+);
+
+test('the JSON Schema takes every key of the example', () => {
+  const everything = parse(example.replaceAll(/^#:? (?=["a-z_-]+ = )/gm, ''));
+  assert.deepEqual(Object.keys(everything), [...Object.keys(SETTINGS), 'prices']);
+  assert.ok(validate(everything), JSON.stringify(validate.errors));
+});
+
+test('the JSON Schema refuses what the program refuses, and takes what it takes', () => {
+  for (const [text, isRight] of [
+    ['[summarization]\nkeep_recent = "30k"', true],
+    ['[summarization]\nkeep_recent = -1', false],
+    ['[summarization]\nkeep_recent = "many"', false],
+    ['[summarization]\nkeep_recents = 1', false],
+    ['[summarization]\nprovider = "none"', false],
+    ['[summarization]\ncontext_budget = 0', false],
+    ['[summarization]\ncontext_budget = 1', true],
+    ['[summarization]\nbase_url = "localhost"', false],
+    ['[summarization]\nrules = "one"', false],
+    ['[embedding]\ndimensions = 8193', false],
+    ['[privacy]\nredact = 1', false],
+    ['[prices]\n"m" = { input = 1 }', false],
+    ['[other]', false],
+  ] as const) {
+    assert.equal(validate(parse(text)), isRight, text);
+    assert.equal(parseConfig(text, 'c').ok, isRight, text);
+  }
 });

@@ -1,7 +1,7 @@
 import type { ConfigPlace, Surroundings } from '../../src/config/find.ts';
 import type { LoadedConfig } from '../../src/config/load.ts';
 import type { KeyLines } from '../../src/config/parse.ts';
-import type { ConfigFile } from '../../src/config/schema.ts';
+import type { ConfigFile } from '../../src/config/settings.ts';
 
 /** Who runs the test, whose own the files of a test are. */
 export const USER_ID = process.geteuid?.() ?? null;

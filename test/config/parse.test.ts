@@ -86,7 +86,7 @@ for (const [text, problem] of [
   ['[summarization]\nkeep_system = "yes"', 'must be true or false'],
   ['[summarization]\nprompt = ""', 'must not be empty'],
   ['[summarization]\nbase_url = "localhost:11434"', 'must be an http or https URL'],
-  ['[summarization]\nimportant_keywords = "error"', 'must be a list of texts'],
+  ['[summarization]\nimportant_keywords = "error"', 'must be a list of strings'],
   ['summarization = 3', 'must be a table'],
   ['[prices]\nm = { input = -1, output = 1 }', 'must be a number of 0 or more'],
 ] as const) {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseConfig } from '../../src/config/parse.ts';
-import type { ConfigFile } from '../../src/config/schema.ts';
-import { DEFAULT_SETTINGS, joinConfig, splitUntrusted } from '../../src/config/settings.ts';
+import { type ConfigFile, DEFAULT_SETTINGS, joinConfig, splitUntrusted } from '../../src/config/settings.ts';
 
 const example = readFileSync(new URL('../../config.toml.example', import.meta.url), 'utf8');
 

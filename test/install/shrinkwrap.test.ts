@@ -49,6 +49,7 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'SECURITY.md',
       'bin/compact.js',
       'bin/prepare.js',
+      'config.schema.json',
       'config.toml.example',
       'package.json',
     ],

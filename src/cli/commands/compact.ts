@@ -1,4 +1,4 @@
-import type { SettingsUse } from '../../config/depend.ts';
+import type { SettingsUse } from '../../config/setting.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
 import { archiveToName } from '../archive-flag.ts';

@@ -1,7 +1,7 @@
 import { nearestName } from '../../config/nearest.ts';
 import { parseBytes, parseCount, parseCountOrZero } from '../../config/quantity.ts';
 import type { SettingFlags } from '../../config/resolve.ts';
-import { PROVIDERS } from '../../config/settings.ts';
+import { PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Manner, SettingsRequest } from '../invocation.ts';
 import type { Flag, Options } from './command.ts';

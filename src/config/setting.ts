@@ -1,0 +1,132 @@
+/** What a value may be. `whole-number` may also be written as a string: "30k". `min` and `max` are included, `above` is not. */
+export type Form =
+  | { readonly kind: 'string' | 'url' | 'secret' | 'path' | 'strings' | 'boolean' }
+  | { readonly kind: 'whole-number'; readonly min: 0 | 1; readonly max?: number | undefined }
+  | ({ readonly kind: 'number' } & Range)
+  | { readonly kind: 'choice'; readonly choices: readonly string[] };
+
+/**
+ * What a command uses a setting for. selection: which messages stay, and the order of summaries; model: requests to a service, and their cost;
+ * archive: which one is opened; embedding: vectors.
+ */
+export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding';
+
+type Facts<V, D extends V | null> = {
+  /** Null: not set. `doc` then says what happens without it. */
+  readonly default: D;
+  /** One line, for people who write a configuration file. */
+  readonly doc: string;
+  /** What a number counts. */
+  readonly unit?: string;
+  /** Shown where there is no default. */
+  readonly example?: V;
+  /** What applies to most people, where the default depends on the environment. */
+  readonly usual?: V;
+  /** ['selection'] if it is left out. */
+  readonly uses?: readonly SettingsUse[];
+  /** What a project's file may set before the user trusts it; nothing if it is left out. 'lower': no more than the default. */
+  readonly untrusted?: 'any' | 'lower';
+  /** The flag that sets it, where it is not called like the key. */
+  readonly flag?: string;
+};
+
+/** One key of the configuration. */
+export type Setting<V = unknown, D extends V | null = V | null> = Facts<V, D> & { readonly form: Form };
+
+/** The value that applies; null where the default is null. */
+export type ValueOf<S> = S extends Setting<infer V, infer D> ? (null extends D ? V | null : V) : never;
+/** The value as a file sets it. */
+export type FileValueOf<S> = S extends Setting<infer V, infer _D> ? V : never;
+
+type Text<D extends string | null> = Setting<string, D>;
+
+export const text = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
+  form: { kind: 'string' },
+  ...facts,
+});
+export const url = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({ form: { kind: 'url' }, ...facts });
+/** Never shown. */
+export const secret = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
+  form: { kind: 'secret' },
+  ...facts,
+});
+/** Relative to the file that sets it; `~` is the user's home. */
+export const path = <D extends string | null>(facts: Facts<string, D>): Text<D> => ({
+  form: { kind: 'path' },
+  ...facts,
+});
+
+export function texts(
+  facts: Facts<readonly string[], readonly string[]>,
+): Setting<readonly string[], readonly string[]> {
+  return { form: { kind: 'strings' }, ...facts };
+}
+
+export function yesOrNo(facts: Facts<boolean, boolean>): Setting<boolean, boolean> {
+  return { form: { kind: 'boolean' }, ...facts };
+}
+
+type Range = {
+  readonly min?: number | undefined;
+  readonly above?: number | undefined;
+  readonly max?: number | undefined;
+};
+
+export function wholeNumber<D extends number | null>({
+  min,
+  max,
+  ...facts
+}: Facts<number, D> & { readonly min: 0 | 1; readonly max?: number | undefined }): Setting<number, D> {
+  return { form: { kind: 'whole-number', min, max }, ...facts };
+}
+
+export function decimal<D extends number | null>({
+  min,
+  above,
+  max,
+  ...facts
+}: Facts<number, D> & Range): Setting<number, D> {
+  return { form: { kind: 'number', min, above, max }, ...facts };
+}
+
+export function oneOf<const C extends string, D extends C | null>(
+  choices: readonly C[],
+  facts: Facts<C, D>,
+): Setting<C, D> {
+  return { form: { kind: 'choice', choices }, ...facts };
+}
+
+/** "a whole number of 1 or more": completes "must be …". */
+export function describeForm(form: Form): string {
+  switch (form.kind) {
+    case 'whole-number':
+      return form.max === undefined
+        ? `a whole number of ${form.min} or more (30000, "30k", "1.5M")`
+        : `a whole number from ${form.min} to ${form.max}`;
+    case 'number':
+      return `a number ${describeRange(form)}`;
+    case 'choice':
+      return `one of ${form.choices.map((choice) => `"${choice}"`).join(', ')}`;
+    case 'boolean':
+      return 'true or false';
+    case 'strings':
+      return 'a list of strings';
+    case 'url':
+      return 'an http or https URL';
+    default:
+      return 'a string';
+  }
+}
+
+function describeRange({ min, above, max }: Extract<Form, { readonly kind: 'number' }>): string {
+  if (above !== undefined) return max === undefined ? `above ${above}` : `above ${above} and at most ${max}`;
+  return max === undefined ? `of ${min ?? 0} or more` : `from ${min ?? 0} to ${max}`;
+}
+
+/** A URL as it may be shown: without a name and a password before the host. Works on any string. */
+export function hideCredentials(url: string): string {
+  const start = /^(?:https?:[/\\]*|[a-z][a-z\d+.-]*:\/\/)/i.exec(url)?.[0].length ?? 0;
+  const authority = /^[^/\\?#]*/.exec(url.slice(start))?.[0] ?? '';
+  const at = authority.lastIndexOf('@');
+  return at === -1 ? url : `${url.slice(0, start)}…${url.slice(start + at)}`;
+}
