@@ -1,6 +1,7 @@
+import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure } from '../app/contract/failure.ts';
 import type { CompactReport } from '../app/contract/reports.ts';
-import type { CompactFileRequest, OutputTarget } from '../app/contract/requests.ts';
+import type { OutputTarget } from '../app/contract/requests.ts';
 import { type PolicyRequest, toModel, toPolicy } from '../config/resolve.ts';
 import type { Result } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
@@ -13,6 +14,7 @@ import { renderBug } from './render/bug.ts';
 import { failedReport, toFailedReport } from './render/failed.ts';
 import type { RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
+import type { Embeddings, UseCases } from './use-cases.ts';
 
 /** What the command line asks for, for every transcript alike. */
 export type JobOptions = {
@@ -30,6 +32,8 @@ type Run = {
   readonly options: JobOptions;
   readonly isSeveral: boolean;
   readonly report: RunReport;
+  readonly summarizer: Summarizer;
+  readonly embeddings: Embeddings | null;
 };
 
 /** As many at a time as was asked for; each is told as it is done. Gives how many an interruption left undone. */
@@ -83,12 +87,14 @@ async function runJob(run: Run, { input, output }: Job, progress: Progress): Pro
     const made = await makeFolderFor(output);
     if (!made.ok) return { ok: false, error: { kind: 'file', failure: made.error } };
   }
-  const request: CompactFileRequest = {
+  const request = {
     input: { path: input.path, name: input.name, format: options.format },
-    output: options.isDryRun ? { kind: 'none' } : output,
+    output: options.isDryRun ? ({ kind: 'none' } as const) : output,
     policy: toPolicy(session.settings, options.policy),
     ...toModel(session.settings),
     ...priceOf(session.settings),
-  };
+    summarizer: run.summarizer,
+    embeddings: run.embeddings,
+  } satisfies Parameters<UseCases['compactFile']>[0];
   return session.useCases.compactFile(request, progress);
 }

@@ -3,21 +3,26 @@ import { createProducerIndexes } from '../adapters/producer-index/producer-index
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
-import type { AppDeps, ArchiveMode, CompactDeps } from '../app/contract/deps.ts';
+import type { AppDeps, ArchiveMode, ModelService, Summarizer, WritingDeps } from '../app/contract/deps.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
-import type { QueryVectors } from '../app/search/embeddings/query-vectors.ts';
-import type { Breaker } from '../app/summarize/limits.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { Archive } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
-import type { Composition, EmbedderChoice, ModelChoice, UseCases } from './use-cases.ts';
+import type {
+  Composition,
+  Created,
+  EmbedderChoice,
+  Embeddings,
+  ModelChoice,
+  SummarizerChoice,
+  UseCases,
+} from './use-cases.ts';
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
 export function createUseCases(composition: Composition): UseCases {
-  const chosen: Chosen = {};
-  const archive = createArchiveOpener(composition.archivePath, chosen);
+  const archive = createArchiveOpener(composition.archivePath);
   const deps: AppDeps = {
     files: createFileStore({
       removeAtExit: composition.removeAtExit,
@@ -27,7 +32,7 @@ export function createUseCases(composition: Composition): UseCases {
     runtime: createNodeRuntime(),
     progress: composition.progress,
     signal: composition.signal,
-    openArchive: archive.open,
+    openArchive: archive.openWith(null),
     archivePath: composition.archivePath,
   };
   const writing = {
@@ -38,105 +43,89 @@ export function createUseCases(composition: Composition): UseCases {
     producerIndexes: createProducerIndexes(),
   };
   return {
-    chooseModel: async (choice) => {
-      const model = await loadModel(choice, deps.runtime);
-      if (!model.ok) return model;
-      chosen.model = model.value.model;
-      return ok(model.value.warnings);
-    },
-    chooseEmbedder: async (choice) => {
-      const embedding = await loadEmbedding(choice, deps);
-      if (!embedding.ok) return embedding;
-      chosen.embedding = embedding.value;
-      return ok(embedding.value.warnings);
-    },
-    chooseMask: async (redactRulesPath) => {
+    createSummarizer: (choice) => createSummarizer(choice, deps.runtime),
+    createEmbeddings: (choice) => createEmbeddings(choice, deps),
+    createMask: async (redactRulesPath) => {
       const redactors = await loadRedactorsFor({ redactsSecrets: true, redactRulesPath });
       if (!redactors.ok) return redactors;
       const redactor = redactors.value?.create();
-      if (redactor !== undefined) chosen.mask = redactor.redact;
-      return ok(redactors.value?.warnings ?? []);
+      return ok({ value: redactor?.redact ?? ((text) => text), warnings: redactors.value?.warnings ?? [] });
     },
-    compactFile: async (request, progress) => {
-      const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
-      const { createBreaker } = await import('../app/summarize/limits.ts');
+    compactFile: async ({ embeddings, ...request }, progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const { maxConsecutiveFailures, minRetention } = request.policy.compaction;
-      chosen.breaker ??= createBreaker(maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures);
-      const offline = { model: createExtractiveProvider() };
-      // What the offline summarizer leaves out is only looked for where it matters: that takes time.
-      const isAudited = chosen.model !== undefined || minRetention !== undefined;
-      const compacting: CompactDeps = {
-        ...writing,
-        progress,
-        ...(chosen.model ?? offline),
-        ...(isAudited ? { stem: createCachedStemmer() } : {}),
-        breaker: chosen.breaker,
-      };
+      const compacting = { ...writing, openArchive: archive.openWith(embeddings), progress };
       const done = await compactFile(compacting, request);
-      if (!done.ok || chosen.embedding === undefined) return done;
+      if (!done.ok || embeddings === null) return done;
       const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
-      return ok(await embedCompacted({ ...deps, ...chosen.embedding, progress }, done.value));
+      return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
     },
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
     surveyFile: async (request, progress) =>
       (await import('../app/survey/scan-file.ts')).surveyFile({ ...deps, progress }, request),
     restoreFile: async (request) => (await import('../app/restore/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
-    searchArchive: async (request) => {
+    searchArchive: async ({ embeddings, mask, ...request }) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
-      const { embedding, mask } = chosen;
-      return searchArchive({ ...deps, queryVectors: embedding?.queryVectors, mask }, request);
+      const openArchive = archive.openWith(embeddings);
+      return searchArchive({ ...deps, openArchive, queryVectors: embeddings?.queryVectors, mask }, request);
     },
-    showArchived: async (request) => {
+    showArchived: async ({ mask, ...request }) => {
       const { showArchived } = await import('../app/search/show-archived.ts');
-      return showArchived({ ...deps, mask: chosen.mask }, request);
+      return showArchived({ ...deps, mask }, request);
     },
-    showOriginals: async (request, onLine) => {
+    showOriginals: async ({ mask, ...request }, onLine) => {
       const { showOriginals } = await import('../app/search/show-archived.ts');
-      return showOriginals({ ...deps, mask: chosen.mask }, request, onLine);
+      return showOriginals({ ...deps, mask }, request, onLine);
     },
     listArchive: async () => (await import('../app/search/list-archive.ts')).listArchive(deps),
     measureArchive: async () => (await import('../app/search/list-archive.ts')).measureArchive(deps),
     checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
-    embedArchive: async () => {
-      if (chosen.embedding === undefined) throw new Error('no embedder was chosen');
+    embedArchive: async (embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({ ...deps, service: chosen.embedding.service });
+      return embedArchive({ ...deps, openArchive: archive.openWith(embeddings), service: embeddings.service });
     },
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
 }
 
-type Chosen = { breaker?: Breaker; model?: ChosenModel; embedding?: ChosenEmbedding; mask?: (text: string) => string };
+async function createSummarizer(
+  { model: choice, compaction }: SummarizerChoice,
+  runtime: Runtime,
+): Promise<Result<Created<Summarizer>, string>> {
+  const { createCachedStemmer, createExtractiveProvider } = await import('../adapters/model/extractive.ts');
+  const { createBreaker } = await import('../app/summarize/limits.ts');
+  const { maxConsecutiveFailures, minRetention } = compaction;
+  const breaker = createBreaker(maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures);
+  // Looking for what the offline summarizer leaves out takes time: it is only done where it matters.
+  const isAudited = choice !== null || minRetention !== undefined;
+  const common = { breaker, ...(isAudited && { stem: createCachedStemmer() }) };
+  if (choice === null) return ok({ value: { ...common, model: createExtractiveProvider() }, warnings: [] });
+  const service = await createModelService(choice, runtime);
+  if (!service.ok) return service;
+  // No vendor's library is loaded for a plan: it calls no model.
+  const model = choice.isDryRun ? createExtractiveProvider() : await createModel(choice, runtime);
+  const fallback = choice.fallsBack ? { fallback: createExtractiveProvider() } : {};
+  const { value, warnings } = service.value;
+  return ok({ value: { ...common, model, service: value, ...fallback }, warnings });
+}
 
-type ChosenModel = Pick<CompactDeps, 'model' | 'service' | 'fallback'>;
-
-/** A vendor's library takes a tenth of a second to load and more: only the one that was chosen is. */
-async function loadModel(
+async function createModelService(
   choice: ModelChoice,
   runtime: Runtime,
-): Promise<Result<{ readonly model: ChosenModel; readonly warnings: readonly string[] }, string>> {
-  const { provider, redactsSecrets, redactRulesPath, limits, fallsBack, notice } = choice;
+): Promise<Result<Created<ModelService>, string>> {
+  const { provider, redactsSecrets, redactRulesPath, limits, notice } = choice;
   const redactors = await loadRedactorsFor({ redactsSecrets, redactRulesPath });
   if (!redactors.ok) return redactors;
   const { createRateLimiter } = await import('../app/summarize/limits.ts');
-  const { createExtractiveProvider } = await import('../adapters/model/extractive.ts');
-  const service = {
+  const value = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
     underWay: new Map(),
     limiter: createRateLimiter(runtime, limits),
     createRedactor: redactors.value?.create ?? null,
     notice,
   };
-  const fallback = fallsBack ? { fallback: createExtractiveProvider() } : {};
-  // No vendor's library is loaded for a plan: it asks nobody.
-  const model = choice.isDryRun ? createExtractiveProvider() : await createModel(choice, runtime);
-  return ok({
-    model: { model, service, ...fallback },
-    warnings: redactors.value?.warnings ?? [],
-  });
+  return ok({ value, warnings: redactors.value?.warnings ?? [] });
 }
 
 /** Null: secrets are not masked. */
@@ -153,6 +142,7 @@ async function loadRedactorsFor({
 
 type Masking = Pick<ModelChoice, 'redactsSecrets' | 'redactRulesPath'>;
 
+/** A vendor's library takes a tenth of a second or more to load: only the chosen one is. */
 async function createModel(choice: ModelChoice, { now }: Runtime): Promise<ModelProvider> {
   const { provider, apiKey, baseUrl, maxTokensField, log } = choice;
   const options = { apiKey, baseUrl, now, ...(log === undefined ? {} : { log }) };
@@ -164,18 +154,10 @@ async function createModel(choice: ModelChoice, { now }: Runtime): Promise<Model
   return createOpenAiCompatibleProvider({ ...options, flavor, maxTokensField });
 }
 
-type ChosenEmbedding = {
-  readonly service: EmbeddingService;
-  readonly queryVectors: QueryVectors;
-  readonly vectorExtension: string;
-  readonly run: { hasFailed: boolean };
-  readonly warnings: readonly string[];
-};
-
-async function loadEmbedding(
+async function createEmbeddings(
   choice: EmbedderChoice,
   { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
-): Promise<Result<ChosenEmbedding, string>> {
+): Promise<Result<Created<Embeddings>, string>> {
   const { provider, model, dimensions, apiKey, baseUrl, redactsSecrets, redactRulesPath, limits, notice } = choice;
   const { findVectorExtension } = await import('../adapters/archive/vectors/extension.ts');
   const extension = await findVectorExtension();
@@ -195,49 +177,45 @@ async function loadEmbedding(
     createRedactor: redactors.value?.create ?? null,
     notice,
   };
-  return ok({
+  const value: Embeddings = {
     service,
     queryVectors: createQueryVectors({ service, runtime, signal, outage: choice.outage }),
     vectorExtension: extension.value,
     run: { hasFailed: false },
-    warnings: redactors.value?.warnings ?? [],
-  });
+  };
+  return ok({ value, warnings: redactors.value?.warnings ?? [] });
 }
 
-/** Opens the archive once, whoever asks at the same time; a missing one only when it is to be created. */
-function createArchiveOpener(
-  path: string,
-  chosen: Pick<Chosen, 'embedding'>,
-): {
-  readonly open: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
-  readonly findPlaceProblem: CompactDeps['findArchivePlaceProblem'];
+type OpenArchive = AppDeps['openArchive'];
+
+/** Opens the archive once, with or without an extension for vectors, however many ask at the same time; creates it only on request. */
+function createArchiveOpener(path: string): {
+  readonly openWith: (embeddings: Pick<Embeddings, 'vectorExtension'> | null) => OpenArchive;
+  readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
   readonly close: () => void;
 } {
-  const opened: Archive[] = [];
+  const opened = new Map<string | null, Archive>();
+  const open = async (mode: ArchiveMode, extension: string | null): ReturnType<OpenArchive> => {
+    const { archiveExists } = await import('../adapters/archive/file.ts');
+    if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
+    const { openArchive } = await import('../adapters/archive/sqlite.ts');
+    // Checked after the last wait: another caller may have opened it meanwhile.
+    const known = opened.get(extension);
+    if (known !== undefined) return ok(known);
+    const create = mode === 'create';
+    const archive = openArchive({ path, create, ...(extension !== null && { vectorExtension: extension }) });
+    if (archive.ok) opened.set(extension, archive.value);
+    return archive;
+  };
   return {
+    openWith: (embeddings) => (mode) => open(mode, embeddings?.vectorExtension ?? null),
     findPlaceProblem: async (options) => {
       const { findPlaceProblem } = await import('../adapters/archive/file.ts');
-      return opened.length > 0 ? null : findPlaceProblem(path, options);
-    },
-    open: async (mode) => {
-      const { archiveExists } = await import('../adapters/archive/file.ts');
-      if (mode === 'existing' && opened.length === 0 && !archiveExists(path)) return ok(null);
-      const { openArchive } = await import('../adapters/archive/sqlite.ts');
-      // Asked only now that nothing is waited for any more: somebody else may have opened it meanwhile.
-      const known = opened[0];
-      if (known !== undefined) return ok(known);
-      const extension = chosen.embedding?.vectorExtension;
-      const archive = openArchive({
-        path,
-        create: mode === 'create',
-        ...(extension === undefined ? {} : { vectorExtension: extension }),
-      });
-      if (!archive.ok) return err(archive.error);
-      opened.push(archive.value);
-      return archive;
+      return opened.size > 0 ? null : findPlaceProblem(path, options);
     },
     close: () => {
-      for (const archive of opened.splice(0)) archive.close();
+      for (const archive of opened.values()) archive.close();
+      opened.clear();
     },
   };
 }

@@ -4,6 +4,7 @@ import type {
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
+import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
 import type {
@@ -16,53 +17,76 @@ import type {
 } from '../app/contract/requests.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
-import type { Outage } from '../app/search/embeddings/query-vectors.ts';
+import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
+import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
 import type { ScanReport, SurveyFileRequest } from '../app/survey/scan-file.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
+import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
 
 /** What the commands can ask for. Nothing is opened before it is needed. */
 export type UseCases = {
-  /**
-   * Before anything is compacted by a model that is a service: gives sentences about what will not work as it was configured. The error is
-   * one about what makes it useless.
-   */
-  readonly chooseModel: (choice: ModelChoice) => Promise<Result<readonly string[], string>>;
-  /**
-   * Before anything is to be searched by meaning, or made ready for that. The error is a sentence about why that cannot be; all else goes on
-   * without it.
-   */
-  readonly chooseEmbedder: (choice: EmbedderChoice) => Promise<Result<readonly string[], string>>;
-  /** Has searches and what is shown mask secrets; gives warnings about the rules. The error says why they cannot be used. */
-  readonly chooseMask: (redactRulesPath: string | null) => Promise<Result<readonly string[], string>>;
-  /** Several may be at work at a time; `progress` is that of this one. */
-  readonly compactFile: (request: CompactFileRequest, progress: Progress) => Promise<Result<CompactReport, Failure>>;
+  /** The error says why the model cannot be used. */
+  readonly createSummarizer: (choice: SummarizerChoice) => Promise<Result<Created<Summarizer>, string>>;
+  /** The error says why there can be no embeddings; everything else works without them. */
+  readonly createEmbeddings: (choice: EmbedderChoice) => Promise<Result<Created<Embeddings>, string>>;
+  /** A function that masks secrets in texts. The error says why the rules at this path cannot be used. */
+  readonly createMask: (redactRulesPath: string | null) => Promise<Result<Created<Mask>, string>>;
+  /** May be called several times at once; `progress` belongs to this call. */
+  readonly compactFile: (
+    request: CompactFileRequest & WithEmbeddings,
+    progress: Progress,
+  ) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   /** Reads only. Null: it is not one that is asked for. */
   readonly surveyFile: (request: SurveyFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
-  readonly searchArchive: (request: SearchRequest) => Promise<Result<SearchReport, Failure>>;
-  readonly showArchived: (request: ShowRequest) => Promise<Result<ShowReport, LookupFailure>>;
+  readonly searchArchive: (
+    request: SearchRequest & WithEmbeddings & WithMask,
+  ) => Promise<Result<SearchReport, Failure>>;
+  readonly showArchived: (request: ShowRequest & WithMask) => Promise<Result<ShowReport, LookupFailure>>;
   /** `onLine` says whether to go on; gives the number of lines. */
   readonly showOriginals: (
-    request: ShowRequest,
+    request: ShowRequest & WithMask,
     onLine: (line: ShownOriginal) => boolean,
   ) => Promise<Result<number, LookupFailure>>;
   readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
-  /** After an embedder was chosen. */
-  readonly embedArchive: () => Promise<Result<ArchiveEmbedReport, Failure>>;
+  readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
   readonly listFormats: () => readonly Format[];
   readonly close: () => void;
 };
 
-/** A model that is a service, and how it is to be asked. */
+/** Something made to order, with warnings about what will not work as it was configured. */
+export type Created<T> = { readonly value: T; readonly warnings: readonly string[] };
+
+export type Mask = (text: string) => string;
+type WithMask = { readonly mask?: Mask };
+
+/** Makes vectors of what is archived and of what is searched for, during one run. Null: nothing does. */
+export type Embeddings = {
+  readonly service: EmbeddingService;
+  readonly queryVectors: QueryVectors;
+  /** The file of SQLite's extension for vectors. */
+  readonly vectorExtension: string;
+  /** After a failure the service is left alone for the rest of the run. */
+  readonly run: { hasFailed: boolean };
+};
+type WithEmbeddings = { readonly embeddings: Embeddings | null };
+
+export type SummarizerChoice = {
+  /** Null: summaries are made on this machine. */
+  readonly model: ModelChoice | null;
+  readonly compaction: Pick<CompactionConfig, 'maxConsecutiveFailures' | 'minRetention'>;
+};
+
+/** A model that is a service, and how it is called. */
 export type ModelChoice = ModelAccess & {
   readonly limits: RateLimits;
   /** Null: by the host. */

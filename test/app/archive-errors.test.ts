@@ -3,7 +3,6 @@ import { cpSync, mkdtempSync, readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport } from '../../src/app/contract/reports.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
@@ -21,7 +20,7 @@ import {
   type RuntimeMethod,
 } from '../support/failing-ports.ts';
 import { storeWith } from '../support/files.ts';
-import { createWorkbench, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { createWorkbench, reportOf, rerun, type Workbench, type BenchDeps } from '../support/workbench.ts';
 
 const first = chatTranscript(12);
 const original = first + chatTranscript(12, 100);
@@ -68,7 +67,7 @@ function filesOf({ folder }: Workbench): readonly string[] {
 }
 
 /** What a run has instead of what the bench has. */
-type Failing = (bench: Workbench, fault: Fault) => Partial<CompactDeps>;
+type Failing = (bench: Workbench, fault: Fault) => Partial<BenchDeps>;
 
 /**
  * Whether the fault was met. Nothing is thrown but what is a bug; the file is as it was, or whole in the eyes of a run that comes later,

@@ -2,17 +2,16 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
-import type { CompactDeps } from '../../src/app/contract/deps.ts';
 import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { ModelError } from '../../src/core/model-request.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+import { benchFor, reportOf, rerun, type Workbench, type BenchDeps } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const runtime = { ...createNodeRuntime(), sleep: async () => undefined };
 
-function serviceWith(model: CompactDeps['model'], more: Partial<CompactDeps> = {}): Partial<CompactDeps> {
+function serviceWith(model: BenchDeps['model'], more: Partial<BenchDeps> = {}): Partial<BenchDeps> {
   const limits = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
   const service = {
     paidAs: { provider: 'some-service', scope: 'plain' },

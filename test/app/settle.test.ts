@@ -71,7 +71,8 @@ test('paths are stored from the root, so that a run in another folder finds the 
   const bench = benchFor(t);
   const path = relative('.', bench.write('talk.jsonl', original));
   assert.equal(isAbsolute(path), false);
-  const request = { output: { kind: 'in-place' }, policy: policyOf(), provider: 'extractive', modelName: 'x' } as const;
+  const model = { summarizer: bench.deps, provider: 'extractive', modelName: 'x' };
+  const request = { output: { kind: 'in-place' }, policy: policyOf(), ...model } as const;
   reportOf(await compactFile(bench.deps, { input: { path, name: path, format: null }, ...request }));
   const stored = bench.archive().loadCompaction(1);
   assert.deepEqual([stored?.sourcePath, stored?.outputPath], [bench.path('talk.jsonl'), bench.path('talk.jsonl')]);

@@ -1,11 +1,13 @@
 import { rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import type { ShowReport } from '../../src/app/contract/archive-reports.ts';
+import type { Summarizer } from '../../src/app/contract/deps.ts';
 import type { CompactReport, ScoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
 import type { RestoreFileRequest } from '../../src/app/contract/requests.ts';
+import { createBreaker } from '../../src/app/summarize/limits.ts';
 import type { ScanReport } from '../../src/app/survey/scan-file.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
-import type { Composition, CreateUseCases, UseCases } from '../../src/cli/use-cases.ts';
+import type { Composition, CreateUseCases, Embeddings, UseCases } from '../../src/cli/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { ok, type Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
@@ -98,6 +100,26 @@ export type FakeUseCases = {
   readonly loadUseCases: () => Promise<CreateUseCases>;
 };
 
+/** Stand-ins that no fake use case calls. */
+export const SUMMARIZER: Summarizer = {
+  model: { complete: () => Promise.reject(new Error('no model is called')) },
+  breaker: createBreaker(1),
+};
+const EMBEDDINGS: Embeddings = {
+  service: {
+    embedder: { embed: () => Promise.reject(new Error('no service is called')) },
+    provider: 'fake',
+    model: 'fake',
+    dimensions: null,
+    limiter: { take: async () => 0, giveBack: () => undefined },
+    createRedactor: null,
+    notice: () => undefined,
+  },
+  queryVectors: { find: async () => null },
+  vectorExtension: '/nowhere/vec0',
+  run: { hasFailed: false },
+};
+
 /** Use cases that answer with these results and keep what they were asked. */
 export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCases {
   const calls: Call[] = [];
@@ -109,12 +131,21 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
   const createUseCases: CreateUseCases = (composition) => {
     compositions.push(composition);
     return {
-      chooseModel: (choice) =>
-        keep({ name: 'choose-model', request: choice }, answers.chooseModel?.(choice) ?? Promise.resolve(ok([]))),
-      chooseMask: (path) =>
-        keep({ name: 'choose-mask', request: path }, answers.chooseMask?.(path) ?? Promise.resolve(ok([]))),
-      chooseEmbedder: (choice) =>
-        keep({ name: 'choose-embedder', request: choice }, answers.chooseEmbedder?.(choice) ?? Promise.resolve(ok([]))),
+      createSummarizer: (choice) =>
+        keep(
+          { name: 'create-summarizer', request: choice },
+          answers.createSummarizer?.(choice) ?? Promise.resolve(ok({ value: SUMMARIZER, warnings: [] })),
+        ),
+      createMask: (path) =>
+        keep(
+          { name: 'create-mask', request: path },
+          answers.createMask?.(path) ?? Promise.resolve(ok({ value: (text: string) => text, warnings: [] })),
+        ),
+      createEmbeddings: (choice) =>
+        keep(
+          { name: 'create-embeddings', request: choice },
+          answers.createEmbeddings?.(choice) ?? Promise.resolve(ok({ value: EMBEDDINGS, warnings: [] })),
+        ),
       compactFile: (request, progress) =>
         keep(
           { name: 'compact', request },
@@ -155,8 +186,11 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'stats', request: null }, answers.measureArchive?.() ?? Promise.resolve(ok(statsReport()))),
       checkArchive: () =>
         keep({ name: 'check', request: null }, answers.checkArchive?.() ?? Promise.resolve(ok(checkReport()))),
-      embedArchive: () =>
-        keep({ name: 'embed', request: null }, answers.embedArchive?.() ?? Promise.resolve(ok(embedReport()))),
+      embedArchive: (embeddings) =>
+        keep(
+          { name: 'embed', request: null },
+          answers.embedArchive?.(embeddings) ?? Promise.resolve(ok(embedReport())),
+        ),
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
       close: () => {
         calls.push({ name: 'close', request: null });

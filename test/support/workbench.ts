@@ -9,7 +9,7 @@ import { createProducerIndexes } from '../../src/adapters/producer-index/produce
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { formatRegistry } from '../../src/adapters/transcript/detect.ts';
 import { compactFile } from '../../src/app/compact/compact-file.ts';
-import type { CompactDeps } from '../../src/app/contract/deps.ts';
+import type { Summarizer, WritingDeps } from '../../src/app/contract/deps.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
 import type { CompactReport, RestoreReport, VerifyReport } from '../../src/app/contract/reports.ts';
 import type { OutputTarget } from '../../src/app/contract/requests.ts';
@@ -26,12 +26,15 @@ export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {
   readonly format?: string;
 };
 
+/** What the use cases work with, and what compacting summarizes with. */
+export type BenchDeps = WritingDeps & Summarizer;
+
 /** A temp folder with an archive of its own, and the use cases working on files in it through the real adapters. */
 export type Workbench = {
   readonly folder: string;
   readonly archivePath: string;
   readonly archive: () => Archive;
-  readonly deps: CompactDeps;
+  readonly deps: BenchDeps;
   readonly path: (name: string) => string;
   readonly write: (name: string, content: string | Uint8Array) => string;
   readonly read: (name: string) => Buffer;
@@ -61,7 +64,7 @@ export function policyOf({
 }
 
 export function createWorkbench(
-  overrides: Partial<CompactDeps> = {},
+  overrides: Partial<BenchDeps> = {},
   folder = mkdtempSync(join(tmpdir(), 'compact-bench-')),
   archiveOptions: Pick<OpenArchiveOptions, 'vectorExtension'> = {},
 ): Workbench {
@@ -76,7 +79,7 @@ export function createWorkbench(
     return opened.value;
   };
   const written: Uint8Array[] = [];
-  const deps: CompactDeps = {
+  const deps: BenchDeps = {
     files: createFileStore(),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
@@ -113,6 +116,7 @@ export function createWorkbench(
         input: input(name, settings.format ?? null),
         output: settings.output ?? { kind: 'in-place' },
         policy: policyOf(settings),
+        summarizer: deps,
         provider: 'extractive',
         modelName: 'extractive',
       }),
@@ -142,13 +146,13 @@ export function createWorkbench(
 }
 
 /** Another run on the same files and the same archive, with some of its dependencies replaced. */
-export function rerun(context: TestContext, bench: Workbench, overrides: Partial<CompactDeps> = {}): Workbench {
+export function rerun(context: TestContext, bench: Workbench, overrides: Partial<BenchDeps> = {}): Workbench {
   const again = createWorkbench(overrides, bench.folder);
   context.after(again.remove);
   return again;
 }
 
-export function benchFor(context: TestContext, overrides: Partial<CompactDeps> = {}): Workbench {
+export function benchFor(context: TestContext, overrides: Partial<BenchDeps> = {}): Workbench {
   const bench = createWorkbench(overrides);
   context.after(bench.remove);
   return bench;

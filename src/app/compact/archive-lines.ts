@@ -2,7 +2,7 @@ import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, LineDraft, MessageDraft, StoredCompaction, StoredLine } from '../../ports/archive.ts';
-import type { CompactDeps } from '../contract/deps.ts';
+import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
 import { provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
@@ -82,7 +82,7 @@ type StoredProof = {
  * Gives the reason why it cannot be restored; null: every byte of it can. Throws what reading the archive throws.
  */
 export function findUnprovable(
-  { runtime }: Pick<CompactDeps, 'runtime'>,
+  { runtime }: Pick<WritingDeps, 'runtime'>,
   { transcript, archive, compaction, recipe, onArchived }: StoredProof,
 ): string | null {
   const { codec, scan, source } = transcript;

@@ -3,7 +3,7 @@ import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
-import { type CompactDeps, isInterrupted } from '../contract/deps.ts';
+import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -18,7 +18,7 @@ import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '.
 import { checkReplaceable, holdTarget } from '../write/target.ts';
 import { planReport, previewReport } from './plan-report.ts';
 import { describeSettings } from './plan.ts';
-import { reportConversation, totalTokens } from './report.ts';
+import { tokensNow } from './report.ts';
 import { checkReusable, explicitPath, hasFallback, isOwnOutput, leaveAsIs, reuseCompaction } from './reuse.ts';
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
 import { attemptConversation, type Attempted, planFirst } from './summarize-conversation.ts';
@@ -29,7 +29,7 @@ const NOTHING_NEW = 'nothing was said since it was compacted';
 
 /** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
 export async function compactFile(
-  deps: CompactDeps,
+  deps: WritingDeps,
   request: CompactFileRequest,
 ): Promise<Result<CompactReport, Failure>> {
   try {
@@ -45,7 +45,7 @@ export async function compactFile(
   }
 }
 
-async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
+async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
   const isDryRun = request.output.kind === 'none';
   // A place where there can be no archive is told before a large transcript is read.
   const place = await checkArchivePlace(deps, request, { isLenient: true });
@@ -71,12 +71,13 @@ async function compactOnce(deps: CompactDeps, request: CompactFileRequest): Prom
 }
 
 async function compactPrepared(
-  deps: CompactDeps,
+  deps: WritingDeps,
   request: CompactFileRequest,
   transcript: Prepared,
 ): Promise<Result<CompactReport, Failure>> {
   const { policy, provider, modelName } = request;
-  const masked = deps.service === undefined ? {} : { isMasked: deps.service.createRedactor !== null };
+  const { service } = request.summarizer;
+  const masked = service === undefined ? {} : { isMasked: service.createRedactor !== null };
   const settings = describeSettings({ format: transcript.codec.format.name, policy, provider, modelName, ...masked });
   const settingsSha256 = deps.runtime.sha256(settings);
   const skip = async (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> => {
@@ -86,14 +87,14 @@ async function compactPrepared(
     return holdTarget(deps, path, (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
   };
   deps.reached('read');
-  const tokens = totalTokens(transcript.conversations.map((one) => reportConversation(one, () => true, null))).before;
+  const tokens = tokensNow(transcript);
   const limit = policy.ifOverTokens;
   if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the limit is ${limit}`);
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
     const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
-    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request, deps.service ?? null));
+    return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
   // Before anything is made or held: where there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
@@ -122,8 +123,9 @@ type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
 };
 
 /** No other run writes the target now. */
-async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<CompactReport, Failure>> {
+async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<CompactReport, Failure>> {
   const { request, transcript, settingsSha256, lock } = held;
+  const { service, breaker } = request.summarizer;
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
     leaveAsIs(deps, { request, transcript, reason, notes, lock });
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
@@ -135,21 +137,21 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
   if (!replaceable.ok) return replaceable;
   const same = archive?.findSame(transcript.scan.sha256, settingsSha256) ?? null;
   // What was made offline because the model failed is made anew where there is a model.
-  const isMakeshift = deps.service !== undefined && same !== null && hasFallback(same);
+  const isMakeshift = service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !isMakeshift;
   const ledger = mayReuse && archive !== null ? checkReusable(deps, { same, transcript, archive }) : null;
   if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
-  if (deps.breaker.isOpen()) return err(breakerOpen(request.input.name));
+  if (breaker.isOpen()) return err(breakerOpen(request.input.name));
   // Asked again right before the file is replaced. Asking here saves paying for summaries or creating an archive for nothing.
-  const isCostly = deps.service !== undefined || archive === null;
+  const isCostly = service !== undefined || archive === null;
   const writer =
     isCostly && request.output.kind === 'in-place' ? await deps.files.findWriter(transcript.source.stamp) : null;
   if (writer !== null) return err({ kind: 'in-use', file: request.input.name, ...writer });
   // Needed before the first request: each paid summary is stored as soon as it arrives.
-  const store = deps.service === undefined ? ok(null) : await openForStoring(deps);
+  const store = service === undefined ? ok(null) : await openForStoring(deps);
   if (!store.ok) return store;
-  const summaries = summaryDepsOf(deps, store.value, request.input.name);
+  const summaries = summaryDepsOf(deps, request, store.value);
   const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
   const headers = transcript.scan.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
   const decode = createOriginalDecoder(
@@ -169,8 +171,8 @@ async function compactHeld(deps: CompactDeps, held: Held): Promise<Result<Compac
     });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     // Where no summary was asked for, the model has proven nothing.
-    if (!attempted.ok) deps.breaker.record('failure');
-    else if (attempted.value.kind === 'compacted') deps.breaker.record('success');
+    if (!attempted.ok) breaker.record('failure');
+    else if (attempted.value.kind === 'compacted') breaker.record('success');
     if (!attempted.ok) return err(withSpending(attempted.error, summaries, request));
     attempts.push(attempted.value);
   }
@@ -216,7 +218,7 @@ function isMaybeUnfinished(failure: Failure): boolean {
 }
 
 async function hasChanged(
-  { files }: CompactDeps,
+  { files }: WritingDeps,
   { input }: CompactFileRequest,
   before: Result<FileStamp, unknown>,
 ): Promise<boolean> {
@@ -225,7 +227,7 @@ async function hasChanged(
 }
 
 /** Another run may have put its result in the source's place between the reading and the lock. */
-async function isReplaced({ files }: CompactDeps, { source }: Prepared): Promise<boolean> {
+async function isReplaced({ files }: WritingDeps, { source }: Prepared): Promise<boolean> {
   const stamped = await files.stamp(source.path);
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);
 }

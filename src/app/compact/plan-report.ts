@@ -1,8 +1,8 @@
 import { shouldResummarize } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
-import { batchTokensOf, type CompactionConfig, compactionWithin } from '../../core/policy.ts';
-import type { ModelService } from '../contract/deps.ts';
-import type { CompactReport, ConversationReport, PlannedRequest, PlanReport } from '../contract/reports.ts';
+import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
+import { batchTokensOf, type CompactionConfig, compactionWithin, type TranscriptPolicy } from '../../core/policy.ts';
+import type { CompactReport, ConversationReport, PlannedRequest, PlanReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 import { expectedTokens } from '../summarize/ask.ts';
@@ -11,72 +11,100 @@ import { cyclesOf } from '../summarize/run-cycle.ts';
 import { chunkRequest } from '../summarize/summarize.ts';
 import { costOf } from '../summarize/usage.ts';
 import { type CompactPlan, expectClipTokens, planOutcomes, planPrepared } from './plan.ts';
-import { countLedger, planNotes, reportBase, reportConversation, reportRetention, skippedReport } from './report.ts';
+import {
+  countLedger,
+  planNotes,
+  reportBase,
+  reportConversation,
+  reportRetention,
+  reportUnchanged,
+  skippedReport,
+} from './report.ts';
 import { reportUsage } from './store.ts';
 import { type Attempted, createLoader } from './summarize-conversation.ts';
 
 /** Tokens of directive and system prompt in a request, about. */
 const REQUEST_FRAME_TOKENS = 400;
 
-/** What would be done, without doing it: no model, no archive row, no file. Tokens are estimates: summaries are taken to be as long as they may be. */
-export function planReport(
-  transcript: Prepared,
-  request: CompactFileRequest,
-  service: Pick<ModelService, 'createRedactor'> | null,
-): CompactReport {
-  const { policy } = request;
+/** What a compaction would come to. `plans` and `conversations` are in the transcript's order; a plan is null where nothing would be done. */
+export type Forecast =
+  | { readonly kind: 'skip'; readonly reason: SkipReason; readonly detail: string }
+  | {
+      readonly kind: 'compact';
+      readonly plans: readonly (CompactPlan | null)[];
+      readonly outcomes: readonly LineOutcome[];
+      readonly conversations: readonly ConversationReport[];
+    };
+
+/** Tokens are estimates: every summary is assumed to be as long as it may be. */
+export function forecast(transcript: Prepared, policy: TranscriptPolicy): Forecast {
   const planned = transcript.conversations.map((prepared) => planPrepared(transcript, prepared, { policy }));
   const plans = planned.map((plan) => (plan.kind === 'compact' ? plan : null));
   const first = planned[0];
-  if (plans.every((plan) => plan === null) && first?.kind === 'skip') {
-    const notes = [first.detail];
-    return skippedReport(transcript, { file: request.input.name, reason: first.reason, notes, output: null });
-  }
+  if (plans.every((plan) => plan === null) && first?.kind === 'skip') return first;
   const { outcomes } = planOutcomes(transcript, plans);
   const isKept = (line: number): boolean => outcomes[line - 1]?.kind === 'kept';
   const conversations = transcript.conversations.map((prepared, index): ConversationReport => {
     const plan = plans[index] ?? null;
-    if (plan === null) return reportConversation(prepared, () => true, null);
+    if (plan === null) return reportUnchanged(prepared);
     const clipTokens = expectClipTokens(transcript, prepared, { plan, policy });
     const done = { cycles: cyclesOf(prepared.prior) + 1, clipTokens, batches: [] };
     return atMostBefore(reportConversation(prepared, isKept, done));
   });
+  return { kind: 'compact', plans, outcomes, conversations };
+}
+
+/** A compaction that would gain nothing is not made, so the result is never larger. */
+function atMostBefore(report: ConversationReport): ConversationReport {
+  const { before, after, by } = report.tokens;
+  return { ...report, tokens: { before, after: Math.min(before, after), by } };
+}
+
+/** The report of a dry run: no model is asked, and nothing is written. */
+export function planReport(transcript: Prepared, request: CompactFileRequest): CompactReport {
+  const { policy } = request;
+  const expected = forecast(transcript, policy);
+  if (expected.kind === 'skip') {
+    const { reason, detail } = expected;
+    return skippedReport(transcript, { file: request.input.name, reason, notes: [detail], output: null });
+  }
+  const { plans, outcomes, conversations } = expected;
   const notes = transcript.conversations.flatMap((prepared, index) => {
     const plan = plans[index] ?? null;
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
     return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
   });
   return {
-    ...reportBase(transcript, request.input.name),
-    result: 'planned',
+    ...plannedBase(transcript, request.input.name),
     notes,
-    output: null,
-    sha256: { before: transcript.scan.sha256, after: null },
-    bytes: { before: transcript.source.sizeBytes, after: null },
     conversations,
     ledger: countLedger(outcomes),
-    archive: null,
-    plan: describePlan(transcript, plans, { request, service }),
+    plan: describePlan(transcript, plans, request),
   };
 }
 
-/** A compaction that gains nothing is not made, whatever its summaries come to. */
-function atMostBefore(report: ConversationReport): ConversationReport {
-  const { before, after, by } = report.tokens;
-  return { ...report, tokens: { before, after: Math.min(before, after), by } };
+/** What the reports of a dry run and of a preview have in common: nothing was written. */
+function plannedBase(transcript: Prepared, file: string) {
+  const base = reportBase(transcript, file);
+  return {
+    ...base,
+    result: 'planned',
+    output: null,
+    sha256: { ...base.sha256, after: null },
+    bytes: { ...base.bytes, after: null },
+    archive: null,
+  } as const;
 }
 
 /** Of a service, each request is made as it would leave; the offline provider's are only counted. */
 function describePlan(
   transcript: Prepared,
   plans: readonly (CompactPlan | null)[],
-  {
-    request,
-    service,
-  }: { readonly request: CompactFileRequest; readonly service: Pick<ModelService, 'createRedactor'> | null },
+  request: CompactFileRequest,
 ): PlanReport {
   const { mergedTokens, ...plan } = countRequests(transcript, plans, request);
-  if (service === null) return { ...plan, cost: null };
+  const { service } = request.summarizer;
+  if (service === undefined) return { ...plan, cost: null };
   const redactor = service.createRedactor?.() ?? null;
   const redact = (one: ModelRequest): ModelRequest => (redactor === null ? one : redactRequest(one, redactor));
   const { modelName, policy, price } = request;
@@ -134,26 +162,19 @@ export function previewReport(
 ): CompactReport {
   const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
   const { outcomes } = planOutcomes(transcript, plans);
-  const { name: file } = request.input;
   const compacted = attempts.flatMap((one) => (one.kind === 'compacted' ? [one] : []));
   const results = compacted.map(({ result }) => result);
   const retention = reportRetention(
     results.flatMap(({ retentionOf }) => [...retentionOf.values()].map((one) => ({ label: '', retention: one }))),
   );
-  const asIs = skippedReport(transcript, { file, reason: 'too-short', notes: [], output: null }).conversations;
   return {
-    ...reportBase(transcript, file),
-    result: 'planned',
+    ...plannedBase(transcript, request.input.name),
     notes: compacted.flatMap(({ notes }) => notes),
-    output: null,
-    sha256: { before: transcript.scan.sha256, after: null },
-    bytes: { before: transcript.source.sizeBytes, after: null },
-    conversations: transcript.conversations.flatMap((_, index) => {
+    conversations: transcript.conversations.map((prepared, index) => {
       const attempt = attempts[index];
-      return attempt?.kind === 'compacted' ? [attempt.report] : asIs.slice(index, index + 1);
+      return attempt?.kind === 'compacted' ? attempt.report : reportUnchanged(prepared);
     }),
     ledger: countLedger(outcomes),
-    archive: null,
     preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
     usage: reportUsage(results, request),
     ...(retention === undefined ? {} : { retention }),

@@ -26,25 +26,46 @@ export type ConversationOutcome = {
   readonly batches: readonly BatchReport[];
 };
 
-/** Messages and tokens of a conversation as its producer sends it; `outcome` null: it stays as it is. */
+/** Messages and tokens of a conversation as its producer sends it. */
 export function reportConversation(
-  { id, view, prior }: PreparedConversation,
+  prepared: PreparedConversation,
   isKept: (line: number) => boolean,
-  outcome: ConversationOutcome | null,
+  outcome: ConversationOutcome,
 ): ConversationReport {
-  const said = [...view.instructions, ...view.messages.filter((message) => message.carriedLineId === undefined)];
-  const before = view.prior === null ? said : [view.prior, ...said];
-  const kept = outcome === null ? before : said.filter((entry) => isKept(entry.line));
-  const clip = outcome === null ? { messages: 0, tokens: 0 } : { messages: 1, tokens: outcome.clipTokens };
-  const live = prior.kind === 'lineage' ? prior.cycle.live.map(reportBatch) : [];
+  const before = sentMessages(prepared);
+  const kept = before.filter((entry) => entry !== prepared.view.prior && isKept(entry.line));
+  return {
+    id: prepared.id,
+    cycles: outcome.cycles,
+    messages: { before: before.length, after: kept.length + 1 },
+    tokens: { before: sumTokens(before), after: sumTokens(kept) + outcome.clipTokens, by: TOKEN_MEASURE },
+    batches: outcome.batches,
+  };
+}
+
+/** The same for a conversation that stays as it is. */
+export function reportUnchanged(prepared: PreparedConversation): ConversationReport {
+  const { id, prior } = prepared;
+  const sent = sentMessages(prepared);
+  const tokens = sumTokens(sent);
   return {
     id,
-    cycles:
-      outcome?.cycles ?? (prior.kind === 'lineage' ? prior.cycle.cycle : prior.kind === 'foreign' ? prior.cycles : 0),
-    messages: { before: before.length, after: kept.length + clip.messages },
-    tokens: { before: sumTokens(before), after: sumTokens(kept) + clip.tokens, by: TOKEN_MEASURE },
-    batches: outcome?.batches ?? live,
+    cycles: prior.kind === 'lineage' ? prior.cycle.cycle : prior.kind === 'foreign' ? prior.cycles : 0,
+    messages: { before: sent.length, after: sent.length },
+    tokens: { before: tokens, after: tokens, by: TOKEN_MEASURE },
+    batches: prior.kind === 'lineage' ? prior.cycle.live.map(reportBatch) : [],
   };
+}
+
+/** The earlier summary, the instructions and the messages that a producer sends to its model. */
+function sentMessages({ view }: PreparedConversation): readonly Entry[] {
+  const said = [...view.instructions, ...view.messages.filter((message) => message.carriedLineId === undefined)];
+  return view.prior === null ? said : [view.prior, ...said];
+}
+
+/** Tokens of all conversations as their producer sends them now. */
+export function tokensNow({ conversations }: Prepared): number {
+  return conversations.reduce((sum, prepared) => sum + sumTokens(sentMessages(prepared)), 0);
 }
 
 function sumTokens(entries: readonly Entry[]): number {
@@ -109,7 +130,7 @@ export function skippedReport(
     output: input.output,
     sha256: { ...base.sha256, after },
     bytes: { ...base.bytes, after: input.output === null ? null : base.bytes.before },
-    conversations: transcript.conversations.map((one) => reportConversation(one, () => true, null)),
+    conversations: transcript.conversations.map(reportUnchanged),
     ledger: { kept: lineCount, summarized: 0, other: 0, total: lineCount },
     archive: null,
   };

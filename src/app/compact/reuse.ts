@@ -2,7 +2,7 @@ import { ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
-import type { CompactDeps } from '../contract/deps.ts';
+import type { WritingDeps } from '../contract/deps.ts';
 import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, Ledger, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -14,7 +14,15 @@ import { checkReplaceable } from '../write/target.ts';
 import { findUnprovable } from './archive-lines.ts';
 import { keptLineLookup, outputBytes } from './compose.ts';
 import { planPrepared } from './plan.ts';
-import { noteOtherNames, planNotes, reportBase, reportBatch, reportConversation, skippedReport } from './report.ts';
+import {
+  noteOtherNames,
+  planNotes,
+  reportBase,
+  reportBatch,
+  reportConversation,
+  reportUnchanged,
+  skippedReport,
+} from './report.ts';
 
 /** Whether a transcript is, byte for byte, what a compaction with the same settings wrote: to do it again would change nothing. */
 export function isOwnOutput(
@@ -33,7 +41,7 @@ export function isOwnOutput(
 
 /** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
 export async function reuseCompaction(
-  deps: CompactDeps,
+  deps: WritingDeps,
   input: {
     readonly request: CompactFileRequest;
     readonly transcript: Prepared;
@@ -55,7 +63,7 @@ export async function reuseCompaction(
   const cycles = new Map(same.cycles.map((cycle) => [cycle.conversationId, cycle]));
   const conversations = transcript.conversations.map((prepared) => {
     const cycle = cycles.get(prepared.id);
-    if (cycle === undefined) return reportConversation(prepared, () => true, null);
+    if (cycle === undefined) return reportUnchanged(prepared);
     return reportConversation(prepared, isKept, {
       cycles: cycle.cycle,
       clipTokens: clipTokens(cycle.clipSha256),
@@ -86,7 +94,7 @@ export async function reuseCompaction(
  * not to be made from anything less. The whole source is restored from it, and compared.
  */
 export function checkReusable(
-  { runtime }: Pick<CompactDeps, 'runtime'>,
+  { runtime }: Pick<WritingDeps, 'runtime'>,
   {
     same,
     transcript,
@@ -130,7 +138,7 @@ function notesAgain(
 }
 
 function clipTokensByHash(
-  deps: CompactDeps,
+  deps: WritingDeps,
   { session, codec }: Prepared,
   { inserted }: StoredCompaction,
 ): (sha256: string) => number {
@@ -153,7 +161,7 @@ function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledge
 
 /** The file as it stands, where its copy is to be packed as it is; else its content, which is packed as the copy's name says. */
 function copyOf(
-  { files }: CompactDeps,
+  { files }: WritingDeps,
   { output }: CompactFileRequest,
   { source }: Prepared,
 ): Pick<Delivery, 'pieces' | 'packing'> {
@@ -169,7 +177,7 @@ export function explicitPath({ output }: CompactFileRequest): string | null {
 
 /** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
 export async function leaveAsIs(
-  deps: CompactDeps,
+  deps: WritingDeps,
   input: {
     readonly request: CompactFileRequest;
     readonly transcript: Prepared;

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
-import { type CompactDeps, isInterrupted } from '../contract/deps.ts';
+import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
 import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -17,7 +17,15 @@ import type { Written } from '../write/write-output.ts';
 import { archivedLines, findUnprovable } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
-import { countLedger, noteOtherNames, reportBase, reportBatch, reportConversation, reportRetention } from './report.ts';
+import {
+  countLedger,
+  noteOtherNames,
+  reportBase,
+  reportBatch,
+  reportConversation,
+  reportRetention,
+  reportUnchanged,
+} from './report.ts';
 import type { Attempted, CompactedConversation } from './summarize-conversation.ts';
 
 export type StoreInput = {
@@ -32,7 +40,7 @@ export type StoreInput = {
 };
 
 /** Archive first (prepared), then the file, then applied: whatever stops it leaves the source as it was or a file whose archive is complete. */
-export async function storeCompaction(deps: CompactDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
+export async function storeCompaction(deps: WritingDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
   const { transcript, attempts, archive, request } = input;
   const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
   const { outcomes, insertBefore } = planOutcomes(transcript, plans);
@@ -96,7 +104,7 @@ export async function storeCompaction(deps: CompactDeps, input: StoreInput): Pro
  * gives back every byte.
  */
 function findLoss(
-  deps: CompactDeps,
+  deps: WritingDeps,
   {
     archive,
     id,
@@ -119,7 +127,7 @@ function findLoss(
 }
 
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
-async function hasChangedSince(deps: CompactDeps, { source, scan, codec }: Prepared): Promise<boolean> {
+async function hasChangedSince(deps: WritingDeps, { source, scan, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
   const { isDocument = false } = codec.format;
   const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: scan.sha256, isDocument });
@@ -151,7 +159,7 @@ function confirm(
 
 /** What was prepared goes only where the output is not there: an error may come after the rename. */
 async function deliverOrDiscard(
-  deps: CompactDeps,
+  deps: WritingDeps,
   { request, transcript, archive, lock }: StoreInput,
   {
     id,
@@ -181,7 +189,7 @@ async function deliverOrDiscard(
 }
 
 function draftCompaction(
-  deps: CompactDeps,
+  deps: WritingDeps,
   { request, transcript, settings, settingsSha256 }: StoreInput,
   { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
 ): CompactionDraft {
@@ -220,7 +228,7 @@ function reportConversations(
   return attempts.map((attempt, index) => {
     const prepared = transcript.conversations[index];
     if (prepared === undefined) throw new Error(`no conversation ${index}`);
-    if (attempt.kind === 'skipped') return reportConversation(prepared, () => true, null);
+    if (attempt.kind === 'skipped') return reportUnchanged(prepared);
     const cycle = stored[position];
     position += 1;
     return reportConversation(prepared, isKept, {

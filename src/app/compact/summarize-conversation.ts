@@ -6,7 +6,7 @@ import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { CarriedLine } from '../../ports/archive.ts';
-import type { CompactDeps } from '../contract/deps.ts';
+import type { WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { ConversationReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -54,7 +54,7 @@ export function planFirst(
 
 /** Summarizes one conversation; with a target, it is planned and done again, once (the size of a summary is only known afterwards). */
 export async function attemptConversation(
-  deps: CompactDeps,
+  deps: WritingDeps,
   prepared: PreparedConversation,
   input: Input,
 ): Promise<Result<Attempted, Failure>> {
@@ -98,7 +98,7 @@ function closest(first: Summarized, second: Summarized, targetTokens: number): S
 type Summarized = { readonly result: CompactedConversation; readonly report: ConversationReport };
 
 async function summarizePlan(
-  deps: CompactDeps,
+  deps: WritingDeps,
   input: Input & { readonly prepared: PreparedConversation; readonly plan: CompactPlan },
 ): Promise<Result<Summarized, Failure>> {
   const { transcript, request, prepared, plan } = input;

@@ -32,9 +32,10 @@ export type WritingDeps = AppDeps & {
   readonly producerIndexes: ProducerIndexes;
 };
 
-/** And what compacting one does. */
-export type CompactDeps = WritingDeps & {
+/** Summarizes the transcripts of one run. */
+export type Summarizer = {
   readonly model: ModelProvider;
+  /** Stops the run's calls of the model after too many failures in a row. */
   readonly breaker: Breaker;
   /** Undefined: the model is on this machine and costs nothing. */
   readonly service?: ModelService;

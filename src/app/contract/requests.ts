@@ -1,5 +1,6 @@
 import type { Role } from '../../core/message.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
+import type { Summarizer } from './deps.ts';
 
 /** Per million tokens, in any currency. */
 type Price = { readonly input: number; readonly output: number };
@@ -29,6 +30,7 @@ export type CompactFileRequest = {
   readonly input: TranscriptInput;
   readonly output: OutputTarget;
   readonly policy: TranscriptPolicy;
+  readonly summarizer: Summarizer;
   /** Of the model, for messages and the settings' hash: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;

@@ -1,6 +1,7 @@
 import type { Archive } from '../../ports/archive.ts';
 import type { Redactor } from '../../ports/model.ts';
-import type { CompactDeps } from '../contract/deps.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import type { CompactFileRequest } from '../contract/requests.ts';
 import { createPaidSummaries, type PaidSummaries } from './paid-summaries.ts';
 import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
@@ -8,11 +9,11 @@ import { createMeter } from './usage.ts';
 
 /** What the summaries of one transcript are had with: the model, masked and remembered (in the archive) where it is a service. */
 export function summaryDepsOf(
-  deps: CompactDeps,
+  { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
+  { summarizer, input }: Pick<CompactFileRequest, 'summarizer' | 'input'>,
   archive: Pick<Archive, 'summaries'> | null,
-  name: string,
 ): SummaryDeps {
-  const { model, runtime, signal, service, fallback, stem } = deps;
+  const { model, service, fallback, stem } = summarizer;
   const common = { model, runtime, signal, ...(fallback === undefined ? {} : { fallback }) };
   if (service === undefined) return { ...common, ...(stem === undefined ? {} : { audit: { stem } }) };
   if (archive === null) throw new Error('a service needs an archive for the summaries that it is paid for');
@@ -27,7 +28,7 @@ export function summaryDepsOf(
     paid: redactor === null ? paid : withMasks(paid, redactor),
     limiter: service.limiter,
     meter: createMeter(),
-    notice: (sentence) => service.notice(`${name}: ${sentence}`),
+    notice: (sentence) => service.notice(`${input.name}: ${sentence}`),
     ...(stem === undefined ? {} : { audit: { stem, ...(redactor === null ? {} : { redactor }) } }),
   };
 }

@@ -2,9 +2,9 @@ import type { TranscriptPolicy } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { planReport } from '../compact/plan-report.ts';
+import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
-import { skippedReport, totalTokens } from '../compact/report.ts';
+import { reportUnchanged, totalTokens } from '../compact/report.ts';
 import { isOwnOutput } from '../compact/reuse.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
@@ -137,16 +137,12 @@ function hashSettings(
 /** Records at a file's beginning that may name its project. */
 const SAMPLE_RECORDS = 50;
 
-function describe(
-  transcript: Prepared,
-  { input, policy, provider, modelName }: SurveyFileRequest,
-  isDone: boolean,
-): ScanReport {
-  const { codec, scan, source, conversations } = transcript;
-  const plan = isDone
-    ? skippedReport(transcript, { file: input.name, reason: 'nothing-new', notes: [], output: null })
-    : planReport(transcript, { input, output: { kind: 'none' }, policy, provider, modelName }, null);
-  const tokens = totalTokens(plan.conversations);
+function describe(transcript: Prepared, { input, policy }: SurveyFileRequest, isDone: boolean): ScanReport {
+  const { codec, scan, source } = transcript;
+  const expected = isDone ? ({ kind: 'skip', reason: 'nothing-new' } as const) : forecast(transcript, policy);
+  const conversations =
+    expected.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : expected.conversations;
+  const tokens = totalTokens(conversations);
   const sample = scan.entries.slice(0, SAMPLE_RECORDS).flatMap((entry) => {
     const record = transcript.readJson(entry);
     return record === null ? [] : [record];
@@ -160,10 +156,10 @@ function describe(
     modified: new Date(Number(source.stamp.mtimeNs / NANOSECONDS_A_MILLISECOND)).toISOString(),
     bytes: source.stamp.sizeBytes,
     conversations: conversations.length,
-    messages: plan.conversations.reduce((sum, { messages }) => sum + messages.before, 0),
+    messages: conversations.reduce((sum, { messages }) => sum + messages.before, 0),
     tokens: { ...tokens, by: TOKEN_MEASURE },
     saving: Math.max(0, tokens.before - tokens.after),
-    ...(plan.reason === undefined ? {} : { reason: plan.reason }),
+    ...(expected.kind === 'skip' && { reason: expected.reason }),
   };
 }
 

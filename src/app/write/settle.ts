@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { AppDeps, ArchiveMode, CompactDeps } from '../contract/deps.ts';
+import type { AppDeps, ArchiveMode, WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
@@ -92,7 +92,7 @@ async function isHeldBy(
 }
 
 /** Opens the archive, or creates it. */
-export async function openForStoring(deps: CompactDeps): Promise<Result<Archive, Failure>> {
+export async function openForStoring(deps: WritingDeps): Promise<Result<Archive, Failure>> {
   const archive = await openSettled(deps, 'create');
   if (!archive.ok) return archive;
   if (archive.value !== null) return ok(archive.value);
@@ -105,11 +105,11 @@ export async function openForStoring(deps: CompactDeps): Promise<Result<Archive,
  * `isLenient` overlooks missing permissions and full disks, because a run that has nothing to store does not mind them.
  */
 export async function checkArchivePlace(
-  deps: CompactDeps,
-  { output }: CompactFileRequest,
+  deps: WritingDeps,
+  { output, summarizer }: CompactFileRequest,
   options: { readonly isLenient: boolean },
 ): Promise<Result<null, Failure>> {
-  const storesNothing = output.kind === 'none' || (output.kind === 'preview' && deps.service === undefined);
+  const storesNothing = output.kind === 'none' || (output.kind === 'preview' && summarizer.service === undefined);
   const failure = storesNothing ? null : await deps.findArchivePlaceProblem(options);
   return failure === null ? ok(null) : err({ kind: 'archive', failure });
 }

@@ -1,7 +1,7 @@
 import type { ArchiveListReport, ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import { assertNever, type Result } from '../../core/result.ts';
-import { chooseEmbedding } from '../choose-embedding.ts';
+import { createEmbeddings } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -109,15 +109,15 @@ async function check({ voice, useCases, settings }: Session, { manner }: Archive
 /** Exit code 1 where anything is missing still; the next run goes on there. */
 async function embed(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
   const { voice, useCases, settings } = session;
-  const chosen = await chooseEmbedding(session);
+  const chosen = await createEmbeddings(session);
   if (!chosen.ok) return session.refuse(chosen.error);
-  if (!chosen.value) {
+  if (chosen.value === null) {
     return session.refuse(
       'the configuration has no [embedding] with a provider and a model, so that nobody can make vectors',
     );
   }
   voice.progress.name(settings.archive.path);
-  const embedded = await useCases.embedArchive();
+  const embedded = await useCases.embedArchive(chosen.value);
   if (!embedded.ok) {
     if (embedded.error.kind !== 'interrupted') voice.error(renderFailure(embedded.error));
     return EXIT_CODES.failed;

@@ -2,8 +2,8 @@ import type { SettingsUse } from '../../config/setting.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
 import { archiveToName } from '../archive-flag.ts';
-import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
-import { chooseModel } from '../choose-model.ts';
+import { toPolicy } from '../../config/resolve.ts';
+import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import { type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
@@ -143,12 +143,11 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
     ...(isArchiving ? (['embedding'] as const) : []),
   ];
   return inSession(context, { ...invocation, command: 'compact', needs }, async (session) => {
-    const refusal = await chooseModel(session, invocation);
-    if (refusal !== null) return refusal;
-    if (isArchiving) {
-      const instead = 'what is archived gets none';
-      await chooseEmbeddingIfAny(session, { instead });
-    }
+    const { compaction } = toPolicy(session.settings, invocation.policy);
+    const summarizer = await createSummarizer(session, { ...invocation, compaction });
+    if (!summarizer.ok) return session.refuse(summarizer.error);
+    const instead = 'what is archived gets none';
+    const embeddings = isArchiving ? await createEmbeddingsIfAny(session, { instead }) : null;
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,
       filesFrom: invocation.filesFrom,
@@ -173,7 +172,10 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
       failures: gathered.failures,
       rendering: renderingOf(session, invocation),
     });
-    const leftCount = await runJobs({ session, options: invocation, isSeveral: gathered.isSeveral, report }, jobs);
+    const leftCount = await runJobs(
+      { session, options: invocation, isSeveral: gathered.isSeveral, report, summarizer: summarizer.value, embeddings },
+      jobs,
+    );
     const { failed } = report.end(leftCount);
     if (session.terminal.signal.aborted) return interruptionCode(session.terminal.signal);
     return failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;

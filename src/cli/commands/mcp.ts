@@ -1,7 +1,7 @@
 import { createOutage } from '../../app/search/embeddings/query-vectors.ts';
 import { parseSince } from '../../config/quantity.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
+import { createEmbeddingsIfAny } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { type AllowedFolder, resolveFolder } from '../mcp/allowed-path.ts';
@@ -15,7 +15,7 @@ import { renderBug } from '../render/bug.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
 import type { CliContext, Session } from '../session.ts';
-import type { UseCases } from '../use-cases.ts';
+import type { Created, Mask, UseCases } from '../use-cases.ts';
 import { defineCommand, inSession } from './command.ts';
 import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings, readSource, readTime } from './options.ts';
 
@@ -86,17 +86,17 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       folders.push(resolved.value);
     }
     const { scope, masksSecrets } = invocation;
-    const choose = async (useCases: UseCases): Promise<Result<readonly string[], string>> =>
-      masksSecrets ? useCases.chooseMask(settings.privacy.redact_rules) : ok([]);
-    const masking = await choose(session.useCases);
-    if (!masking.ok) return session.refuse(masking.error);
-    voice.report(masking.value.map(safeText));
+    const createMask = async (useCases: UseCases): Promise<Result<Created<Mask> | null, string>> =>
+      masksSecrets ? useCases.createMask(settings.privacy.redact_rules) : ok(null);
+    const firstMask = await createMask(session.useCases);
+    if (!firstMask.ok) return session.refuse(firstMask.error);
+    voice.report((firstMask.value?.warnings ?? []).map(safeText));
     const openMasked = async (signal: AbortSignal): Promise<UseCases> => {
       const useCases = openUseCases(signal);
-      const chosen = await choose(useCases);
-      if (chosen.ok) return useCases;
+      const mask = await createMask(useCases);
+      if (mask.ok) return mask.value === null ? useCases : withMask(useCases, mask.value.value);
       useCases.close();
-      throw new Error(chosen.error);
+      throw new Error(mask.error);
     };
     if (terminal.stdin.kind === 'terminal') voice.report([AT_A_TERMINAL]);
     // The protocol's library takes a while to load, and no other command needs it.
@@ -115,8 +115,8 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       tools: [
         createMemoryRead({
           openUseCases: openMasked,
-          chooseEmbedding: (useCases) =>
-            chooseEmbeddingIfAny({ ...session, useCases }, { instead: 'search is by words alone', outage }),
+          createEmbeddings: (useCases) =>
+            createEmbeddingsIfAny({ ...session, useCases }, { instead: 'search is by words alone', outage }),
           asksService: settings.embedding.provider !== null,
           archivePath: settings.archive.path,
           scope,
@@ -128,6 +128,16 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
     });
     return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
   });
+}
+
+/** Use cases that mask secrets in everything they show. */
+function withMask(useCases: UseCases, mask: Mask): UseCases {
+  return {
+    ...useCases,
+    searchArchive: (request) => useCases.searchArchive({ ...request, mask }),
+    showArchived: (request) => useCases.showArchived({ ...request, mask }),
+    showOriginals: (request, onLine) => useCases.showOriginals({ ...request, mask }, onLine),
+  };
 }
 
 const AT_A_TERMINAL =

@@ -2,7 +2,7 @@ import type { SearchReport } from '../../app/contract/archive-reports.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseCount, parseSince, parseUntil } from '../../config/quantity.ts';
 import type { Role } from '../../core/message.ts';
-import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
+import { createEmbeddingsIfAny } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { readQueryGroups } from '../query-lines.ts';
@@ -12,6 +12,7 @@ import { noArchive } from '../render/no-archive.ts';
 import { safeText } from '../render/safe-text.ts';
 import { clipText } from '../render/width.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
+import type { Embeddings } from '../use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import { MANNER_FLAGS, readManner, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 
@@ -71,14 +72,16 @@ async function run(context: CliContext, invocation: SearchInvocation): Promise<E
     endsWithStdout: true,
   };
   return inSession(context, request, async (session) => {
-    if (invocation.order === 'best') {
-      await chooseEmbeddingIfAny(session, { instead: 'search is by words alone' });
-    }
-    return invocation.query === '-' ? answerLines(session, invocation) : answerOne(session, invocation);
+    const instead = 'search is by words alone';
+    const embeddings = invocation.order === 'best' ? await createEmbeddingsIfAny(session, { instead }) : null;
+    const request = { ...invocation, embeddings };
+    return invocation.query === '-' ? answerLines(session, request) : answerOne(session, request);
   });
 }
 
-async function answerOne(session: Session, invocation: SearchInvocation): Promise<ExitCode> {
+type Search = SearchInvocation & { readonly embeddings: Embeddings | null };
+
+async function answerOne(session: Session, invocation: Search): Promise<ExitCode> {
   const { voice, useCases, settings } = session;
   const found = await useCases.searchArchive(invocation);
   if (!found.ok) {
@@ -99,7 +102,7 @@ async function answerOne(session: Session, invocation: SearchInvocation): Promis
 }
 
 /** A line of JSON for every line that comes in, as soon as it is known: who asks waits for it before asking again. */
-async function answerLines(session: Session, invocation: SearchInvocation): Promise<ExitCode> {
+async function answerLines(session: Session, invocation: Search): Promise<ExitCode> {
   const { voice, useCases, settings, terminal } = session;
   let hasFailed = false;
   let hasToldOfNone = false;

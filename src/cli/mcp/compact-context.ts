@@ -1,10 +1,9 @@
 import { z } from 'zod';
-import type { CompactFileRequest, OutputTarget } from '../../app/contract/requests.ts';
+import type { OutputTarget } from '../../app/contract/requests.ts';
 import { toModel, toPolicy } from '../../config/resolve.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { archiveToName } from '../archive-flag.ts';
-import { chooseEmbeddingIfAny } from '../choose-embedding.ts';
-import { chooseModel } from '../choose-model.ts';
+import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { priceOf } from '../price.ts';
 import type { CompactRendering } from '../render/compact.ts';
@@ -102,34 +101,31 @@ function findOutput(
 type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: Args };
 
 async function compact({ session, invocation, useCases, args }: Work, { file, output }: Target): ToolOutcome {
-  const refusals: string[] = [];
-  const code = await chooseModel(
-    {
-      ...session,
-      useCases,
-      refuse: (message) => {
-        refusals.push(message);
-        return session.refuse(message);
-      },
-    },
-    { ...invocation, isDryRun: args.dry_run },
-  );
-  if (code !== null) return err(refusals.map(safeText).join(' '));
-  if (!args.dry_run) {
-    const instead = 'what is archived gets none';
-    await chooseEmbeddingIfAny({ ...session, useCases }, { instead });
-  }
   const { settings } = session;
-  const policy = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
-  const request: CompactFileRequest = {
+  const asked = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
+  const policy =
+    args.keep_recent === undefined
+      ? asked
+      : { ...asked, compaction: { ...asked.compaction, keepRecent: args.keep_recent } };
+  const { compaction } = policy;
+  const summarizer = await createSummarizer(
+    { ...session, useCases },
+    { ...invocation, isDryRun: args.dry_run, compaction },
+  );
+  if (!summarizer.ok) {
+    session.refuse(summarizer.error);
+    return err(safeText(summarizer.error));
+  }
+  const instead = 'what is archived gets none';
+  const embeddings = args.dry_run ? null : await createEmbeddingsIfAny({ ...session, useCases }, { instead });
+  const request = {
     input: { path: file.path, name: file.path, format: null, identity: file.identity },
     output,
-    policy:
-      args.keep_recent === undefined
-        ? policy
-        : { ...policy, compaction: { ...policy.compaction, keepRecent: args.keep_recent } },
+    policy,
     ...toModel(settings),
     ...priceOf(settings),
+    summarizer: summarizer.value,
+    embeddings,
   };
   const compacted = await useCases.compactFile(request, { update: () => undefined, finish: () => undefined });
   return compacted.ok

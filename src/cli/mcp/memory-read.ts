@@ -6,7 +6,7 @@ import { parseSince, parseUntil } from '../../config/quantity.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/safe-text.ts';
-import type { UseCases } from '../use-cases.ts';
+import type { Embeddings, UseCases } from '../use-cases.ts';
 import { clipField, MAX_ANSWER_CHARS } from './bounds.ts';
 import { renderHit, toHitData } from './hit.ts';
 import { type McpScope, narrowSearch, showsHit } from './scope.ts';
@@ -52,8 +52,8 @@ type Args = z.output<typeof input>;
 
 export type MemoryReadDeps = {
   readonly openUseCases: (signal: AbortSignal) => Promise<UseCases>;
-  /** Has these use cases search by meaning too, where the settings say who gives vectors. */
-  readonly chooseEmbedding: (useCases: UseCases) => Promise<void>;
+  /** For search by meaning; null: the settings name no embedder. */
+  readonly createEmbeddings: (useCases: UseCases) => Promise<Embeddings | null>;
   readonly asksService: boolean;
   readonly archivePath: string;
   readonly scope: McpScope;
@@ -61,7 +61,7 @@ export type MemoryReadDeps = {
 
 /** Looks through the archive as `compact search` does. */
 export function createMemoryRead(deps: MemoryReadDeps): Tool {
-  const { openUseCases, chooseEmbedding, archivePath, scope } = deps;
+  const { openUseCases, createEmbeddings, archivePath, scope } = deps;
   return defineTool({
     name: 'memory_read',
     title: 'Search past conversations',
@@ -76,8 +76,8 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
       if (!request.ok) return request;
       const useCases = await openUseCases(signal);
       try {
-        if (args.order === 'best') await chooseEmbedding(useCases);
-        const found = await searchWithin(useCases, request.value, scope);
+        const embeddings = args.order === 'best' ? await createEmbeddings(useCases) : null;
+        const found = await searchWithin(useCases, { ...request.value, embeddings }, scope);
         return found.ok ? ok(toAnswer(found.value, { args, archivePath })) : err(renderFailure(found.error));
       } finally {
         useCases.close();
@@ -89,7 +89,7 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
 /** What stands outside of the scope is passed over, so that further ones are asked for until there are enough. */
 async function searchWithin(
   useCases: UseCases,
-  request: SearchRequest,
+  request: SearchRequest & { readonly embeddings: Embeddings | null },
   scope: McpScope,
 ): Promise<Result<SearchReport, Failure>> {
   for (let limit = request.limit; ; limit *= 4) {

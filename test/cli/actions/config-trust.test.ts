@@ -27,7 +27,12 @@ function scene(t: TestContext, toml = TOML) {
     const { calls, loadUseCases } = createFakeUseCases();
     const code = await run({ terminal, loadUseCases });
     const [out, errors] = [terminal.out(), terminal.errors()].map((text) => text.replaceAll(root, '.'));
-    return { code, out: out ?? '', errors: errors ?? '', asks: calls.some(({ name }) => name === 'choose-model') };
+    return {
+      code,
+      out: out ?? '',
+      errors: errors ?? '',
+      asks: calls.some(({ name, request }) => name === 'create-summarizer' && Object(request).model !== null),
+    };
   };
   const talk = join(root, 'repo/talk.jsonl');
   return { root, told, compact: () => told(['-q', talk]), path: join(root, 'repo/compact.toml') };

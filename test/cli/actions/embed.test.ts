@@ -34,7 +34,7 @@ test('what was embedded is told for people and as one object', async (t) => {
   const { code, out, errors, calls } = await ran(t);
   assert.deepEqual([code, out, errors], [0, '/data/archive.db: 1,100 vectors made by tiny, 768 numbers each\n', '']);
   const [choice] = calls;
-  assert.equal(choice?.name, 'choose-embedder');
+  assert.equal(choice?.name, 'create-embeddings');
   const { notice: _notice, ...asked } = Object(choice?.request);
   assert.deepEqual(asked, {
     provider: 'ollama',
@@ -90,14 +90,14 @@ test('without [embedding], or with one that cannot be used, nobody is asked', as
   assert.equal(half.code, 2);
   assert.match(half.errors, /has the provider 'ollama' and no model/);
   const broken = await ran(t, {
-    answers: { chooseEmbedder: () => Promise.resolve(err('sqlite-vec cannot be loaded')) },
+    answers: { createEmbeddings: () => Promise.resolve(err('sqlite-vec cannot be loaded')) },
   });
-  assert.deepEqual([broken.code, broken.calls.map(({ name }) => name)], [2, ['choose-embedder', 'close']]);
+  assert.deepEqual([broken.code, broken.calls.map(({ name }) => name)], [2, ['create-embeddings', 'close']]);
   assert.match(broken.errors, /sqlite-vec cannot be loaded/);
 });
 
 test('a search, and a compaction, go on without vectors that cannot be made, and say so', async (t) => {
-  const answers = { chooseEmbedder: () => Promise.resolve(err('sqlite-vec cannot be loaded')) };
+  const answers = { createEmbeddings: () => Promise.resolve(err('sqlite-vec cannot be loaded')) };
   const search = await ran(t, { argv: ['search', 'boat'], answers });
   assert.equal(search.code, 0);
   assert.match(search.errors, /^embeddings: sqlite-vec cannot be loaded; search is by words alone\n/);
@@ -117,7 +117,7 @@ test('who looks for the newest, plans, or previews needs no vectors', async (t) 
     ['archive', 'stats'],
   ]) {
     const { calls } = await ran(t, { argv });
-    assert.ok(!calls.some(({ name }) => name === 'choose-embedder'), argv.join(' '));
+    assert.ok(!calls.some(({ name }) => name === 'create-embeddings'), argv.join(' '));
   }
 });
 
@@ -141,7 +141,7 @@ test("a project's configuration sends nothing to a host of its own without a wor
     const terminal = createFakeTerminal(argv, { workingFolder });
     const { calls, loadUseCases } = createFakeUseCases();
     const code = await run({ terminal, loadUseCases });
-    return { code, errors: terminal.errors(), isChosen: calls.some(({ name }) => name === 'choose-embedder') };
+    return { code, errors: terminal.errors(), isChosen: calls.some(({ name }) => name === 'create-embeddings') };
   };
   const embed = await asked('archive', 'embed');
   assert.deepEqual([embed.code, embed.isChosen], [2, false]);

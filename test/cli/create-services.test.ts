@@ -6,7 +6,7 @@ import type { ModelChoice } from '../../src/cli/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
 import { err, ok, type Result } from '../../src/core/result.ts';
 import { folderWith } from '../support/folders.ts';
-import { createFakeTerminal, createFakeUseCases } from './fakes.ts';
+import { createFakeTerminal, createFakeUseCases, SUMMARIZER } from './fakes.ts';
 
 type Asked = {
   readonly args: readonly string[];
@@ -23,7 +23,7 @@ const KEY = 'made-up-key-0123456789';
 async function told(
   t: TestContext,
   { args, config = '', isProject = false, environment = {} }: Asked,
-  answer: Result<readonly string[], string> = ok([]),
+  warnings: Result<readonly string[], string> = ok([]),
 ): Promise<Told> {
   const folder = folderWith(t, { 'x.jsonl': '', 'compact.toml': config });
   const named = isProject ? [] : ['--config', join(folder, 'compact.toml')];
@@ -31,9 +31,9 @@ async function told(
   const terminal = createFakeTerminal(argv, { workingFolder: folder, environment });
   const choices: ModelChoice[] = [];
   const { loadUseCases } = createFakeUseCases({
-    chooseModel: async (choice) => {
-      choices.push(choice);
-      return answer;
+    createSummarizer: async ({ model }) => {
+      if (model !== null) choices.push(model);
+      return warnings.ok ? ok({ value: SUMMARIZER, warnings: warnings.value }) : warnings;
     },
   });
   const code = await run({ terminal, loadUseCases });

@@ -1,0 +1,82 @@
+import type { Summarizer } from '../app/contract/deps.ts';
+import { resolveEmbeddingAccess, resolveModelAccess } from '../config/access.ts';
+import type { CompactionConfig } from '../core/policy.ts';
+import { ok, type Result } from '../core/result.ts';
+import type { CommonRequest } from './invocation.ts';
+import { safeText } from './render/safe-text.ts';
+import type { Session } from './session.ts';
+import type { EmbedderChoice, Embeddings } from './use-cases.ts';
+
+/** The summarizer that the settings name. The error is a sentence about why it cannot be used. */
+export async function createSummarizer(
+  { settings, config, terminal, voice, useCases }: Session,
+  asked: Pick<CommonRequest, 'settings' | 'manner'> & {
+    readonly isDryRun: boolean;
+    readonly compaction: CompactionConfig;
+  },
+): Promise<Result<Summarizer, string>> {
+  const access = resolveModelAccess({
+    settings,
+    config,
+    flags: asked.settings.flags,
+    environment: terminal.surroundings.environment,
+    isDryRun: asked.isDryRun,
+  });
+  if (!access.ok) return access;
+  const { summarization, privacy } = settings;
+  const model = access.value && {
+    ...access.value,
+    limits: {
+      requestsPerMinute: summarization.requests_per_minute,
+      inputTokensPerMinute: summarization.input_tokens_per_minute,
+      outputTokensPerMinute: summarization.output_tokens_per_minute,
+    },
+    maxTokensField: summarization.max_tokens_field,
+    fallsBack: summarization.fallback === 'extractive',
+    redactRulesPath: privacy.redact_rules,
+    notice: (sentence: string) => voice.report([safeText(sentence)]),
+    isDryRun: asked.isDryRun,
+    ...(asked.manner.verbosity === 'verbose' && { log: (line: string) => voice.report([safeText(line)]) }),
+  };
+  const created = await useCases.createSummarizer({ model, compaction: asked.compaction });
+  if (!created.ok) return created;
+  voice.report(created.value.warnings.map(safeText));
+  return ok(created.value.value);
+}
+
+/** The embeddings that the settings name; null: they name none. The error is a sentence about why there can be none. */
+export async function createEmbeddings(
+  { settings, config, terminal, voice, useCases }: Session,
+  { outage }: Pick<EmbedderChoice, 'outage'> = {},
+): Promise<Result<Embeddings | null, string>> {
+  const { environment } = terminal.surroundings;
+  const access = resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
+  if (!access.ok) return access;
+  if (access.value === null) return ok(null);
+  const { embedding, privacy } = settings;
+  const created = await useCases.createEmbeddings({
+    ...access.value,
+    limits: {
+      requestsPerMinute: embedding.requests_per_minute,
+      inputTokensPerMinute: embedding.input_tokens_per_minute,
+      outputTokensPerMinute: null,
+    },
+    ...(outage === undefined ? {} : { outage }),
+    redactRulesPath: privacy.redact_rules,
+    notice: (sentence) => voice.report([safeText(`embeddings: ${sentence}`)]),
+  });
+  if (!created.ok) return created;
+  voice.report(created.value.warnings.map(safeText));
+  return ok(created.value.value);
+}
+
+/** The same for work that goes on without them: `instead` says what happens then. */
+export async function createEmbeddingsIfAny(
+  session: Session,
+  asked: Pick<EmbedderChoice, 'outage'> & { readonly instead: string },
+): Promise<Embeddings | null> {
+  const created = await createEmbeddings(session, asked);
+  if (created.ok) return created.value;
+  session.voice.report([safeText(`embeddings: ${created.error}; ${asked.instead}`)]);
+  return null;
+}
