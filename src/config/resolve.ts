@@ -27,10 +27,12 @@ type SettingsInput = {
 
 /** Flags win over the file, the file over the defaults. */
 export function resolveSettings(input: SettingsInput): ResolvedSettings {
-  const { summarization, archive, ...others } = layerSettings(input);
+  const settings = layerSettings(input);
+  const { summarization, archive } = settings;
   const { chunk_size: chunkSize, role_weight_tool: toolWeight, provider } = summarization;
   const [file, flags] = [input.config.values.summarization, input.flags.summarization];
   return {
+    ...settings,
     summarization: {
       ...summarization,
       chunk_size: chunkSize ?? (provider === 'extractive' ? null : DEFAULT_COMPACTION_CONFIG.chunkSize),
@@ -40,7 +42,6 @@ export function resolveSettings(input: SettingsInput): ResolvedSettings {
       drop_rules: [...(file?.drop_rules ?? []), ...(flags?.drop_rules ?? [])],
     },
     archive: { path: archive.path ?? defaultArchivePath(input.surroundings) },
-    ...others,
   };
 }
 

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { listSettings } from '../../src/config/origins.ts';
 import { parseConfig } from '../../src/config/parse.ts';
 import { resolveSettings, type SettingFlags, toModel, toPolicy } from '../../src/config/resolve.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 
@@ -95,6 +96,17 @@ test('a flag is called as it is typed, and a URL is shown without a password', (
       ['m', { kind: 'flag', flag: '--model' }],
       ['https://…@h.example/v1', { kind: 'flag', flag: '--base-url' }],
     ],
+  );
+});
+
+test('the settings are listed in the order in which they are declared', () => {
+  const rows = listSettings(given('[prices]\nm = { input = 1, output = 2 }'));
+  const declared = Object.entries(SETTINGS).flatMap(([table, keys]) =>
+    Object.keys(keys).map((key) => `${table}.${key}`),
+  );
+  assert.deepEqual(
+    rows.map(({ table, key }) => `${table}.${key}`),
+    [...declared, 'prices.m'],
   );
 });
 
