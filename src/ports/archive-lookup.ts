@@ -1,6 +1,6 @@
 import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
-import type { SoughtWord } from '../core/search/question.ts';
+import type { QueryTerm } from '../core/search/question.ts';
 import type { Candidate } from '../core/search/rank.ts';
 
 /** A batch as stored. */
@@ -99,7 +99,7 @@ export type ArchiveFigures = {
   readonly messages: number;
   /** Of the archived lines, as they stood in their transcripts and as they are stored. */
   readonly originalBytes: number;
-  readonly packedBytes: number;
+  readonly compressedBytes: number;
   /** Of the archive and the logs beside it. */
   readonly fileBytes: number;
   readonly oldest: Date | null;
@@ -162,16 +162,16 @@ export type MessageIndex = {
   /** Everybody, people and models, who is named as having said a message. */
   readonly listSpeakers: () => readonly string[];
   /** How many messages have a word; no more than `atMost` are counted. */
-  readonly countHits: (word: SoughtWord, atMost: number) => number;
+  readonly countHits: (word: QueryTerm, atMost: number) => number;
   /** Those that have it, in order of ids, whether they were applied or not; a filter leaves out what it can cheaply. */
-  readonly listHits: (word: SoughtWord, filter: SearchFilter) => readonly number[];
+  readonly listHits: (word: QueryTerm, filter: SearchFilter) => readonly number[];
   /** Those of some (in order) that have it. */
-  readonly listHitsAmong: (word: SoughtWord, lineIds: readonly number[]) => readonly number[];
+  readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => readonly number[];
   /** What can be found of some ids, in any order: applied, let through by the filter, and a message. */
   readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => readonly StoredCandidate[];
   /** What has any of the words, what was archived last first; a line that was archived more than once for one conversation comes once. */
   readonly listNewest: (
-    words: readonly SoughtWord[],
+    words: readonly QueryTerm[],
     limits: { readonly filter: SearchFilter; readonly limit: number },
   ) => readonly FoundMessage[];
   /** Does several of these in one state of the archive. */

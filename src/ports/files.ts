@@ -12,7 +12,7 @@ export type RawLine = {
 };
 
 /** How a file's content stands on disk. */
-export type Packing = 'none' | 'gzip' | 'zstd';
+export type Compression = 'none' | 'gzip' | 'zstd';
 
 /** Tells two states of a file apart without reading it. */
 export type FileStamp = {
@@ -40,8 +40,8 @@ export type FileFailure =
   | {
       readonly kind: 'damaged';
       readonly path: string;
-      readonly packing: Exclude<Packing, 'none'>;
-      readonly problem: PackingProblem;
+      readonly compression: Exclude<Compression, 'none'>;
+      readonly problem: CompressionProblem;
     }
   /** Its content would have to be kept in this folder while it is read; `code` is the system's. */
   | { readonly kind: 'no-room'; readonly path: string; readonly folder: string; readonly code: string }
@@ -59,7 +59,7 @@ export type FileFailure =
     };
 
 /** trailing: something else stands behind its end. too-wide: unpacking it takes more memory than is given to it. */
-export type PackingProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide';
+export type CompressionProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide';
 
 /**
  * A file open for reading, as it was when it was opened; offsets, ranges and lines are those of its content, unpacked. Reading throws only
@@ -68,7 +68,7 @@ export type PackingProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide';
 export type SourceFile = {
   readonly path: string;
   readonly stamp: FileStamp;
-  readonly packing: Packing;
+  readonly compression: Compression;
   /** Of its content. */
   readonly sizeBytes: number;
   /** 3 where the file begins with a UTF-8 byte order mark, else 0. */
@@ -87,7 +87,7 @@ export type SourceFile = {
 };
 
 /** The name that what is replaced has meanwhile; no-links: it can have none. another-file: it is not the file of the stamp any more. */
-export type KeptOld =
+export type KeptBackup =
   | { readonly kind: 'kept'; readonly name: string }
   | { readonly kind: 'no-links' }
   | { readonly kind: 'another-file' };
@@ -108,13 +108,13 @@ export type PendingFile = {
   readonly sync: () => Result<void, FileFailure>;
   /**
    * Gives the file that is to be replaced a second name, right before that; up to `fromBytes` this one has what is in it. What comes to it
-   * later is brought over by whoever takes the lock next, unless `dropOld` comes first.
+   * later is brought over by whoever takes the lock next, unless `dropBackup` comes first.
    */
-  readonly keepOld: (stamp: FileStamp, fromBytes: number) => Result<KeptOld, FileFailure>;
+  readonly keepBackup: (stamp: FileStamp, fromBytes: number) => Result<KeptBackup, FileFailure>;
   /** Gives it its name; more may be written to its end after that. */
   readonly rename: () => Promise<Result<void, FileFailure>>;
   /** Removes the second name of what was replaced: all that it has is here. */
-  readonly dropOld: () => void;
+  readonly dropBackup: () => void;
   /** Puts the name on disk: after it resolves the file is there. */
   readonly syncFolder: () => Promise<Result<void, FileFailure>>;
   /** Closes it; what has not got its name is removed. */
@@ -124,9 +124,9 @@ export type PendingFile = {
 /** The right to write a file, which one run has at a time; it ends with the process, however that ends. */
 export type FileLock = {
   /** A run that was killed had begun a file for the path and had not given it its name. */
-  readonly foundUnnamed: boolean;
+  readonly foundUnfinished: boolean;
   /** Begins a file that will replace or create the path; `like` gives mode and owner. What is written to it is packed, or 'none': stands as it is. */
-  readonly begin: (like?: string, packing?: Packing) => Promise<Result<PendingFile, FileFailure>>;
+  readonly begin: (like?: string, compression?: Compression) => Promise<Result<PendingFile, FileFailure>>;
   readonly release: () => void;
 };
 
@@ -134,7 +134,7 @@ export type FileStore = {
   /** The path from the root: what it names does not depend on the folder that a later run stands in. */
   readonly absolute: (path: string) => string;
   /** What a file of this name is packed as. */
-  readonly packingOf: (path: string) => Packing;
+  readonly compressionOf: (path: string) => Compression;
   /** Rejects when `signal` interrupts it: a packed file is unpacked before it can be read. */
   readonly open: (path: string, signal?: AbortSignal) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { findMessages } from '../../src/app/search/find-messages.ts';
-import type { SoughtWord } from '../../src/core/search/question.ts';
+import type { QueryTerm } from '../../src/core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
 import type { Archive } from '../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, utf8 } from '../adapters/archive/drafts.ts';
@@ -281,7 +281,7 @@ test('a filter does not use up what can be found', (t) => {
 test('a word that very many messages have is only looked for among those that have a rarer one', (t) => {
   const archive = talk(t, [...other(4), 'mast', ...other(4), 'mast and hull', ...other(4), 'hull']);
   const { messages } = archive;
-  const isHull = ({ forms }: SoughtWord): boolean => forms.includes('hull');
+  const isHull = ({ forms }: QueryTerm): boolean => forms.includes('hull');
   const listed: string[] = [];
   const index: MessageIndex = {
     ...messages,

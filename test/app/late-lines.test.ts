@@ -107,14 +107,14 @@ test('half a line that a run was killed over is made whole before the file is re
 });
 
 test('where a file can have no second name the line is brought over all the same', async (t) => {
-  const files = storeWith(() => ({ keepOld: () => ({ ok: true, value: { kind: 'no-links' } }) }));
+  const files = storeWith(() => ({ keepBackup: () => ({ ok: true, value: { kind: 'no-links' } }) }));
   const bench = benchWith(t, files);
   reportOf(await bench.compact('talk.jsonl'));
   assert.deepEqual([count(bench), names(bench)], [1, ['talk.jsonl']]);
 });
 
 test('a file that another one replaced after the last look is not replaced', async (t) => {
-  const files = storeWith(() => ({ keepOld: () => ({ ok: true, value: { kind: 'another-file' } }) }));
+  const files = storeWith(() => ({ keepBackup: () => ({ ok: true, value: { kind: 'another-file' } }) }));
   const setup = benchFor(t);
   setup.write('talk.jsonl', original);
   const done = await rerun(t, setup, { files }).compact('talk.jsonl');

@@ -49,22 +49,22 @@ function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
   return { draft, offset, sizeBytes: bytes.length, sha256: hash('sha256', bytes, 'buffer') };
 }
 
-export function packBlock(raw: Uint8Array): Uint8Array {
+export function compressBlock(raw: Uint8Array): Uint8Array {
   return zstdCompressSync(raw, ZSTD_OPTIONS);
 }
 
 /** Throws a `DamageError` that names the block's first line. */
-export function unpackBlock(
+export function decompressBlock(
   data: Uint8Array,
   { rawSizeBytes, firstLine }: { readonly rawSizeBytes: number; readonly firstLine: number },
 ): Uint8Array {
-  const raw = tryUnpack(data, rawSizeBytes);
+  const raw = tryDecompress(data, rawSizeBytes);
   if (raw?.length === rawSizeBytes) return raw;
   throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be unpacked`);
 }
 
 /** null: they are no zstd, give more than that, or claim more than is ever stored. */
-function tryUnpack(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
+function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
@@ -91,21 +91,21 @@ export function checkPlaces(rows: readonly Row[]): void {
 }
 
 /** A line that a compaction put into its output, as it is stored: packed where that is shorter, and then with its size. */
-type PackedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };
+type CompressedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };
 
-export function packOwnLine(line: Uint8Array): PackedLine {
-  const packed = packBlock(line);
+export function compressInsertedLine(line: Uint8Array): CompressedLine {
+  const packed = compressBlock(line);
   return packed.length < line.length
     ? { bytes: packed, rawSizeBytes: line.length }
     : { bytes: line, rawSizeBytes: null };
 }
 
 /** From the columns `bytes` and `raw_size`. Throws a `DamageError`. */
-export function readOwnLine(row: Row): Uint8Array {
+export function readInsertedLine(row: Row): Uint8Array {
   const bytes = readBytes(row, 'bytes');
   const rawSizeBytes = readOptionalInteger(row, 'raw_size');
   if (rawSizeBytes === null) return bytes;
-  const line = tryUnpack(bytes, rawSizeBytes);
+  const line = tryDecompress(bytes, rawSizeBytes);
   if (line?.length === rawSizeBytes) return line;
   throw new DamageError('a line that a compaction put into its output cannot be unpacked');
 }

@@ -158,7 +158,7 @@ export function createMeasure(db: Database.Database, path: string): () => Archiv
       lines: formats.reduce((sum, { lines }) => sum + lines, 0),
       messages: readInteger(row, 'messages'),
       originalBytes: formats.reduce((sum, { originalBytes }) => sum + originalBytes, 0),
-      packedBytes: readInteger(row, 'packed_bytes'),
+      compressedBytes: readInteger(row, 'packed_bytes'),
       fileBytes: ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
       oldest: readTime(row, 'oldest_ms'),
       newest: readTime(row, 'newest_ms'),

@@ -140,13 +140,13 @@ export function findForeignLog(path: string): string | null {
   const archive = statSync(file);
   for (const ending of LOG_ENDINGS) {
     const stats = lstatSync(file + ending, { throwIfNoEntry: false });
-    const fault = stats === undefined ? null : describeFault(stats, archive);
+    const fault = stats === undefined ? null : describeProblem(stats, archive);
     if (fault !== null) return `${basename(file)}${ending} beside it ${fault}; if you did not put it there, remove it`;
   }
   return null;
 }
 
-function describeFault(log: Stats, archive: Stats): string | null {
+function describeProblem(log: Stats, archive: Stats): string | null {
   if (log.isSymbolicLink()) return 'is a symbolic link';
   if (!log.isFile()) return 'is not a regular file';
   if (log.nlink > 1) return 'is a file that has another name too';

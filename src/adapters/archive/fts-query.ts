@@ -1,5 +1,5 @@
 import Database from 'better-sqlite3';
-import type { SoughtWord } from '../../core/search/question.ts';
+import type { QueryTerm } from '../../core/search/question.ts';
 import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { type createStatements, readOptionalInteger, ROLES, type Row, textColumn, timeColumn } from './rows.ts';
 
@@ -8,7 +8,7 @@ export function matchAny(terms: readonly string[]): string {
   return terms.map(quote).join(' OR ');
 }
 
-export function matchWord({ forms, isBeginning }: SoughtWord): string {
+export function matchTerm({ forms, isBeginning }: QueryTerm): string {
   return isBeginning ? forms.map((form) => `${quote(form)} *`).join(' OR ') : matchAny(forms);
 }
 

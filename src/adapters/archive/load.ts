@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type { Archive, InsertedLine, KeptRun, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
-import { readOwnLine } from './blocks.ts';
+import { readInsertedLine } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import {
   hashColumn,
@@ -81,7 +81,7 @@ function readHead(row: Row): Pick<StoredCompaction, 'sourcePath' | 'outputPath' 
 }
 
 function toInserted(row: Row): InsertedLine {
-  return { beforeLine: readInteger(row, 'before_line'), bytes: readOwnLine(row) };
+  return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row) };
 }
 
 const HASH_HEX_LENGTH = 64;

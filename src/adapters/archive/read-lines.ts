@@ -3,7 +3,7 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type Database from 'better-sqlite3';
 import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../ports/archive.ts';
-import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, unpackBlock } from './blocks.ts';
+import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, decompressBlock } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import { FATES, readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
@@ -77,7 +77,7 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
     const row = getBlock.get(id);
     if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
     const [rawSizeBytes, firstLine] = [readInteger(row, 'raw_size_bytes'), readInteger(row, 'first_line')];
-    return unpackBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
+    return decompressBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
   };
 }
 
@@ -112,10 +112,10 @@ WHERE l.block_id = :block AND (l.batch_id IN (SELECT id FROM family)
 ORDER BY l.line`;
 const GET_PLACE = 'SELECT id, block_id, offset, size_bytes, sha256, line FROM lines WHERE id = ?';
 const GET_BLOCK_HEAD =
-  'SELECT first_line, raw_size_bytes, substr(data, 1, :packedBytes) AS data FROM blocks WHERE id = :id';
+  'SELECT first_line, raw_size_bytes, substr(data, 1, :compressedBytes) AS data FROM blocks WHERE id = :id';
 
 /** So much of packed data may be a piece that ends too late to be unpacked. */
-const PACKING_BYTES = 256 * 1024;
+const COMPRESSION_MARGIN_BYTES = 256 * 1024;
 /** Of a megabyte at the most: what holds a longer line is not unpacked whole. */
 const MAX_RECENT_BLOCKS = 16;
 /** Unpacking stops at so many times what is wanted. */
@@ -136,8 +136,10 @@ export function createOriginals(db: Database.Database, path: string): Originals 
 
   /** The beginning of a block that is not to be unpacked whole. */
   const readBlockHead = (id: number, wantedBytes: number): Uint8Array => {
-    const row = db.prepare<[object], Row>(GET_BLOCK_HEAD).get({ id, packedBytes: wantedBytes + PACKING_BYTES });
-    return row === undefined ? new Uint8Array() : unpackHead(readBytes(row, 'data'), wantedBytes);
+    const row = db
+      .prepare<[object], Row>(GET_BLOCK_HEAD)
+      .get({ id, compressedBytes: wantedBytes + COMPRESSION_MARGIN_BYTES });
+    return row === undefined ? new Uint8Array() : decompressHead(readBytes(row, 'data'), wantedBytes);
   };
 
   /** Who searches asks for the same blocks again and again. */
@@ -204,7 +206,7 @@ function takeLine(row: Row, raw: Uint8Array): Uint8Array {
 }
 
 /** What the first packed bytes hold; fewer of them where that is more than is wanted, as with a line that repeats one character. */
-function unpackHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
+function decompressHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
   for (let length = packed.length; length > 0; length = Math.floor(length / 2)) {
     try {
       const head = zstdDecompressSync(packed.subarray(0, length), {

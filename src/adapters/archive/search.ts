@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { SoughtWord } from '../../core/search/question.ts';
+import type { QueryTerm } from '../../core/search/question.ts';
 import type { NearMessage } from '../../core/search/rank.ts';
 import type {
   ArchivedBatch,
@@ -19,7 +19,7 @@ import {
   isUnknownWord,
   LINE_PASSES,
   matchAny,
-  matchWord,
+  matchTerm,
 } from './fts-query.ts';
 import {
   BATCH_COLUMNS,
@@ -88,8 +88,8 @@ export function createMessageIndex(db: Database.Database, path: string): Message
     return [...before.map((row, at) => toNear(row, -1 - at)), ...after.map((row, at) => toNear(row, 1 + at))];
   };
 
-  function* newestMessages(words: readonly SoughtWord[], filter: SearchFilter): Generator<FoundMessage> {
-    const match = words.map(matchWord).join(' OR ');
+  function* newestMessages(words: readonly QueryTerm[], filter: SearchFilter): Generator<FoundMessage> {
+    const match = words.map(matchTerm).join(' OR ');
     const values = { ...filterValues(filter), ...findLineRange(prepare, filter), match };
     try {
       for (const row of prepare(LIST_NEWEST).iterate(values)) yield toFoundMessage(row);
@@ -106,12 +106,12 @@ export function createMessageIndex(db: Database.Database, path: string): Message
           .all({})
           .map((row) => readText(row, 'name')),
       ),
-    countHits: (word, atMost) => guard(path, () => listNumbers(COUNT_HITS, { match: matchWord(word), atMost })[0] ?? 0),
+    countHits: (word, atMost) => guard(path, () => listNumbers(COUNT_HITS, { match: matchTerm(word), atMost })[0] ?? 0),
     listHits: (word, filter) =>
-      guard(path, () => listNumbers(LIST_HITS, { match: matchWord(word), ...findLineRange(prepare, filter) })),
+      guard(path, () => listNumbers(LIST_HITS, { match: matchTerm(word), ...findLineRange(prepare, filter) })),
     listHitsAmong: (word, lineIds) =>
       guard(path, () => {
-        const values = { match: matchWord(word), ids: JSON.stringify(lineIds) };
+        const values = { match: matchTerm(word), ids: JSON.stringify(lineIds) };
         return listNumbers(LIST_HITS_AMONG, values).toSorted((a, b) => a - b);
       }),
     loadCandidates: (lineIds, filter) =>

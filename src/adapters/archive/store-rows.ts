@@ -5,7 +5,7 @@ import type { Role } from '../../core/message.ts';
 import { readTraits } from '../../core/search/query-hints.ts';
 import { spaceOut } from '../../core/search/words.ts';
 import type { BatchDraft, BatchRef, CycleDraft, LineDraft } from '../../ports/archive.ts';
-import { type BlockMember, gatherBlocks, packBlock } from './blocks.ts';
+import { type BlockMember, gatherBlocks, compressBlock } from './blocks.ts';
 import { FATES, hashColumn, LEVELS, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
 
 const INSERT_CYCLE = `
@@ -184,7 +184,7 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
     for (const { raw, members } of gatherBlocks(lines)) {
       const firstLine = members[0]?.draft.line;
       if (firstLine === undefined) continue;
-      const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, packBlock(raw));
+      const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, compressBlock(raw));
       for (const member of members) writeLine(member, Number(lastInsertRowid), cycles);
       position += 1;
     }

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { Archive, CompactionDraft, LineDraft } from '../../ports/archive.ts';
-import { packOwnLine } from './blocks.ts';
+import { compressInsertedLine } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, textColumn, timeColumn } from './rows.ts';
@@ -33,7 +33,7 @@ export function createStore(
     draft.inserted.forEach(({ beforeLine, bytes }, position) => {
       if (beforeLine < 1 || beforeLine > draft.source.lineCount + 1)
         throw new Error(`no place before source line ${beforeLine}`);
-      const packed = packOwnLine(bytes);
+      const packed = compressInsertedLine(bytes);
       insertInserted.run(compactionId, position, beforeLine, packed.bytes, packed.rawSizeBytes);
     });
     draft.kept.forEach(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => {

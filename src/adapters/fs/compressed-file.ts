@@ -1,14 +1,14 @@
 import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Packing, PendingFile } from '../../ports/files.ts';
+import type { FileFailure, Compression, PendingFile } from '../../ports/files.ts';
 import { toFileFailure } from './system.ts';
 
-type PackedPlace = { readonly path: string; readonly packing: Exclude<Packing, 'none'> };
+type CompressedPlace = { readonly path: string; readonly compression: Exclude<Compression, 'none'> };
 
 /** A new file that gets what is written to it packed. Once `catchUp` has come to its end nothing more can be written. */
-export function createPackedFile(file: PendingFile, { path, packing }: PackedPlace): PendingFile {
+export function createCompressedFile(file: PendingFile, { path, compression }: CompressedPlace): PendingFile {
   const state: { failure: FileFailure | null } = { failure: null };
-  const packer = createPacker(packing, (packed) => {
+  const compressor = createCompressor(compression, (packed) => {
     const written = file.write(packed);
     if (written.ok) return;
     state.failure = written.error;
@@ -16,26 +16,26 @@ export function createPackedFile(file: PendingFile, { path, packing }: PackedPla
   });
   const flush = async (until: 'here' | 'end'): Promise<Result<void, FileFailure>> => {
     try {
-      return ok(await packer.flush(until));
+      return ok(await compressor.flush(until));
     } catch (error) {
       return err(state.failure ?? toFileFailure(error, { path, what: 'write' }));
     }
   };
   return {
     ...file,
-    write: (bytes) => ok(packer.add(bytes)),
-    catchUp: (until) => (until === 'end' || packer.hasFullPiece() ? flush(until) : null),
+    write: (bytes) => ok(compressor.add(bytes)),
+    catchUp: (until) => (until === 'end' || compressor.hasFullPiece() ? flush(until) : null),
     // What comes to a packed file is packed as well: sizes are those on disk.
-    keepOld: (stamp) => file.keepOld(stamp, stamp.sizeBytes),
+    keepBackup: (stamp) => file.keepBackup(stamp, stamp.sizeBytes),
     close: () => {
-      packer.close();
+      compressor.close();
       file.close();
     },
   };
 }
 
 /** Packs bytes into one member of gzip, or one frame of zstd: the same bytes give the same, whatever the pieces. */
-type Packer = {
+type Compressor = {
   /** Takes them over; `flush` packs them. */
   readonly add: (bytes: Uint8Array) => void;
   /** Packs what fills a piece, and with `end` the rest; resolves when all that is packed so far was handed out. */
@@ -51,8 +51,8 @@ const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_
 const GZIP_LEVEL = 6;
 
 /** `take` is handed what is packed, and throws where it cannot be kept. */
-function createPacker(packing: Exclude<Packing, 'none'>, take: (packed: Uint8Array) => void): Packer {
-  const engine = createEngine(packing);
+function createCompressor(compression: Exclude<Compression, 'none'>, take: (packed: Uint8Array) => void): Compressor {
+  const engine = createEngine(compression);
   const full: Buffer[] = [];
   const state = { piece: Buffer.allocUnsafe(PIECE_BYTES), filled: 0 };
   engine.on('data', (packed: Buffer) => {
@@ -91,8 +91,8 @@ function createPacker(packing: Exclude<Packing, 'none'>, take: (packed: Uint8Arr
   };
 }
 
-function createEngine(packing: Exclude<Packing, 'none'>): Gzip | ZstdCompress {
-  return packing === 'gzip'
+function createEngine(compression: Exclude<Compression, 'none'>): Gzip | ZstdCompress {
+  return compression === 'gzip'
     ? createGzip({ level: GZIP_LEVEL, chunkSize: PIECE_BYTES })
     : createZstdCompress({ params: ZSTD_PARAMS, chunkSize: PIECE_BYTES });
 }

@@ -1,4 +1,4 @@
-import type { Packing } from '../../ports/files.ts';
+import type { Compression } from '../../ports/files.ts';
 
 const GZIP_MAGIC = [0x1f, 0x8b];
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd];
@@ -9,7 +9,7 @@ const SKIPPABLE_MAGIC = [0x2a, 0x4d, 0x18];
 export const MAGIC_BYTES = 4;
 
 /** How a file is packed, by its first bytes. */
-export function tellPacking(head: Uint8Array): Packing {
+export function detectCompression(head: Uint8Array): Compression {
   if (startsWith(head, GZIP_MAGIC)) return 'gzip';
   return startsWith(head, ZSTD_MAGIC) || isSkippable(head) ? 'zstd' : 'none';
 }
@@ -21,7 +21,7 @@ export function isSkippable(head: Uint8Array): boolean {
 }
 
 /** How a file is to be packed, by its name. */
-export function packingOf(path: string): Packing {
+export function compressionOf(path: string): Compression {
   if (/\.gz$/i.test(path)) return 'gzip';
   return /\.zst$/i.test(path) ? 'zstd' : 'none';
 }

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Packing, PackingProblem } from '../../ports/files.ts';
-import { isSkippable, MAGIC_BYTES, tellPacking } from './compression.ts';
+import type { FileFailure, Compression, CompressionProblem } from '../../ports/files.ts';
+import { isSkippable, MAGIC_BYTES, detectCompression } from './compression.ts';
 import { errorCode, writeAll } from './system.ts';
 
-export type PackedFile = {
+export type CompressedFile = {
   /** As messages call it. */
   readonly path: string;
-  readonly packing: Exclude<Packing, 'none'>;
+  readonly compression: Exclude<Compression, 'none'>;
   /** On disk. */
   readonly sizeBytes: number;
   /** Bytes on disk, fewer at the end; throws what the system says. */
@@ -22,7 +22,7 @@ export type PackedFile = {
 };
 
 /** The content of a packed file, in a file without a name; to be closed. */
-export type Unpacked = { readonly fd: number; readonly sizeBytes: number };
+export type Decompressed = { readonly fd: number; readonly sizeBytes: number };
 
 const MAX_BYTES = 2 * 1024 ** 3;
 /** Transcripts are text: they become 3 to 20 times as large. */
@@ -34,7 +34,7 @@ const SPARED_BYTES = 1024 ** 3;
 
 type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
 
-function findLimit({ path, sizeBytes, maxUnpackedBytes }: PackedFile): Limit {
+function findLimit({ path, sizeBytes, maxUnpackedBytes }: CompressedFile): Limit {
   const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
   const maxBytes = maxUnpackedBytes ?? usualBytes;
   const roomBytes = findRoom();
@@ -59,13 +59,13 @@ function findRoom(): number {
 }
 
 /** Unpacks every part of a file (members of gzip, frames of zstd), once and in bounded memory. Rejects when it is interrupted. */
-export async function unpack(file: PackedFile): Promise<Result<Unpacked, FileFailure>> {
+export async function decompress(file: CompressedFile): Promise<Result<Decompressed, FileFailure>> {
   const limit = findLimit(file);
   const spool = openSpool(file.path);
   if (!spool.ok) return spool;
   const fd = spool.value;
   try {
-    const unpacked = await unpackParts(file, { fd, limit });
+    const unpacked = await decompressParts(file, { fd, limit });
     if (!unpacked.ok) closeSync(fd);
     return unpacked;
   } catch (error) {
@@ -74,12 +74,12 @@ export async function unpack(file: PackedFile): Promise<Result<Unpacked, FileFai
   }
 }
 
-async function unpackParts(
-  file: PackedFile,
+async function decompressParts(
+  file: CompressedFile,
   { fd, limit }: { readonly fd: number; readonly limit: Limit },
-): Promise<Result<Unpacked, FileFailure>> {
-  const damaged = (problem: PackingProblem): Result<never, FileFailure> =>
-    err({ kind: 'damaged', path: file.path, packing: file.packing, problem });
+): Promise<Result<Decompressed, FileFailure>> {
+  const damaged = (problem: CompressionProblem): Result<never, FileFailure> =>
+    err({ kind: 'damaged', path: file.path, compression: file.compression, problem });
   let written = 0;
   // Node unpacks all members of gzip at one go, and of zstd one frame.
   for (let at = 0; at < file.sizeBytes;) {
@@ -90,11 +90,11 @@ async function unpackParts(
       at += frame;
       continue;
     }
-    if (tellPacking(head) !== file.packing) {
+    if (detectCompression(head) !== file.compression) {
       const isStump = head.length < MAGIC_BYTES && at > 0 && isBegun(file, at);
       return damaged(isStump ? 'cut-off' : 'trailing');
     }
-    const part = await unpackPart(file, { at, fd, limit, before: written });
+    const part = await decompressPart(file, { at, fd, limit, before: written });
     if (!part.ok) return part.error.kind === 'problem' ? damaged(part.error.problem) : err(part.error.failure);
     if (part.value.read === 0) return damaged('broken');
     at += part.value.read;
@@ -104,7 +104,7 @@ async function unpackParts(
 }
 
 /** What is left is the beginning of what the file began with. */
-function isBegun({ read }: PackedFile, at: number): boolean {
+function isBegun({ read }: CompressedFile, at: number): boolean {
   const rest = read(at, MAGIC_BYTES);
   const first = read(0, MAGIC_BYTES);
   return rest.every((byte, index) => byte === first[index]);
@@ -120,13 +120,13 @@ function skippableBytes(head: Uint8Array): number | null {
 
 type Part = { readonly read: number; readonly written: number };
 type PartFailure =
-  | { readonly kind: 'problem'; readonly problem: PackingProblem }
+  | { readonly kind: 'problem'; readonly problem: CompressionProblem }
   | { readonly kind: 'file'; readonly failure: FileFailure };
 
 const PIECE_BYTES = 256 * 1024;
 
-async function unpackPart(
-  file: PackedFile,
+async function decompressPart(
+  file: CompressedFile,
   {
     at,
     fd,
@@ -134,9 +134,9 @@ async function unpackPart(
     before,
   }: { readonly at: number; readonly fd: number; readonly limit: Limit; readonly before: number },
 ): Promise<Result<Part, PartFailure>> {
-  const engine = createEngine(file.packing);
+  const engine = createEngine(file.compression);
   if (file.signal !== undefined) addAbortSignal(file.signal, engine);
-  const source = Readable.from(readPacked(file, at), { objectMode: false, highWaterMark: PIECE_BYTES });
+  const source = Readable.from(readCompressed(file, at), { objectMode: false, highWaterMark: PIECE_BYTES });
   source.on('error', (error) => engine.destroy(error));
   source.pipe(engine);
   let written = 0;
@@ -163,13 +163,13 @@ async function unpackPart(
   }
 }
 
-function createEngine(packing: PackedFile['packing']): Gunzip | ZstdDecompress {
-  return packing === 'gzip'
+function createEngine(compression: CompressedFile['compression']): Gunzip | ZstdDecompress {
+  return compression === 'gzip'
     ? createGunzip({ chunkSize: PIECE_BYTES })
     : createZstdDecompress({ chunkSize: PIECE_BYTES });
 }
 
-function* readPacked({ read, sizeBytes }: PackedFile, from: number): Generator<Uint8Array> {
+function* readCompressed({ read, sizeBytes }: CompressedFile, from: number): Generator<Uint8Array> {
   for (let at = from; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
 }
 
@@ -183,7 +183,7 @@ function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | nu
 }
 
 /** What is wrong with packed data, by what zlib and zstd say; null: they did not say it. */
-function problemOf(error: unknown): PackingProblem | null {
+function problemOf(error: unknown): CompressionProblem | null {
   const isTheirs = error instanceof Error && 'code' in error && errorCode(error) === null;
   if (!isTheirs || typeof error.code !== 'string') return null;
   if (error.code === 'Z_BUF_ERROR') return 'cut-off';

@@ -8,10 +8,10 @@ import {
   describeForeign,
   foreignLeftover,
   lookAtName,
-  nameBeside,
-  type NamesBeside,
+  hiddenNamesOf,
+  type HiddenNames,
 } from './leftovers.ts';
-import { createOldNames, type OldNames } from './missed-writes.ts';
+import { createBackupLinks, type BackupLinks } from './missed-writes.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
 import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
@@ -40,26 +40,26 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     if (is !== null) return err({ kind: 'not-a-file', path, is });
     failing = dirname(path); // from here on what is missing, or may not be written, is the folder
     const target = await followLinks(path);
-    const names = nameBeside(target);
+    const names = hiddenNamesOf(target);
     const taken = await takeLock(names.lock, lookAtName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
     const lock = taken.value;
-    const oldNames = createOldNames(path, target, names);
+    const backupLinks = createBackupLinks(path, target, names);
     // Whoever leaves something leaves its lock as well; a folder of many files is not searched for each of them.
-    const tidied = tidyUnder(lock, { names, oldNames });
+    const tidied = tidyUnder(lock, { names, backupLinks });
     if (!tidied.ok) {
       lock.end();
       return tidied;
     }
     const remove = removeAtExit(names.lock);
     return ok({
-      foundUnnamed: tidied.value.foundUnnamed,
-      begin: (like, packing = 'none') =>
-        beginFile({ path, target, temporary: names.temporary(), like, packing, removeAtExit, oldNames }),
+      foundUnfinished: tidied.value.foundUnfinished,
+      begin: (like, compression = 'none') =>
+        beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, backupLinks }),
       release: () => {
         // Removed while it is held, and once: who finds it free after that finds that it is another file by then, and tries again.
         remove();
-        if (oldNames.isOutstanding()) tryMakeEmpty(names.lock);
+        if (backupLinks.isOutstanding()) tryMakeEmpty(names.lock);
         lock.end();
       },
     });
@@ -68,21 +68,21 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
   }
 }
 
-type Tidying = { readonly names: NamesBeside; readonly oldNames: OldNames };
+type Tidying = { readonly names: HiddenNames; readonly backupLinks: BackupLinks };
 
 /** Finishes and removes what a run that was killed left. What it throws has given the lock back. */
 function tidyUnder(
   lock: TakenLock,
-  { names, oldNames }: Tidying,
-): Result<{ readonly foundUnnamed: boolean }, FileFailure> {
-  if (!lock.isInherited) return ok({ foundUnnamed: false });
+  { names, backupLinks }: Tidying,
+): Result<{ readonly foundUnfinished: boolean }, FileFailure> {
+  if (!lock.isInherited) return ok({ foundUnfinished: false });
   try {
-    const { temporaries, olds } = names.findLeftovers();
-    oldNames.adopt(olds);
-    const finished = oldNames.finish();
+    const { temporaries, backups } = names.findLeftovers();
+    backupLinks.adopt(backups);
+    const finished = backupLinks.finish();
     if (!finished.ok) return finished;
     for (const temporary of temporaries) removeTemporary(temporary);
-    return ok({ foundUnnamed: temporaries.length > 0 });
+    return ok({ foundUnfinished: temporaries.length > 0 });
   } catch (error) {
     lock.end();
     throw error;
@@ -116,7 +116,7 @@ export async function clearLeftovers(options: LockOptions): Promise<Result<void,
 
 async function hasLockFile(path: string): Promise<boolean> {
   try {
-    return lookAtName(nameBeside(await followLinks(path)).lock) !== undefined;
+    return lookAtName(hiddenNamesOf(await followLinks(path)).lock) !== undefined;
   } catch (error) {
     // Where nothing can be looked at nothing can be removed.
     if (errorCode(error) === null) throw error;

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { err, ok } from '../../core/result.ts';
 import type { FileStore } from '../../ports/files.ts';
-import { packingOf } from './compression.ts';
+import { compressionOf } from './compression.ts';
 import { openSourceFile, stampOf } from './source-file.ts';
 import { describeNonFile, toFileFailure } from './system.ts';
 
@@ -17,7 +17,7 @@ export type FileStoreOptions = {
 export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),
-    packingOf,
+    compressionOf,
     open: (path, signal) => openSourceFile(path, { signal, maxUnpackedBytes }),
     stamp: async (path) => {
       const { stat } = await import('node:fs/promises');

@@ -9,7 +9,7 @@ import { errorCode } from './system.ts';
  * The file that a target was before it was replaced, under another name: up to `fromBytes` its content is in the target, which had `atBytes` then.
  * `inode` is that file's.
  */
-export type OldName = {
+export type BackupLink = {
   readonly path: string;
   readonly fromBytes: number;
   readonly atBytes: number;
@@ -17,19 +17,19 @@ export type OldName = {
 };
 
 /** What runs that have ended left. */
-type Leftovers = { readonly temporaries: readonly string[]; readonly olds: readonly OldName[] };
+type Leftovers = { readonly temporaries: readonly string[]; readonly backups: readonly BackupLink[] };
 
 /** The hidden names beside a target; two targets of one folder have different ones. */
-export type NamesBeside = {
+export type HiddenNames = {
   readonly lock: string;
   readonly temporary: () => string;
-  readonly old: (facts: Omit<OldName, 'path'>) => OldName;
+  readonly old: (facts: Omit<BackupLink, 'path'>) => BackupLink;
   readonly findLeftovers: () => Leftovers;
 };
 
-const OLD_FACTS = /^(\d{1,15})-(\d{1,15})-(\d{1,20})\.old$/;
+const BACKUP_FACTS = /^(\d{1,15})-(\d{1,15})-(\d{1,20})\.old$/;
 
-export function nameBeside(target: string): NamesBeside {
+export function hiddenNamesOf(target: string): HiddenNames {
   const folder = dirname(target);
   const key = createHash('sha256').update(basename(target)).digest('hex').slice(0, 12);
   const prefix = `.compact-${key}-`;
@@ -44,8 +44,8 @@ export function nameBeside(target: string): NamesBeside {
       const ours = readdirSync(folder).filter((name) => name.startsWith(prefix));
       return {
         temporaries: ours.filter((name) => name.endsWith('.tmp')).map((name) => join(folder, name)),
-        olds: ours.flatMap((name) => {
-          const [, fromBytes, atBytes, inode = ''] = OLD_FACTS.exec(name.slice(prefix.length)) ?? [];
+        backups: ours.flatMap((name) => {
+          const [, fromBytes, atBytes, inode = ''] = BACKUP_FACTS.exec(name.slice(prefix.length)) ?? [];
           return inode === ''
             ? []
             : [

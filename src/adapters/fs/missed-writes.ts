@@ -12,25 +12,25 @@ import {
   writeSync,
 } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileStamp, KeptOld } from '../../ports/files.ts';
-import { MAGIC_BYTES, tellPacking } from './compression.ts';
+import type { FileFailure, FileStamp, KeptBackup } from '../../ports/files.ts';
+import { MAGIC_BYTES, detectCompression } from './compression.ts';
 import {
   carriedLeftover,
   foreignLeftover,
   lookAtName,
-  type NamesBeside,
-  type OldName,
+  type HiddenNames,
+  type BackupLink,
   openLeftover,
 } from './leftovers.ts';
 import { errorCode, toFileFailure } from './system.ts';
 
 /** Second names of a target's file, from before it is replaced until nothing more can come from it. */
-export type OldNames = {
-  readonly keep: (stamp: FileStamp, sizes: Omit<OldName, 'path' | 'inode'>) => Result<KeptOld, FileFailure>;
+export type BackupLinks = {
+  readonly keep: (stamp: FileStamp, sizes: Omit<BackupLink, 'path' | 'inode'>) => Result<KeptBackup, FileFailure>;
   /** After all of it was brought over. */
   readonly drop: () => void;
   /** Has names that another run left finished too. */
-  readonly adopt: (olds: readonly OldName[]) => void;
+  readonly adopt: (backups: readonly BackupLink[]) => void;
   /** Brings over what was not, and removes the names. */
   readonly finish: () => Result<void, FileFailure>;
   /** One stands: whoever takes the lock next is to look for it. */
@@ -40,10 +40,10 @@ export type OldNames = {
 /** Where there are no hard links, or not for this file. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL']);
 
-export function createOldNames(path: string, target: string, names: Pick<NamesBeside, 'old'>): OldNames {
-  const standing = new Map<string, OldName>();
-  const adopt = (olds: readonly OldName[]): void => {
-    for (const old of olds) standing.set(old.path, old);
+export function createBackupLinks(path: string, target: string, names: Pick<HiddenNames, 'old'>): BackupLinks {
+  const standing = new Map<string, BackupLink>();
+  const adopt = (backups: readonly BackupLink[]): void => {
+    for (const old of backups) standing.set(old.path, old);
   };
   const drop = (): void => {
     for (const name of standing.keys()) if (tryUnlink(name)) standing.delete(name);
@@ -67,7 +67,7 @@ export function createOldNames(path: string, target: string, names: Pick<NamesBe
     finish: () => {
       for (const old of standing.values()) {
         try {
-          if (bringOver(target, old)) standing.delete(old.path);
+          if (appendMissedWrites(target, old)) standing.delete(old.path);
         } catch (error) {
           const leftover = carriedLeftover(error);
           if (leftover !== null) return err(leftover);
@@ -117,7 +117,7 @@ const MEANWHILE_BYTES = 1024 * 1024;
  * target is gone, and it stands nowhere else, so the old name stays. Throws what the system says, or that the old name is not the file that was
  * replaced, and then the old name stays too.
  */
-export function bringOver(target: string, { path, fromBytes, atBytes, inode }: OldName): boolean {
+export function appendMissedWrites(target: string, { path, fromBytes, atBytes, inode }: BackupLink): boolean {
   const now = statSync(target, { bigint: true, throwIfNoEntry: false });
   const old = openLeftover(path, now);
   try {
@@ -131,7 +131,7 @@ export function bringOver(target: string, { path, fromBytes, atBytes, inode }: O
       // What stands under another name too is not lost, and may be somebody's private file.
       if (nlink > 1n) throw foreignLeftover(path, 'it is a hard link to a file that has other names');
       // What is packed has no lines: a part of it stands behind the others as it is.
-      const beginsLine = !isPacked(old) && (fromBytes === 0 || byteAt(old, fromBytes - 1) === LF);
+      const beginsLine = !isCompressed(old) && (fromBytes === 0 || byteAt(old, fromBytes - 1) === LF);
       appendMissing(target, { late: readFrom(old, fromBytes), beginsLine, atBytes });
     }
   } finally {
@@ -184,9 +184,9 @@ function readFrom(fd: number, from: number, maxBytes = Infinity): Buffer {
   return bytes.subarray(0, got);
 }
 
-function isPacked(fd: number): boolean {
+function isCompressed(fd: number): boolean {
   const head = Buffer.alloc(MAGIC_BYTES);
-  return tellPacking(head.subarray(0, readSync(fd, head, 0, MAGIC_BYTES, 0))) !== 'none';
+  return detectCompression(head.subarray(0, readSync(fd, head, 0, MAGIC_BYTES, 0))) !== 'none';
 }
 
 function byteAt(fd: number, position: number): number | undefined {

@@ -2,8 +2,8 @@ import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, rena
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Packing, PendingFile } from '../../ports/files.ts';
-import type { OldNames } from './missed-writes.ts';
+import type { FileFailure, Compression, PendingFile } from '../../ports/files.ts';
+import type { BackupLinks } from './missed-writes.ts';
 import { errorCode, toFileFailure, writeAll } from './system.ts';
 
 /** A conversation is private unless its source was not. */
@@ -19,10 +19,10 @@ type NewFile = {
   readonly temporary: string;
   /** Gets the mode and the owner of the file at this path. */
   readonly like: string | undefined;
-  readonly packing: Packing;
+  readonly compression: Compression;
   /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
   readonly removeAtExit: (path: string) => () => void;
-  readonly oldNames: OldNames;
+  readonly backupLinks: BackupLinks;
 };
 
 /** Begins a file that stands under another name until it is whole. One that replaces its model keeps the owner, or is denied. */
@@ -31,9 +31,9 @@ export async function beginFile({
   target,
   temporary,
   like,
-  packing,
+  compression,
   removeAtExit,
-  oldNames,
+  backupLinks,
 }: NewFile): Promise<Result<PendingFile, FileFailure>> {
   try {
     const model = like === undefined ? null : await lookAt(like);
@@ -54,10 +54,10 @@ export async function beginFile({
       giveUp();
       throw error;
     }
-    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), oldNames };
-    if (packing === 'none') return ok(createPendingFile(place));
-    const { createPackedFile } = await import('./compressed-file.ts');
-    return ok(createPackedFile(createPendingFile(place), { path, packing }));
+    const place = { path, target, temporary, fd, remove: removeAtExit(temporary), backupLinks };
+    if (compression === 'none') return ok(createPendingFile(place));
+    const { createCompressedFile } = await import('./compressed-file.ts');
+    return ok(createCompressedFile(createPendingFile(place), { path, compression }));
   } catch (error) {
     // What is missing, or may not be written, is the folder.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));
@@ -119,7 +119,7 @@ type PendingPlace = {
   readonly fd: number;
   /** Removes `temporary` if it is there. */
   readonly remove: () => void;
-  readonly oldNames: OldNames;
+  readonly backupLinks: BackupLinks;
 };
 
 /** Lines are small: written one by one they would cost a system call each. */
@@ -128,7 +128,7 @@ const BUFFER_BYTES = 256 * 1024;
 /** What some file systems answer where a folder cannot be synced; the rename stands all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
-function createPendingFile({ path, target, temporary, fd, remove, oldNames }: PendingPlace): PendingFile {
+function createPendingFile({ path, target, temporary, fd, remove, backupLinks }: PendingPlace): PendingFile {
   const buffer = Buffer.allocUnsafe(BUFFER_BYTES);
   const state = { buffered: 0, isOpen: true, hasName: false };
 
@@ -165,9 +165,9 @@ function createPendingFile({ path, target, temporary, fd, remove, oldNames }: Pe
         drain();
         fsyncSync(fd);
       }),
-    keepOld: (stamp, fromBytes) => {
+    keepBackup: (stamp, fromBytes) => {
       const drained = attempt(drain);
-      return drained.ok ? oldNames.keep(stamp, { fromBytes, atBytes: fstatSync(fd).size }) : drained;
+      return drained.ok ? backupLinks.keep(stamp, { fromBytes, atBytes: fstatSync(fd).size }) : drained;
     },
     rename: () =>
       attemptLater(async () => {
@@ -177,7 +177,7 @@ function createPendingFile({ path, target, temporary, fd, remove, oldNames }: Pe
         state.hasName = true;
         remove(); // nothing is there any more: it need not be removed when the process ends
       }),
-    dropOld: () => oldNames.drop(),
+    dropBackup: () => backupLinks.drop(),
     syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
     close: () => {
       if (!state.isOpen) return;
@@ -189,7 +189,7 @@ function createPendingFile({ path, target, temporary, fd, remove, oldNames }: Pe
       }
       if (!state.hasName) remove();
       // What fails here stays for the next run.
-      oldNames.finish();
+      backupLinks.finish();
     },
   };
 }

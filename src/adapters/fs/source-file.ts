@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, SourceFile } from '../../ports/files.ts';
-import { MAGIC_BYTES, tellPacking } from './compression.ts';
+import { MAGIC_BYTES, detectCompression } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
 import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
 
@@ -22,12 +22,12 @@ export async function openSourceFile(
   const { fd, stamp } = opened.value;
   const { read } = createReader(fd, path, stamp.sizeBytes);
   try {
-    const packing = tellPacking(read(0, MAGIC_BYTES));
-    const disk: OnDisk = { fd, path, stamp, packing, read };
-    if (packing === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
+    const compression = detectCompression(read(0, MAGIC_BYTES));
+    const disk: OnDisk = { fd, path, stamp, compression, read };
+    if (compression === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
     // Loaded here, because most transcripts are not packed.
-    const { unpack } = await import('./decompress.ts');
-    const content = await unpack({ path, packing, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
+    const { decompress } = await import('./decompress.ts');
+    const content = await decompress({ path, compression, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
     if (content.ok) return ok(createSourceFile(disk, content.value));
     closeSync(fd);
     return content;
@@ -37,11 +37,11 @@ export async function openSourceFile(
   }
 }
 
-type OnDisk = Pick<SourceFile, 'path' | 'stamp' | 'packing' | 'read'> & { readonly fd: number };
+type OnDisk = Pick<SourceFile, 'path' | 'stamp' | 'compression' | 'read'> & { readonly fd: number };
 
 /** `content` may be read through another descriptor than the file itself. */
 function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly sizeBytes: number }): SourceFile {
-  const { fd, path, stamp, packing } = disk;
+  const { fd, path, stamp, compression } = disk;
   const { sizeBytes } = content;
   const file = createReader(content.fd, path, sizeBytes);
   const head = file.read(0, UTF8_BOM.length);
@@ -49,13 +49,13 @@ function createSourceFile(disk: OnDisk, content: { readonly fd: number; readonly
   return {
     path,
     stamp,
-    packing,
+    compression,
     sizeBytes,
     bomLength,
     lines: (from = bomLength) => readLines(file, { from, to: sizeBytes }),
     read: file.read,
     onDisk: () => readDisk(disk),
-    tail: (from) => (packing === 'none' ? readTail(fd, path, from) : tailOfPacked(disk)),
+    tail: (from) => (compression === 'none' ? readTail(fd, path, from) : tailOfCompressed(disk)),
     close: createCloser([...new Set([fd, content.fd])]),
   };
 }
@@ -65,7 +65,7 @@ function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
 }
 
 /** Nothing, or it throws: what came to a packed file since is not told apart from what it held. */
-function tailOfPacked({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Array> {
+function tailOfCompressed({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Array> {
   const { sizeBytes, mtimeNs } = stampOf(fstatSync(fd, { bigint: true }));
   const nothing: readonly Uint8Array[] = [];
   if (sizeBytes === stamp.sizeBytes && mtimeNs === stamp.mtimeNs) return nothing.values();

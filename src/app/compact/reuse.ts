@@ -164,9 +164,9 @@ function copyOf(
   { files }: WritingDeps,
   { output }: CompactFileRequest,
   { source }: Prepared,
-): Pick<Delivery, 'pieces' | 'packing'> {
-  const isAlike = output.kind === 'file' && files.packingOf(output.path) === source.packing;
-  if (isAlike) return { pieces: source.onDisk(), packing: 'none' };
+): Pick<Delivery, 'pieces' | 'compression'> {
+  const isAlike = output.kind === 'file' && files.compressionOf(output.path) === source.compression;
+  if (isAlike) return { pieces: source.onDisk(), compression: 'none' };
   return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
 }
 

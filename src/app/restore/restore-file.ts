@@ -136,7 +136,7 @@ async function write(
         lock,
         format,
         like: input.path,
-        packing: output.kind === 'in-place' ? file.packing : deps.files.packingOf(path),
+        compression: output.kind === 'in-place' ? file.compression : deps.files.compressionOf(path),
         pieces: pieces(),
         source: file,
         known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256 },

@@ -36,7 +36,7 @@ const NOTHING: ArchiveFigures = {
   lines: 0,
   messages: 0,
   originalBytes: 0,
-  packedBytes: 0,
+  compressedBytes: 0,
   fileBytes: 0,
   oldest: null,
   newest: null,
@@ -73,7 +73,7 @@ function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
 }
 
 function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive' | 'vectors'> {
-  const { compactions, prepared, conversations, batches, lines, messages, originalBytes, packedBytes, fileBytes } =
+  const { compactions, prepared, conversations, batches, lines, messages, originalBytes, compressedBytes, fileBytes } =
     figures;
   return {
     compactions,
@@ -84,7 +84,7 @@ function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schem
     messages,
     bytes: {
       original: originalBytes,
-      packed: packedBytes,
+      packed: compressedBytes,
       file: fileBytes,
       share: originalBytes === 0 ? null : fileBytes / originalBytes,
     },

@@ -6,14 +6,14 @@ import {
   relatedWords,
 } from '../../core/search/added-words.ts';
 import { KEYWORD_RARITY_POWER, QUESTION_RARITY_POWER, weighWord, type WordHits } from '../../core/search/places.ts';
-import { formsOf, type Question, type SoughtWord } from '../../core/search/question.ts';
+import { formsOf, type Question, type QueryTerm } from '../../core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../ports/archive-lookup.ts';
 
 type ListedWords = {
   /** With all the messages that have them. */
   readonly listed: readonly WordHits[];
   /** So common that only some messages are asked for them. */
-  readonly common: readonly { readonly word: SoughtWord; readonly weight: number }[];
+  readonly common: readonly { readonly word: QueryTerm; readonly weight: number }[];
 };
 
 export type Vocabulary = {
@@ -33,7 +33,7 @@ const MAX_FEEDBACK_HITS = 1000;
 export function createVocabulary(messages: MessageIndex, filter: SearchFilter): Vocabulary {
   const messageCount = messages.countMessages();
 
-  const listRelated = ({ forms }: SoughtWord, weight: number): readonly WordHits[] => {
+  const listRelated = ({ forms }: QueryTerm, weight: number): readonly WordHits[] => {
     const related = relatedWords(forms).flatMap(formsOf);
     if (related.length === 0) return [];
     const word = { forms: [...new Set([...forms, ...related])], isBeginning: false };
@@ -51,7 +51,7 @@ export function createVocabulary(messages: MessageIndex, filter: SearchFilter): 
         .map(({ word, count }) => ({ word, count, weight: weighWord(count, messageCount, power) }))
         .toSorted((a, b) => a.count - b.count);
       const listed: WordHits[] = [];
-      const common: { word: SoughtWord; weight: number }[] = [];
+      const common: { word: QueryTerm; weight: number }[] = [];
       let hits = 0;
       for (const { word, weight, count } of counted.filter(({ count }) => count > 0)) {
         if (hits > 0 && hits + count > MAX_LISTED_HITS) {
@@ -68,11 +68,11 @@ export function createVocabulary(messages: MessageIndex, filter: SearchFilter): 
     listFeedback: (texts, { words }) => {
       const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
       const weigh = (word: string): number | null => {
-        const count = messages.countHits(toSought(word), maxHits + 1);
+        const count = messages.countHits(toQueryTerm(word), maxHits + 1);
         return count === 0 || count > maxHits ? null : weighWord(count, messageCount, QUESTION_RARITY_POWER);
       };
       return chooseFeedback(texts, { asked: words.flatMap(({ forms }) => forms), weigh }).map((word) => {
-        const lineIds = messages.listHits(toSought(word), filter);
+        const lineIds = messages.listHits(toQueryTerm(word), filter);
         const weight = FEEDBACK_SHARE * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER);
         return { lineIds, weight };
       });
@@ -80,6 +80,6 @@ export function createVocabulary(messages: MessageIndex, filter: SearchFilter): 
   };
 }
 
-function toSought(word: string): SoughtWord {
+function toQueryTerm(word: string): QueryTerm {
   return { forms: formsOf(word), isBeginning: false };
 }

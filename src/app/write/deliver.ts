@@ -1,5 +1,5 @@
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
-import type { FileLock, FileStamp, Packing } from '../../ports/files.ts';
+import type { FileLock, FileStamp, Compression } from '../../ports/files.ts';
 import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -33,13 +33,13 @@ export type Delivery = {
   /** Of what stands there and may be replaced, as `checkReplaceable` gave it. */
   readonly replaceable: FileStamp | null;
   /** Of what is written; without it the source's in its place, and else what the name says. */
-  readonly packing?: Packing;
+  readonly compression?: Compression;
 };
 
 /** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
 export async function deliver(
   deps: WritingDeps,
-  { request, transcript, pieces, lock, replaceable, packing }: Delivery,
+  { request, transcript, pieces, lock, replaceable, compression }: Delivery,
 ): Promise<Result<Written, Failure>> {
   if (lock === null) {
     for (const piece of pieces) deps.stdout(piece);
@@ -53,7 +53,7 @@ export async function deliver(
     lock,
     format: codec.format.name,
     like: request.input.path,
-    packing: packing ?? (replacesSource ? source.packing : deps.files.packingOf(path)),
+    compression: compression ?? (replacesSource ? source.compression : deps.files.compressionOf(path)),
     pieces,
     source,
     known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256, isDocument },

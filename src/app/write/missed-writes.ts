@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileStamp, FileStore, KeptOld, PendingFile, SourceFile } from '../../ports/files.ts';
+import type { FileFailure, FileStamp, FileStore, KeptBackup, PendingFile, SourceFile } from '../../ports/files.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
 import { hashPrefix, readPieces } from '../read/records.ts';
@@ -30,20 +30,20 @@ type LookDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'cr
 /** What happened to a file since it was read. */
 export async function lookAgain(
   { files, runtime }: LookDeps,
-  { path, packing }: Pick<SourceFile, 'path' | 'packing'>,
+  { path, compression }: Pick<SourceFile, 'path' | 'compression'>,
   known: KnownContent,
 ): Promise<Look> {
   const stamped = await files.stamp(path);
   if (!stamped.ok || !isSameFile(stamped.value, known.stamp)) return { kind: 'changed' };
   if (isSameStamp(stamped.value, known.stamp)) return { kind: 'same' };
   // An appended part cannot be read alone from a compressed file or a document: both are read again from the start.
-  if (packing !== 'none' || known.isDocument === true) return { kind: 'changed' };
+  if (compression !== 'none' || known.isDocument === true) return { kind: 'changed' };
   const opened = await files.open(path);
   if (!opened.ok) return { kind: 'changed' };
   const file = opened.value;
   const { stamp, sizeBytes } = file;
   const close = (): void => file.close();
-  const isIt = isSameFile(stamp, known.stamp) && file.packing === packing;
+  const isIt = isSameFile(stamp, known.stamp) && file.compression === compression;
   if (!isIt || hashPrefix(runtime, file, known.sizeBytes) !== known.sha256) {
     close();
     return { kind: 'changed' };
@@ -135,7 +135,7 @@ export function appendMissedWrites(
     from,
     old,
     seam,
-  }: { readonly source: SourceFile; readonly from: number; readonly old: KeptOld; readonly seam: Seam },
+  }: { readonly source: SourceFile; readonly from: number; readonly old: KeptBackup; readonly seam: Seam },
 ): Result<number, FileFailure> {
   let size = from;
   const pieces = function* (): Generator<Uint8Array> {
@@ -150,7 +150,7 @@ export function appendMissedWrites(
     const { path } = synced.error;
     return err({ kind: 'unfinished', path, keptAs: old.kind === 'kept' ? old.name : null, because: synced.error });
   }
-  pending.dropOld();
+  pending.dropBackup();
   return ok(size);
 }
 

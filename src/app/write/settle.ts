@@ -35,7 +35,7 @@ type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
     const lock = outputPath === null ? null : await deps.files.lock(outputPath);
-    const hasBegun = lock?.ok === true && lock.value.foundUnnamed;
+    const hasBegun = lock?.ok === true && lock.value.foundUnfinished;
     const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
       // The run that was at work on it may have ended since the list was made.

@@ -5,7 +5,7 @@ import type {
   FileStamp,
   FileStore,
   FileWriter,
-  Packing,
+  Compression,
   PendingFile,
   ProducerIndexes,
   SourceFile,
@@ -37,7 +37,7 @@ export type WriteInput = {
   readonly like: string;
   readonly pieces: Iterable<Uint8Array>;
   /** How the output is compressed. */
-  readonly packing: Packing;
+  readonly compression: Compression;
   /** The file that was read. It may only grow meanwhile. */
   readonly source: SourceFile;
   readonly known: KnownContent;
@@ -65,7 +65,7 @@ export type Written = {
 
 /** Writes a file completely or not at all, and only if the source has not changed except by growing; what was appended to it is carried over. */
 export async function writeOutput(deps: WriteDeps, input: WriteInput): Promise<Result<Written, WriteFailure>> {
-  const begun = await input.lock.begin(input.like, input.packing);
+  const begun = await input.lock.begin(input.like, input.compression);
   if (!begun.ok) return fileFailed(begun.error);
   try {
     return await writePending(deps, input, begun.value);
@@ -99,7 +99,7 @@ async function writePending(
   const note = replacesSource ? await deps.producerIndexes.reset({ path: target.path, format: input.format }) : null;
   reached('looked');
   if (await input.isInterrupted()) return err({ kind: 'failed', failure: { kind: 'interrupted' } });
-  const kept = replacesSource ? pending.keepOld(known.stamp, looked.value) : ok(null);
+  const kept = replacesSource ? pending.keepBackup(known.stamp, looked.value) : ok(null);
   if (!kept.ok) return fileFailed(kept.error);
   if (kept.value?.kind === 'another-file') return err({ kind: 'changed' });
   const named = await pending.rename();

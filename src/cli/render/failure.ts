@@ -166,8 +166,8 @@ function fileFailure(failure: FileFailure): string {
   }
 }
 
-function damaged({ path, packing, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
-  const tool = packing === 'gzip' ? 'gzip' : 'zstd';
+function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
+  const tool = compression === 'gzip' ? 'gzip' : 'zstd';
   switch (problem) {
     case 'cut-off':
       return at(path, `${tool} data that ends too soon.`, 'Get a whole copy of it.');

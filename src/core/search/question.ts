@@ -2,7 +2,7 @@ import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { isSpaceless, spaceOutSought } from './words.ts';
 
 /** A word that is looked for; what has any of the forms has it. */
-export type SoughtWord = {
+export type QueryTerm = {
   readonly forms: readonly string[];
   /** Whatever begins so has it too. */
   readonly isBeginning: boolean;
@@ -11,7 +11,7 @@ export type SoughtWord = {
 /** What a text asks for. */
 export type Question = {
   /** Each once; empty: there is no word in it. */
-  readonly words: readonly SoughtWord[];
+  readonly words: readonly QueryTerm[];
   /** The one speaker that it names. */
   readonly speaker: string | null;
   readonly asksWhen: boolean;
@@ -47,7 +47,7 @@ export function readQuestion(text: string, speakers: readonly string[]): Questio
   const words = [unnamed, content, all].find((some) => some.length > 0) ?? [];
   const [speaker] = named;
   return {
-    words: words.slice(0, MAX_WORDS).map(toSought),
+    words: words.slice(0, MAX_WORDS).map(toQueryTerm),
     speaker: named.size === 1 && speaker !== undefined ? speaker : null,
     asksWhen: ASKS_WHEN.test(asked),
     isKeywords: written.length <= MAX_KEYWORDS,
@@ -59,7 +59,7 @@ export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(WORD) ?? [];
 }
 
-function toSought(word: string): SoughtWord {
+function toQueryTerm(word: string): QueryTerm {
   const isBeginning = isSpaceless(word) && Array.from(word).length === 1;
   return { forms: formsOf(word.slice(0, MAX_WORD_CHARS)), isBeginning };
 }

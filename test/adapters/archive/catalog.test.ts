@@ -147,7 +147,7 @@ test('figures count what is applied, and what is only prepared apart', (t) => {
     lines: 0,
     messages: 0,
     originalBytes: 0,
-    packedBytes: 0,
+    compressedBytes: 0,
     oldest: null,
     newest: null,
     prepared: 0,
@@ -163,8 +163,8 @@ test('figures count what is applied, and what is only prepared apart', (t) => {
     lineDraft(1, { bytes: utf8('abc\n') }),
   ]);
   archive.store(compactionDraft(1), [lineDraft(1)]);
-  const { fileBytes, packedBytes, ...figures } = archive.measure();
-  assert.ok(fileBytes > packedBytes && packedBytes > 0);
+  const { fileBytes, compressedBytes, ...figures } = archive.measure();
+  assert.ok(fileBytes > compressedBytes && compressedBytes > 0);
   assert.deepEqual(figures, {
     compactions: 2,
     conversations: 1,

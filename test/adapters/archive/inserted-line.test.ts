@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { packOwnLine, readOwnLine } from '../../../src/adapters/archive/blocks.ts';
+import { compressInsertedLine, readInsertedLine } from '../../../src/adapters/archive/blocks.ts';
 
-const toRow = ({ bytes, rawSizeBytes }: ReturnType<typeof packOwnLine>): Record<string, unknown> => ({
+const toRow = ({ bytes, rawSizeBytes }: ReturnType<typeof compressInsertedLine>): Record<string, unknown> => ({
   bytes: Buffer.from(bytes),
   raw_size: rawSizeBytes,
 });
@@ -13,16 +13,19 @@ test('a line comes out as it went in, packed only where that is shorter', () => 
   fc.assert(
     fc.property(fc.oneof(fc.string(), repeated), (text) => {
       const line = Buffer.from(text);
-      const packed = packOwnLine(line);
+      const packed = compressInsertedLine(line);
       assert.ok(packed.bytes.length <= line.length);
-      assert.deepEqual(Buffer.from(readOwnLine(toRow(packed))), line);
+      assert.deepEqual(Buffer.from(readInsertedLine(toRow(packed))), line);
     }),
   );
 });
 
 test('a packed line that is cut off, or gives another length, is damage', () => {
-  const packed = packOwnLine(Buffer.from('a summary '.repeat(40)));
+  const packed = compressInsertedLine(Buffer.from('a summary '.repeat(40)));
   assert.notEqual(packed.rawSizeBytes, null);
-  assert.throws(() => readOwnLine(toRow({ ...packed, bytes: packed.bytes.subarray(0, -3) })), /cannot be unpacked/);
-  assert.throws(() => readOwnLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be unpacked/);
+  assert.throws(
+    () => readInsertedLine(toRow({ ...packed, bytes: packed.bytes.subarray(0, -3) })),
+    /cannot be unpacked/,
+  );
+  assert.throws(() => readInsertedLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be unpacked/);
 });

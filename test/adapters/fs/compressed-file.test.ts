@@ -3,20 +3,24 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
-import { createPackedFile } from '../../../src/adapters/fs/compressed-file.ts';
+import { createCompressedFile } from '../../../src/adapters/fs/compressed-file.ts';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { err, ok } from '../../../src/core/result.ts';
-import type { FileFailure, Packing, PendingFile } from '../../../src/ports/files.ts';
+import type { FileFailure, Compression, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const store = createFileStore();
 // Each reads one member of gzip, or one frame of zstd, and no more.
 const UNPACK = { gzip: gunzipSync, zstd: zstdDecompressSync };
 
-async function begun<T>(path: string, packing: Packing, work: (pending: PendingFile) => Promise<T>): Promise<T> {
+async function begun<T>(
+  path: string,
+  compression: Compression,
+  work: (pending: PendingFile) => Promise<T>,
+): Promise<T> {
   const lock = await store.lock(path);
   assert.ok(lock.ok);
-  const pending = await lock.value.begin(undefined, packing);
+  const pending = await lock.value.begin(undefined, compression);
   assert.ok(pending.ok);
   try {
     return await work(pending.value);
@@ -26,8 +30,8 @@ async function begun<T>(path: string, packing: Packing, work: (pending: PendingF
   }
 }
 
-async function written(path: string, packing: Packing, pieces: Iterable<Uint8Array>): Promise<Buffer> {
-  await begun(path, packing, async (pending) => {
+async function written(path: string, compression: Compression, pieces: Iterable<Uint8Array>): Promise<Buffer> {
+  await begun(path, compression, async (pending) => {
     for (const piece of pieces) {
       pending.write(piece);
       await pending.catchUp('here');
@@ -40,8 +44,8 @@ async function written(path: string, packing: Packing, pieces: Iterable<Uint8Arr
 
 const pathIn = (context: TestContext): string => join(folderWith(context, {}), 'out');
 
-for (const packing of ['gzip', 'zstd'] as const) {
-  suite(`a new file that is packed as ${packing}`, () => {
+for (const compression of ['gzip', 'zstd'] as const) {
+  suite(`a new file that is packed as ${compression}`, () => {
     test('holds what was given, in one part, from buffers that are used again', async (context) => {
       const reused = Buffer.alloc(700_000);
       const expected: Buffer[] = [];
@@ -53,8 +57,8 @@ for (const packing of ['gzip', 'zstd'] as const) {
           yield piece;
         }
       };
-      const bytes = await written(pathIn(context), packing, pieces());
-      assert.ok(UNPACK[packing](bytes).equals(Buffer.concat(expected)));
+      const bytes = await written(pathIn(context), compression, pieces());
+      assert.ok(UNPACK[compression](bytes).equals(Buffer.concat(expected)));
     });
 
     test('is the same bytes whatever the pieces were', async (context) => {
@@ -63,19 +67,19 @@ for (const packing of ['gzip', 'zstd'] as const) {
         for (let at = 0; at < content.length; at += sizeBytes) yield content.subarray(at, at + sizeBytes);
       };
       const [whole, parted] = [
-        await written(pathIn(context), packing, [content]),
-        await written(pathIn(context), packing, inPieces(9973)),
+        await written(pathIn(context), compression, [content]),
+        await written(pathIn(context), compression, inPieces(9973)),
       ];
       assert.ok(whole.equals(parted));
     });
 
     test('is a part that holds nothing where nothing was written', async (context) => {
-      assert.equal(UNPACK[packing](await written(pathIn(context), packing, [])).length, 0);
+      assert.equal(UNPACK[compression](await written(pathIn(context), compression, [])).length, 0);
     });
 
     test('leaves nothing behind when it is given up in the middle', async (context) => {
       const folder = folderWith(context, {});
-      await begun(join(folder, 'out'), packing, async (pending) => {
+      await begun(join(folder, 'out'), compression, async (pending) => {
         pending.write(Buffer.alloc(600_000, 'x'));
         await pending.catchUp('here');
       });
@@ -85,7 +89,7 @@ for (const packing of ['gzip', 'zstd'] as const) {
     test('fails as writing does', async (context) => {
       const failure: FileFailure = { kind: 'no-space', path: 'out' };
       const result = await begun(pathIn(context), 'none', async (pending) => {
-        const full = createPackedFile({ ...pending, write: () => err(failure) }, { path: 'out', packing });
+        const full = createCompressedFile({ ...pending, write: () => err(failure) }, { path: 'out', compression });
         full.write(Buffer.alloc(2_000_000, 'x'));
         const ended = [await full.catchUp('here'), await full.catchUp('end')];
         full.close();
@@ -117,7 +121,7 @@ test('what comes to a packed file at the moment when it is replaced stands behin
     pending.write(Buffer.from('new\n'));
     await pending.catchUp('end');
     pending.sync();
-    const kept = pending.keepOld(stamp, source.value.sizeBytes);
+    const kept = pending.keepBackup(stamp, source.value.sizeBytes);
     assert.ok(kept.ok && kept.value.kind === 'kept');
     appendFileSync(path, gzipSync('late\n'));
     await pending.rename();
@@ -129,5 +133,5 @@ test('what comes to a packed file at the moment when it is replaced stands behin
 
 test('the name of a file says how it is packed', () => {
   const names = ['a.jsonl', 'a.jsonl.gz', 'd.gz/a.ZST', 'gz', 'a.zst.jsonl'];
-  assert.deepEqual(names.map(store.packingOf), ['none', 'gzip', 'zstd', 'none', 'none']);
+  assert.deepEqual(names.map(store.compressionOf), ['none', 'gzip', 'zstd', 'none', 'none']);
 });

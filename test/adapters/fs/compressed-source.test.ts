@@ -40,7 +40,7 @@ async function refused(context: TestContext, bytes: Uint8Array): Promise<Partial
 const textOf = (file: SourceFile): string => Buffer.from(file.read(0, file.sizeBytes)).toString();
 
 suite('a packed file is read as what it holds', () => {
-  for (const [what, bytes, packing] of [
+  for (const [what, bytes, compression] of [
     ['gzip', gzipSync(TEXT), 'gzip'],
     [
       'gzip of several members, one of them empty',
@@ -58,7 +58,7 @@ suite('a packed file is read as what it holds', () => {
   ] as const) {
     test(what, async (context) => {
       const { file } = await opened(context, bytes);
-      assert.deepEqual([file.packing, textOf(file), file.sizeBytes], [packing, TEXT, Buffer.byteLength(TEXT)]);
+      assert.deepEqual([file.compression, textOf(file), file.sizeBytes], [compression, TEXT, Buffer.byteLength(TEXT)]);
       const lines = Array.from(file.lines(), ({ line, start, bytes: raw }) => [
         line,
         start,
@@ -96,8 +96,8 @@ suite('a packed file is read as what it holds', () => {
       fc.asyncProperty(
         fc.array(fc.string(), { minLength: 1 }),
         fc.constantFrom('gzip', 'zstd'),
-        async (parts, packing) => {
-          writeFileSync(path, joined(...parts.map((part) => pack[packing](part))));
+        async (parts, compression) => {
+          writeFileSync(path, joined(...parts.map((part) => pack[compression](part))));
           const result = await openSourceFile(path);
           assert.ok(result.ok);
           const text = textOf(result.value);
@@ -126,7 +126,7 @@ suite('what cannot be unpacked whole is refused', () => {
     copy.writeUInt8(copy.readUInt8(copy.length + at) ^ 1, copy.length + at);
     return copy;
   };
-  for (const [what, bytes, packing, problem] of [
+  for (const [what, bytes, compression, problem] of [
     ['gzip without its last byte', gzip.subarray(0, -1), 'gzip', 'cut-off'],
     ['gzip of which only the magic number is there', gzip.subarray(0, 2), 'gzip', 'cut-off'],
     ['gzip whose second member has only begun', joined(gzip, gzip.subarray(0, 1)), 'gzip', 'cut-off'],
@@ -151,7 +151,7 @@ suite('what cannot be unpacked whole is refused', () => {
     ['zstd that wants very much memory', Buffer.of(0x28, 0xb5, 0x2f, 0xfd, 0, 0xa8, 1, 0, 0), 'zstd', 'too-wide'],
   ] as const) {
     test(what, async (context) => {
-      assert.deepEqual(await refused(context, bytes), { kind: 'damaged', packing, problem });
+      assert.deepEqual(await refused(context, bytes), { kind: 'damaged', compression, problem });
     });
   }
 });

@@ -32,11 +32,11 @@ function fileWith(t: TestContext, bytes: Uint8Array): string {
   return path;
 }
 
-for (const { packing, engine } of [
-  { packing: 'gzip', engine: createGzip },
-  { packing: 'zstd', engine: createZstdCompress },
+for (const { compression, engine } of [
+  { compression: 'gzip', engine: createGzip },
+  { compression: 'zstd', engine: createZstdCompress },
 ] as const) {
-  suite(`a bomb (${packing})`, () => {
+  suite(`a bomb (${compression})`, () => {
     test('is refused after little of it', async (t) => {
       const bytes = await compressZeros(engine(), 1024);
       const path = fileWith(t, bytes);

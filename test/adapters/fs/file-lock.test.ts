@@ -159,7 +159,7 @@ async function leaveOld(context: TestContext): Promise<{ readonly folder: string
   const begun = await lock.begin(path);
   assert.ok(stamp.ok && begun.ok);
   begun.value.write(Buffer.from('s\n'));
-  const kept = begun.value.keepOld(stamp.value, 4);
+  const kept = begun.value.keepBackup(stamp.value, 4);
   assert.ok(kept.ok && kept.value.kind === 'kept');
   appendFileSync(path, 'late\n');
   await begun.value.rename();
@@ -209,7 +209,7 @@ suite('what came to a file while it was replaced', () => {
     const lock = await taken(path);
     const begun = await lock.begin(path);
     assert.ok(stamp.ok && begun.ok);
-    assert.ok(begun.value.keepOld(stamp.value, 2).ok);
+    assert.ok(begun.value.keepBackup(stamp.value, 2).ok);
     assert.deepEqual(endings(folder), ['.jsonl', '.lock', '.old', '.tmp']);
     begun.value.close();
     lock.release();
@@ -224,7 +224,7 @@ suite('what came to a file while it was replaced', () => {
     const begun = await lock.begin(path);
     assert.ok(stamp.ok && begun.ok);
     renameSync(join(folder, 'b.jsonl'), path);
-    assert.deepEqual(begun.value.keepOld(stamp.value, 2), { ok: true, value: { kind: 'another-file' } });
+    assert.deepEqual(begun.value.keepBackup(stamp.value, 2), { ok: true, value: { kind: 'another-file' } });
     begun.value.close();
     lock.release();
     assert.deepEqual(endings(folder), ['.jsonl']);

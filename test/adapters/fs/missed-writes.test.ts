@@ -3,8 +3,8 @@ import { existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } f
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
-import type { OldName } from '../../../src/adapters/fs/leftovers.ts';
-import { bringOver, missingFrom } from '../../../src/adapters/fs/missed-writes.ts';
+import type { BackupLink } from '../../../src/adapters/fs/leftovers.ts';
+import { appendMissedWrites, missingFrom } from '../../../src/adapters/fs/missed-writes.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
@@ -36,7 +36,7 @@ suite('what is missing of late bytes', () => {
   });
 });
 
-type Scene = { readonly target: string; readonly old: OldName };
+type Scene = { readonly target: string; readonly old: BackupLink };
 
 /** A target whose replaced file has another name still. */
 function sceneWith(context: TestContext, { before, late, target, since = '' }: { [name: string]: string }): Scene {
@@ -60,7 +60,7 @@ suite('what came to a file while it was replaced', () => {
   ] as const) {
     test(what, (context) => {
       const { target, old } = sceneWith(context, scene);
-      assert.equal(bringOver(target, old), true);
+      assert.equal(appendMissedWrites(target, old), true);
       assert.deepEqual([readFileSync(target, 'utf8'), existsSync(old.path)], [expected, false]);
     });
   }
@@ -71,14 +71,14 @@ suite('what came to a file while it was replaced', () => {
     writeFileSync(target, '1\n2\n');
     linkSync(target, old.path);
     const { ino: inode } = statSync(target, { bigint: true });
-    assert.equal(bringOver(target, { ...old, inode }), true);
+    assert.equal(appendMissedWrites(target, { ...old, inode }), true);
     assert.deepEqual([readFileSync(target, 'utf8'), existsSync(old.path)], ['1\n2\n', false]);
   });
 
   test('stays where it is while the target is gone', (context) => {
     const { target, old } = sceneWith(context, { before: '1\n', late: '3\n', target: 's\n' });
     rmSync(target);
-    assert.equal(bringOver(target, old), false);
+    assert.equal(appendMissedWrites(target, old), false);
     assert.deepEqual([readFileSync(old.path, 'utf8'), existsSync(target)], ['1\n3\n', false]);
   });
 
@@ -90,7 +90,7 @@ suite('what came to a file while it was replaced', () => {
       const { target, old } = sceneWith(context, { before: '1\n', late, target: 's\n' });
       rmSync(target);
       if (hasOtherName) linkSync(old.path, `${target}.moved`);
-      assert.equal(bringOver(target, old), true);
+      assert.equal(appendMissedWrites(target, old), true);
       assert.deepEqual([existsSync(old.path), existsSync(target)], [false, false]);
     });
   }

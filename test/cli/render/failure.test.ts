@@ -55,19 +55,19 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: the system cannot read or write it (EIO). Check the disk.',
   ],
   [
-    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'gzip', problem: 'cut-off' } },
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'gzip', problem: 'cut-off' } },
     'a.jsonl: gzip data that ends too soon. Get a whole copy of it.',
   ],
   [
-    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'zstd', problem: 'broken' } },
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'zstd', problem: 'broken' } },
     "a.jsonl: zstd data that is damaged. 'zstd -t' tells more; get another copy of it.",
   ],
   [
-    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'gzip', problem: 'trailing' } },
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'gzip', problem: 'trailing' } },
     'a.jsonl: something that is no gzip data stands behind its end, and would be lost. Remove that first.',
   ],
   [
-    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', packing: 'zstd', problem: 'too-wide' } },
+    { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'zstd', problem: 'too-wide' } },
     'a.jsonl: zstd data that takes too much memory to unpack. Unpack it first: zstd -d --long=31.',
   ],
   [

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { unpackBlock } from '../blocks.ts';
+import { decompressBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
 import { attempt, finding, type Finding, type Place } from './finding.ts';
@@ -24,7 +24,7 @@ type CheckedLine = {
 export type CheckedBlock = {
   readonly lines: readonly CheckedLine[];
   readonly originalBytes: number;
-  readonly packedBytes: number;
+  readonly compressedBytes: number;
   readonly findings: readonly Finding[];
 };
 
@@ -39,7 +39,7 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
     const rawSizeBytes = readInteger(row, 'raw_size_bytes');
     const data = readBytes(row, 'data');
     const rows = listLines.all(blockId);
-    const unpacked = tryUnpack(data, { rawSizeBytes, firstLine });
+    const unpacked = tryDecompress(data, { rawSizeBytes, firstLine });
     const raw = unpacked instanceof Uint8Array ? unpacked : null;
     const isInOrder = isFilledBy(rows, rawSizeBytes);
     const isFilled = isInOrder && rows[0]?.['line'] === firstLine;
@@ -47,7 +47,7 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
     return {
       lines: rows.map((line) => toLine(line, isInOrder ? raw : null)),
       originalBytes: rawSizeBytes,
-      packedBytes: data.length,
+      compressedBytes: data.length,
       findings: [
         ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
         ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
@@ -59,12 +59,12 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
 }
 
 /** The block's bytes, or what is wrong with it. */
-function tryUnpack(
+function tryDecompress(
   data: Uint8Array,
   of: { readonly rawSizeBytes: number; readonly firstLine: number },
 ): Uint8Array | string {
   try {
-    return unpackBlock(data, of);
+    return decompressBlock(data, of);
   } catch (error) {
     if (error instanceof DamageError) return error.message;
     throw error;
@@ -118,9 +118,7 @@ const IS_FINDABLE = 'SELECT 1 FROM message_search_docsize WHERE id = :id';
 type Of = { readonly compactionId: number; readonly place: Place };
 
 /** What the lines of a block belong to: a summarized one to a batch, any other to none, all of their own compaction; and a message is in the index. */
-export function createBelongingCheck(
-  db: Database.Database,
-): (lines: readonly CheckedLine[], of: Of) => Iterable<Finding> {
+export function createOwnerCheck(db: Database.Database): (lines: readonly CheckedLine[], of: Of) => Iterable<Finding> {
   const getCycle = db.prepare<[number], number>(GET_CYCLE_OF_BATCH).pluck();
   const getCompaction = db.prepare<[number], number>(GET_COMPACTION_OF_CYCLE).pluck();
   const isFindable = db.prepare<[object], number>(IS_FINDABLE).pluck();
@@ -147,7 +145,7 @@ export function createBelongingCheck(
       yield finding('search', place, `${named} not in the search index, and thus not found by its words`);
   }
 
-  return function* checkBelonging(lines, of) {
+  return function* checkOwnership(lines, of) {
     yield* attempt({ ...of.place, name: `${of.place.name}, batches of its lines` }, () => checkOwners(lines, of));
     yield* attempt({ ...of.place, name: `${of.place.name}, search index` }, () => checkIndex(lines, of));
   };

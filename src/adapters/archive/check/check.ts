@@ -5,7 +5,7 @@ import { describeDamage, guard } from '../failure.ts';
 import { readOptionalText, readText, type Row } from '../rows.ts';
 import { createCycleCheck } from './cycles.ts';
 import { attempt, checkSettings, type Finding, type Head, placeOf, readHead, tryRead } from './finding.ts';
-import { createOwnLineCheck } from './inserted-lines.ts';
+import { createInsertedLineCheck } from './inserted-lines.ts';
 import { createLineCheck } from './lines.ts';
 import { checkLeftovers, checkReferences, checkStructure, checkVectors } from './structure.ts';
 
@@ -94,7 +94,7 @@ function createCompactionCheck(
 ): (id: number, totals: Totals) => Generator<Finding | Head | null> {
   const getCompaction = db.prepare<[number], Row>(GET_COMPACTION);
   const checkLines = createLineCheck(db);
-  const checkOwnLines = createOwnLineCheck(db);
+  const checkInsertedLines = createInsertedLineCheck(db);
   const checkCycles = createCycleCheck(db);
 
   return function* checkCompaction(id, totals) {
@@ -113,9 +113,9 @@ function createCompactionCheck(
         totals.blocks += 1;
         totals.lines += block.lines.length;
         totals.original += block.originalBytes;
-        totals.packed += block.packedBytes;
+        totals.packed += block.compressedBytes;
       });
-      yield* checkOwnLines(head, lines);
+      yield* checkInsertedLines(head, lines);
       yield* checkCycles(head, lines, () => {
         totals.batches += 1;
       });

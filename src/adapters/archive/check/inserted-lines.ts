@@ -1,6 +1,6 @@
 import { createHash, hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
-import { readOwnLine } from '../blocks.ts';
+import { readInsertedLine } from '../blocks.ts';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
 import { attempt, finding, type Finding, type Head } from './finding.ts';
 import type { LineFacts } from './lines.ts';
@@ -12,10 +12,10 @@ const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compac
 const COMMA = 0x2c;
 const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // what JSON takes for white space
 
-type OwnLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
+type InsertedLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
 
 /** The lines that a compaction put into its output: each cycle's clip-archive is among them, and with the kept lines they are the output. */
-export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
+export function createInsertedLineCheck(db: Database.Database): InsertedLineCheck {
   const listInserted = db.prepare<[number], number>(LIST_INSERTED).pluck();
   const getInserted = db.prepare<[number], Row>(GET_INSERTED);
   const listClips = db.prepare<[number], Row>(LIST_CLIPS);
@@ -28,7 +28,7 @@ export function createOwnLineCheck(db: Database.Database): OwnLineCheck {
       for (const lineId of listInserted.all(id)) {
         const row = getInserted.get(lineId);
         if (row === undefined) continue; // the size tells
-        const bytes = readOwnLine(row);
+        const bytes = readInsertedLine(row);
         const beforeLine = readInteger(row, 'before_line');
         if (beforeLine < 1 || beforeLine > source.lineCount + 1)
           yield finding(

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { readInteger, type Row } from '../rows.ts';
-import { type CheckedBlock, createBelongingCheck, createBlockCheck } from './block.ts';
+import { type CheckedBlock, createOwnerCheck, createBlockCheck } from './block.ts';
 import { attempt, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
@@ -27,7 +27,7 @@ export function createLineCheck(db: Database.Database): LineCheck {
   const listBlocks = db.prepare<[number], number>(LIST_BLOCKS).pluck();
   const listRuns = db.prepare<[number, number], Row>(LIST_RUNS);
   const checkBlock = createBlockCheck(db);
-  const checkBelonging = createBelongingCheck(db);
+  const checkOwnership = createOwnerCheck(db);
 
   return function* checkLines(head, onBlock) {
     const { id, place, source } = head;
@@ -56,7 +56,7 @@ export function createLineCheck(db: Database.Database): LineCheck {
       const block = checkBlock(blockId, place);
       onBlock(block);
       yield* block.findings;
-      yield* checkBelonging(block.lines, { compactionId: id, place });
+      yield* checkOwnership(block.lines, { compactionId: id, place });
       for (const { line, sizeBytes, bytes, batchId } of block.lines) {
         yield* passKept(line);
         yield* watch.add(line, 1);
