@@ -140,10 +140,10 @@ test('a file under two names is done once', async (t) => {
   assert.deepEqual((await runJob(folder)).results, { ...others, 'a-link.jsonl': 'nothing-new' });
 });
 
-/** The commands of the job in the README, as they stand there. */
+/** The commands of the job in docs/ci.md, as they stand there. */
 function readJob(): string {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8');
-  const workflow = /## In CI and in scripts\n.*?```yaml\n(.*?)```/s.exec(readme)?.[1] ?? '';
+  const page = readFileSync(join(ROOT, 'docs/ci.md'), 'utf8');
+  const workflow = /```yaml\n(.*?)```/s.exec(page)?.[1] ?? '';
   return (/- run: \|\n((?: {4}.*\n)+)/.exec(workflow)?.[1] ?? '').replaceAll(/^ {4}/gm, '');
 }
 
@@ -172,7 +172,7 @@ function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
 const hasJq = spawnSync('jq', ['--version']).status === 0;
 const LONG = chatTranscript(450);
 
-test('the job in the README: done, then nothing to do', { skip: !hasJq && 'jq is not installed' }, (t) => {
+test('the job in docs/ci.md: done, then nothing to do', { skip: !hasJq && 'jq is not installed' }, (t) => {
   const { folder, run } = jobFolder(t, { 'logs/a/long.jsonl': LONG, 'logs/short.jsonl': chatTranscript(9) });
   const first = run();
   assert.deepEqual([first.code, first.stdout], [0, '{"compacted":1,"skipped":1}\n'], first.stderr);
@@ -184,7 +184,7 @@ test('the job in the README: done, then nothing to do', { skip: !hasJq && 'jq is
 });
 
 test(
-  'the job in the README: a damaged file is named and does not make the job red for ever, and the others are done',
+  'the job in docs/ci.md: a damaged file is named and does not make the job red for ever, and the others are done',
   { skip: !hasJq && 'jq is not installed' },
   (t) => {
     const { folder, run } = jobFolder(t, {
@@ -203,7 +203,7 @@ test(
 );
 
 test(
-  'the job in the README: a file that cannot be read is named and fails the job',
+  'the job in docs/ci.md: a file that cannot be read is named and fails the job',
   { skip: !hasJq && 'jq is not installed' },
   (t) => {
     const { folder, run } = jobFolder(t, { 'logs/long.jsonl': LONG });

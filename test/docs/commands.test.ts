@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { folderWith } from '../support/folders.ts';
+import { PAGES, readBlocks } from './pages.ts';
+import { copyFixture, createShell } from './shell.ts';
+
+const NETWORK = 'npm asks a registry; test/install/run.ts installs the package in all of these ways';
+const MODEL = 'asks a model; test/cli/model-run.test.ts does that with a server of its own';
+
+/** Lines that do not run here, and why. */
+const NOT_RUN: { readonly [line: string]: string } = {
+  'npm ci && npx compact fixtures/transcripts/claude-code/session.jsonl': NETWORK,
+  'npm ci && npm test': 'this test is a part of it',
+  'npm ci && npm install -g .': NETWORK,
+  'npm ci && npm install -g "$(npm pack --silent)"': NETWORK,
+  'npm ci && node_modules/.bin/compact fixtures/transcripts/claude-code/session.jsonl': NETWORK,
+  'npm uninstall -g compact-transcript': NETWORK,
+  'compact --preview --provider anthropic --model MODEL session.jsonl': MODEL,
+  'compact -i --provider anthropic --model MODEL session.jsonl': MODEL,
+  'compact archive embed': 'asks an embedding model; test/cli/embedding.test.ts does that',
+  'claude mcp add --scope user compact -- compact mcp': 'needs Claude Code; test/cli/mcp starts the server',
+};
+
+/** What a page expects to be there, beside the fixtures: files, and lines that ran before. */
+const SCENES: {
+  readonly [page: string]: {
+    readonly files?: { readonly [path: string]: string };
+    readonly before?: readonly string[];
+  };
+} = {
+  'docs/configuration.md': {
+    files: {
+      'compact.toml': '[summarization]\nkeep_recent = 20\n',
+      '../other/compact.toml': '[archive]\npath = "a.db"\n',
+      'mine.toml': '[summarization]\nkeep_recent = 7\n',
+    },
+  },
+  'docs/restore.md': { before: ['compact session.jsonl', 'compact -i session.jsonl', 'compact -i log.jsonl sessions'] },
+  'docs/search.md': { before: ['compact -i session.jsonl'] },
+};
+
+/** The lines of a page's `sh` blocks, without their comments. */
+function readLines(page: string): readonly string[] {
+  const lines = readBlocks(page, 'sh').flatMap((block) => block.trimEnd().split('\n'));
+  return lines.map((line) => line.replace(/\s+# .*$/, ''));
+}
+
+/** A shell with the fixtures under the names that the pages use. */
+function createScene(t: TestContext, page: string) {
+  const { files = {}, before = [] } = SCENES[page] ?? {};
+  const named = Object.entries(files).map(([name, text]) => [`work/${name}`, text]);
+  const folder = folderWith(t, { 'work/logs/': '', 'work/archive/': '', ...Object.fromEntries(named) });
+  const shell = createShell(folder);
+  const session = 'claude-code/session.jsonl';
+  copyFixture(session, join(folder, 'work/session.jsonl'));
+  copyFixture(session, join(folder, 'work/sessions/lanterns.jsonl'));
+  copyFixture('codex/rollout.jsonl', join(folder, 'work/sessions/rollout.jsonl'));
+  copyFixture('chat-lines/conversation.jsonl', join(folder, 'work/log.jsonl'));
+  copyFixture('chat-lines/conversation.jsonl', join(folder, 'work/logs/talk.jsonl'));
+  copyFixture(session, join(shell.home, '.claude/projects/-home-kim-lanterns/session.jsonl'));
+  writeFileSync(join(folder, 'work/list.txt'), 'sessions/lanterns.jsonl\nsessions/rollout.jsonl\n');
+  for (const line of before) assertRuns(line);
+  return { assertRuns };
+
+  function assertRuns(line: string): void {
+    const { code, output } = shell.run(line);
+    assert.equal(code, 0, `${page}: ${line}\n${output}`);
+  }
+}
+
+// Needs `dist`: `npm test` builds first.
+for (const page of PAGES) {
+  const lines = readLines(page).filter((line) => NOT_RUN[line] === undefined);
+  if (lines.length === 0) continue;
+  test(`the command lines of ${page} run, in its order`, (t) => {
+    const { assertRuns } = createScene(t, page);
+    for (const line of lines) assertRuns(line);
+  });
+}
+
+test('each line that does not run here is in a page', () => {
+  const written = new Set(PAGES.flatMap(readLines));
+  assert.ok(written.size > 50);
+  assert.deepEqual(
+    Object.keys(NOT_RUN).filter((line) => !written.has(line)),
+    [],
+  );
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { runHere } from '../support/program.ts';
+import { isFileHere, PAGES, readAnchors, readPage } from './pages.ts';
+
+const LINKED = [...PAGES, 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
+
+test('the README has at most 900 words', () => {
+  assert.ok(readPage('README.md').split(/\s+/).length <= 900);
+});
+
+test('every link within the repository leads to a file, and to a heading of it', () => {
+  const broken = LINKED.flatMap((page) => {
+    const links = [...readPage(page).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
+    return links
+      .filter(([, path = '', anchor]) => {
+        const target = path === '' ? page : normalize(join(page, '..', path));
+        return !isFileHere(target) || (anchor !== undefined && !readAnchors(target).includes(anchor));
+      })
+      .map(([link]) => `${page}: ${link}`);
+  });
+  assert.deepEqual(broken, []);
+});
+
+/** Flags of other programs that a page names. */
+const FOREIGN = new Set(['--scope', '--silent']);
+
+test('every command and flag that a page names exists', async () => {
+  const main = (await runHere(['--help'])).stdout;
+  const commands = [...main.replace(/^.*\nCommands:\n/s, '').matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
+  const helps = await Promise.all(commands.map(async (name) => (await runHere([name, '--help'])).stdout));
+  const flags = new Set([main, ...helps].join('\n').match(/--[a-z][a-z-]*/g));
+  assert.ok(commands.length > 10 && flags.size > 30);
+  const unknown = PAGES.flatMap((page) => {
+    const code = readPage(page).match(/```sh\n.*?```|`[^`\n]+`/gs) ?? [];
+    const lines = code.flatMap((text) => text.split('\n'));
+    const named = lines.flatMap((line) => [...line.matchAll(/(?:^|[`|] ?)compact ([a-z]+)\b(?!\.|\/)/g)]);
+    return [
+      ...named.map(([, name = '']) => name).filter((name) => !commands.includes(name)),
+      ...lines.flatMap((line) => line.match(/(?<![\w-])--[a-z][a-z-]*/g) ?? []).filter((flag) => !flags.has(flag)),
+    ]
+      .filter((name) => !FOREIGN.has(name))
+      .map((name) => `${page}: ${name}`);
+  });
+  assert.deepEqual(unknown, []);
+});
