@@ -60,8 +60,8 @@ export function createUseCases(composition: Composition): UseCases {
       return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
     },
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
-    surveyFile: async (request, progress) =>
-      (await import('../app/survey/scan-file.ts')).surveyFile({ ...deps, progress }, request),
+    scanFile: async (request, progress) =>
+      (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
     restoreFile: async (request) => (await import('../app/restore/restore-file.ts')).restoreFile(writing, request),
     verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
     searchArchive: async ({ embeddings, mask, ...request }) => {
@@ -120,7 +120,7 @@ async function createModelService(
   const { createRateLimiter } = await import('../app/summarize/limits.ts');
   const value = {
     paidAs: { provider, scope: redactsSecrets ? 'masked' : 'plain' },
-    underWay: new Map(),
+    inFlight: new Map(),
     limiter: createRateLimiter(runtime, limits),
     createRedactor: redactors.value?.create ?? null,
     notice,

@@ -21,7 +21,7 @@ import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
-import type { ScanReport, SurveyFileRequest } from '../app/survey/scan-file.ts';
+import type { ScanReport, ScanFileRequest } from '../app/survey/scan-file.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
@@ -43,7 +43,7 @@ export type UseCases = {
   ) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   /** Reads only. Null: it is not one that is asked for. */
-  readonly surveyFile: (request: SurveyFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
+  readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
   readonly searchArchive: (

@@ -12,7 +12,7 @@ export type StoredBatch = SummaryBatch & {
   readonly level: SummaryLevel;
 };
 
-export type LineFate = 'summarized' | 'other' | 'survived';
+export type ArchivedOutcome = 'summarized' | 'other' | 'survived';
 
 /** What is looked for among the batches. */
 export type BatchQuery = {
@@ -41,7 +41,7 @@ export type ArchivedLine = ArchiveOrigin & {
   readonly sizeBytes: number;
   /** hex */
   readonly sha256: string;
-  readonly fate: LineFate;
+  readonly outcome: ArchivedOutcome;
   readonly conversationId: string | null;
   /** The batch that it was summarized in. */
   readonly batchLabel: string | null;

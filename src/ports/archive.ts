@@ -2,7 +2,7 @@ import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
-import type { ArchiveLookup, LineFate, StoredBatch } from './archive-lookup.ts';
+import type { ArchiveLookup, ArchivedOutcome, StoredBatch } from './archive-lookup.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -51,7 +51,7 @@ export type LineDraft = {
   readonly line: number;
   /** Exact, line ending included. */
   readonly bytes: Uint8Array;
-  readonly fate: LineFate;
+  readonly outcome: ArchivedOutcome;
   /** Position in the compaction's `cycles`; null: belongs to no conversation. */
   readonly cycle: number | null;
   /** Of a summarized line: position in its cycle's `newBatches`. */
@@ -123,7 +123,7 @@ export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried'> & {
 export type StoredLine = {
   readonly id: number;
   readonly line: number;
-  readonly fate: LineFate;
+  readonly outcome: ArchivedOutcome;
   readonly cycleId: number | null;
   readonly batchId: number | null;
   /** hex */

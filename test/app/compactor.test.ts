@@ -239,7 +239,7 @@ test('a message object that stands twice in a history is two messages', async (t
   const result = await compactor.compress(said, 'c1');
   assert.equal(result.messagesCompressed, 21);
   assert.match(result.history[0]?.content ?? '', /^\[Context Summary — 21 messages/);
-  assert.deepEqual(new Set([...bench.archive().readLines(1)].map(({ fate }) => fate)), new Set(['summarized']));
+  assert.deepEqual(new Set([...bench.archive().readLines(1)].map(({ outcome }) => outcome)), new Set(['summarized']));
 });
 
 test('L6: a compaction that had nothing to ask is no success', async (t) => {

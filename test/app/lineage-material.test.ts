@@ -49,7 +49,7 @@ function lineOf(line: number): ArchivedLine {
     archivedAt: new Date(0),
     sizeBytes: 0,
     sha256: '',
-    fate: 'summarized',
+    outcome: 'summarized',
     conversationId: 'c',
     batchLabel: 'one',
     message: null,

@@ -15,7 +15,7 @@ function serviceWith(model: BenchDeps['model'], more: Partial<BenchDeps> = {}): 
   const limits = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
   const service = {
     paidAs: { provider: 'some-service', scope: 'plain' },
-    underWay: new Map(),
+    inFlight: new Map(),
     limiter: createRateLimiter(runtime, limits),
     createRedactor: null,
     notice: () => undefined,

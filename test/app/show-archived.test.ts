@@ -172,7 +172,7 @@ test('a message is shown by its own id and by what a search names, with its line
 test('a line that is no message and no text is shown all the same, as base64', async (t) => {
   const bench = benchFor(t);
   const bytes = Buffer.from([0x7b, 0xff, 0x0a]);
-  applied(bench.archive(), compactionDraft(1), [lineDraft(1, { bytes, fate: 'other', batch: null })]);
+  applied(bench.archive(), compactionDraft(1), [lineDraft(1, { bytes, outcome: 'other', batch: null })]);
   const shown = await show(bench, 'message:1');
   assert.ok(shown.kind === 'message');
   const { id, role, text, original } = shown;

@@ -3,21 +3,21 @@ import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
-import { type ScanReport, surveyFile, type SurveyFilter } from '../../src/app/survey/scan-file.ts';
+import { type ScanReport, scanFile, type ScanFilter } from '../../src/app/survey/scan-file.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 import { benchFor, policyOf, reportOf, type Workbench } from '../support/workbench.ts';
 
-const ANY: SurveyFilter = { format: null, largerThanBytes: null, before: null };
+const ANY: ScanFilter = { format: null, largerThanBytes: null, before: null };
 
 function survey(
   { deps, path }: Workbench,
   name: string,
-  only: Partial<SurveyFilter> = {},
+  only: Partial<ScanFilter> = {},
 ): Promise<Result<ScanReport | null, Failure>> {
-  return surveyFile(deps, {
+  return scanFile(deps, {
     input: { path: path(name), name, format: null },
     policy: policyOf(),
     provider: 'extractive',
@@ -26,7 +26,7 @@ function survey(
   });
 }
 
-async function surveyed(bench: Workbench, name: string, only: Partial<SurveyFilter> = {}): Promise<ScanReport | null> {
+async function surveyed(bench: Workbench, name: string, only: Partial<ScanFilter> = {}): Promise<ScanReport | null> {
   const result = await survey(bench, name, only);
   assert.ok(result.ok, JSON.stringify(result));
   return result.value;

@@ -156,8 +156,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'score', request },
           answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
         ),
-      surveyFile: (request, progress) =>
-        keep({ name: 'survey', request }, answers.surveyFile?.(request, progress) ?? Promise.resolve(ok(null))),
+      scanFile: (request, progress) =>
+        keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
       restoreFile: (request) =>
         keep(
           { name: 'restore', request },

@@ -159,9 +159,9 @@ test('a file that vanishes while the scan is at work is told, and nothing else i
     const real = createUseCases(composition);
     return {
       ...real,
-      surveyFile: (request, progress) => {
+      scanFile: (request, progress) => {
         rmSync(join(folder, 'b.jsonl'), { force: true });
-        return real.surveyFile(request, progress);
+        return real.scanFile(request, progress);
       },
     };
   };
@@ -255,7 +255,7 @@ test('an interrupted scan prints no half of an answer', async (t) => {
   const folder = folderWith(t, { 'a.jsonl': chatTranscript(9) });
   const terminal = createFakeTerminal(['scan', '--json', folder]);
   const { loadUseCases } = createFakeUseCases({
-    surveyFile: () => {
+    scanFile: () => {
       terminal.interrupt();
       return Promise.resolve({ ok: false, error: { kind: 'interrupted' } });
     },
@@ -269,8 +269,8 @@ test('an error that nobody expected is of one transcript alone', async (t) => {
     const real = createUseCases(composition);
     return {
       ...real,
-      surveyFile: (request, progress) =>
-        request.input.name.endsWith('a.jsonl') ? Promise.reject(new Error('oh')) : real.surveyFile(request, progress),
+      scanFile: (request, progress) =>
+        request.input.name.endsWith('a.jsonl') ? Promise.reject(new Error('oh')) : real.scanFile(request, progress),
     };
   };
   const { code, out, errors } = await scanned(['-0', folder], {}, create);

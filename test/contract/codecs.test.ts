@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { splitConversations } from '../../src/app/read/conversations.ts';
-import { locateCompaction, readStage } from '../../src/app/read/open-compacted.ts';
+import { locateCompaction, readRevision } from '../../src/app/read/open-compacted.ts';
 import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import type { Codec } from '../../src/ports/codec.ts';
@@ -74,7 +74,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     const lines = function* (): Generator<Uint8Array> {
       for (const raw of readRecords(source, codec)) yield raw.bytes;
     };
-    const stage = await readStage(bench.deps, {
+    const stage = await readRevision(bench.deps, {
       lines,
       hasBom: false,
       ownBytes: Number.POSITIVE_INFINITY,
@@ -83,7 +83,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
     });
     assert.ok(stage.ok);
     const located = locateCompaction(bench.deps, bench.archive(), stage.value);
-    const { entries } = stage.value.scan;
+    const { entries } = stage.value.recordIndex;
     const { conversations } = splitConversations({
       entries,
       codec,

@@ -2,7 +2,7 @@ import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from
 import { DamageError } from './failure.ts';
 import { toBatch } from './load.ts';
 import {
-  readFate,
+  readOutcome,
   readHash,
   readInteger,
   readOptionalInteger,
@@ -53,7 +53,7 @@ export function toArchivedLine(row: Row): ArchivedLine {
     line,
     sizeBytes: readInteger(row, 'size_bytes'),
     sha256: readHash(row, 'sha256'),
-    fate: readFate(row, 'fate'),
+    outcome: readOutcome(row, 'fate'),
     conversationId: readOptionalText(row, 'conversation_id'),
     batchLabel: readOptionalText(row, 'batch_label'),
     message: row['role'] === null ? null : toMessage(row, line),

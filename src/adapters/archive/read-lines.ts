@@ -6,7 +6,7 @@ import type { Archive, StoredLine } from '../../ports/archive.ts';
 import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, decompressBlock } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
-import { FATES, readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
+import { OUTCOMES, readBytes, readOutcome, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
@@ -24,7 +24,7 @@ WITH RECURSIVE lineage (id, age) AS (
   UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
 )
 SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
-WHERE l.fate = ${FATES.indexOf('survived')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+WHERE l.fate = ${OUTCOMES.indexOf('survived')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
 type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
@@ -85,7 +85,7 @@ function toLine(row: Row, raw: Uint8Array): StoredLine {
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
-    fate: readFate(row, 'fate'),
+    outcome: readOutcome(row, 'fate'),
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
     sha256: readHash(row, 'sha256'),

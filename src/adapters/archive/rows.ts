@@ -2,7 +2,7 @@ import type Database from 'better-sqlite3';
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import type { MessageTraits } from '../../core/search/query-hints.ts';
-import type { LineFate } from '../../ports/archive-lookup.ts';
+import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
 import { DamageError } from './failure.ts';
 
 /**
@@ -51,8 +51,8 @@ export function readTime(row: Row, column: string): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-export function readFate(row: Row, column: string): LineFate {
-  return FATES[readInteger(row, column)] ?? damaged(column);
+export function readOutcome(row: Row, column: string): ArchivedOutcome {
+  return OUTCOMES[readInteger(row, column)] ?? damaged(column);
 }
 
 export function readLevel(row: Row, column: string): SummaryLevel {
@@ -66,7 +66,7 @@ function damaged(column: string): never {
 /** How values stand in columns; rows.ts reads them back. */
 
 /** Codes by position: they are stored, so names are only ever added at the end. */
-export const FATES = ['summarized', 'other', 'survived'] as const satisfies readonly LineFate[];
+export const OUTCOMES = ['summarized', 'other', 'survived'] as const satisfies readonly ArchivedOutcome[];
 export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 

@@ -6,7 +6,7 @@ import { readTraits } from '../../core/search/query-hints.ts';
 import { spaceOut } from '../../core/search/words.ts';
 import type { BatchDraft, BatchRef, CycleDraft, LineDraft } from '../../ports/archive.ts';
 import { type BlockMember, gatherBlocks, compressBlock } from './blocks.ts';
-import { FATES, hashColumn, LEVELS, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
+import { OUTCOMES, hashColumn, LEVELS, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
 
 const INSERT_CYCLE = `
 INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed,
@@ -163,7 +163,7 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
       draft.line,
       offset,
       sizeBytes,
-      FATES.indexOf(draft.fate),
+      OUTCOMES.indexOf(draft.outcome),
       cycleId,
       batchId,
       message === null ? null : ROLES.indexOf(message.role),
@@ -198,12 +198,12 @@ function isSpeaker(role: Role): boolean {
 
 /** A summarized line belongs to its batch, and through it to the batch's cycle; any other to a cycle, or to none. */
 function ownerOf(
-  { line, fate, cycle, batch }: BlockMember['draft'],
+  { line, outcome, cycle, batch }: BlockMember['draft'],
   cycles: readonly CycleIds[],
 ): { readonly cycleId: number | null; readonly batchId: number | null } {
   const ids = cycle === null ? null : cycles[cycle];
   if (ids === undefined) throw new Error(`source line ${line} is of cycle ${cycle}, of ${cycles.length}`);
-  if (fate !== 'summarized') return { cycleId: ids?.cycleId ?? null, batchId: null };
+  if (outcome !== 'summarized') return { cycleId: ids?.cycleId ?? null, batchId: null };
   const batchId = batch === null ? undefined : ids?.batchIds[batch];
   if (batchId === undefined)
     throw new Error(`source line ${line} is summarized, but in no batch (cycle ${cycle}, batch ${batch})`);

@@ -6,7 +6,7 @@ import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
 import { provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
-import { outputBytes, type Recipe } from './compose.ts';
+import { outputBytes, type OutputParts } from './compose.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
 /**
@@ -22,7 +22,7 @@ export function* archivedLines(
   const numberOf = new Map(transcript.conversations.map((prepared, number) => [prepared, number]));
   const positionOf = new Map(compacted.map(({ prepared }, position) => [numberOf.get(prepared), position]));
   const lines = readRecords(transcript.source, transcript.codec);
-  for (const [at, entry] of transcript.scan.entries.entries()) {
+  for (const [at, entry] of transcript.recordIndex.entries.entries()) {
     const raw = lines.next();
     const outcome = outcomes[at];
     if (outcome === undefined || outcome.kind === 'kept') continue;
@@ -35,7 +35,7 @@ export function* archivedLines(
     const isSaid = entry.kind === 'message' || entry.kind === 'instruction' || isFoundByWords(entry, result);
     const index = cycle === null ? 0 : (places[cycle]?.(line) ?? 0);
     const message = isSaid ? draftMessage(transcript, { entry, bytes, index }) : null;
-    yield { line, bytes, fate: outcome.kind, cycle, batch, message };
+    yield { line, bytes, outcome: outcome.kind, cycle, batch, message };
   }
 }
 
@@ -72,7 +72,7 @@ type StoredProof = {
   readonly archive: Archive;
   readonly compaction: StoredCompaction;
   /** How the output is made, as it will be written. */
-  readonly recipe: Recipe;
+  readonly parts: OutputParts;
   /** Told of every line that was read back. */
   readonly onArchived?: (line: StoredLine) => void;
 };
@@ -83,21 +83,21 @@ type StoredProof = {
  */
 export function findUnprovable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
-  { transcript, archive, compaction, recipe, onArchived }: StoredProof,
+  { transcript, archive, compaction, parts, onArchived }: StoredProof,
 ): string | null {
-  const { codec, scan, source } = transcript;
+  const { codec, recordIndex, source } = transcript;
   const { sha256, lineCount } = compaction.source;
-  if (sha256 !== scan.sha256 || lineCount !== scan.lineCount) return 'it is of another source';
+  if (sha256 !== recordIndex.sha256 || lineCount !== recordIndex.lineCount) return 'it is of another source';
   const lines = restoredLines({
     compaction,
     archive,
     runtime,
-    output: () => outputBytes(recipe, transcript),
+    output: () => outputBytes(parts, transcript),
     unit: unitOf(codec),
     ...(onArchived !== undefined && { onArchived }),
   });
   // The facts of what was read, not those of the row.
-  const original = { sha256: scan.sha256, sizeBytes: source.sizeBytes, lineCount, hasBom: source.bomLength > 0 };
+  const original = { sha256: recordIndex.sha256, sizeBytes: source.sizeBytes, lineCount, hasBom: source.bomLength > 0 };
   try {
     for (const line of provenLines(runtime, lines, original)) void line;
     return null;

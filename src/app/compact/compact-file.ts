@@ -10,16 +10,23 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
 import { type Prepared, prepareTranscript } from '../read/prepare.ts';
 import type { SummaryDeps } from '../summarize/summarize-chunk.ts';
-import { summaryDepsOf } from '../summarize/summarizer.ts';
+import { createSummaryDeps } from '../summarize/summarizer.ts';
 import { costOf } from '../summarize/usage.ts';
 import { targetPath } from '../write/deliver.ts';
 import { isSameFile, isSameStamp } from '../write/missed-writes.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
-import { checkReplaceable, holdTarget } from '../write/target.ts';
+import { checkReplaceable, withTargetLock } from '../write/target.ts';
 import { planReport, previewReport } from './plan-report.ts';
 import { describeSettings } from './plan.ts';
 import { tokensNow } from './report.ts';
-import { checkReusable, explicitPath, hasFallback, isOwnOutput, leaveAsIs, reuseCompaction } from './reuse.ts';
+import {
+  checkReusable,
+  explicitPath,
+  hasFallback,
+  isPreviousOutput,
+  leaveUnchanged,
+  reuseCompaction,
+} from './reuse.ts';
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
 import { attemptConversation, type Attempted, planFirst } from './summarize-conversation.ts';
 
@@ -84,7 +91,7 @@ async function compactPrepared(
     const path = explicitPath(request);
     const untouched = path === null ? targetPath(request) : null;
     if (untouched !== null) await deps.files.clearLeftovers(untouched);
-    return holdTarget(deps, path, (lock) => leaveAsIs(deps, { request, transcript, reason, notes, lock }));
+    return withTargetLock(deps, path, (lock) => leaveUnchanged(deps, { request, transcript, reason, notes, lock }));
   };
   deps.reached('read');
   const tokens = tokensNow(transcript);
@@ -93,13 +100,13 @@ async function compactPrepared(
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
-    const isDone = known.value !== null && isOwnOutput(transcript, settingsSha256, known.value);
+    const isDone = known.value !== null && isPreviousOutput(transcript, settingsSha256, known.value);
     return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
   // Before anything is made or held: where there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
   if (!existing.ok) return existing;
-  if (existing.value !== null && isOwnOutput(transcript, settingsSha256, existing.value))
+  if (existing.value !== null && isPreviousOutput(transcript, settingsSha256, existing.value))
     return skip('nothing-new', NOTHING_NEW);
   const plans = transcript.conversations.map((one) => planFirst(transcript, one, request));
   const idle = plans.find((plan) => plan.kind === 'skip');
@@ -110,7 +117,7 @@ async function compactPrepared(
   const archive = isMissing ? await checkArchivePlace(deps, request, { isLenient: false }) : await openForStoring(deps);
   if (!archive.ok) return archive;
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
-  const done = await holdTarget(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
+  const done = await withTargetLock(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
   if (done.ok || done.error.kind !== 'in-use') return done;
   // The next run may find it closed: nothing has failed.
   return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
@@ -127,7 +134,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const { request, transcript, settingsSha256, lock } = held;
   const { service, breaker } = request.summarizer;
   const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
-    leaveAsIs(deps, { request, transcript, reason, notes, lock });
+    leaveUnchanged(deps, { request, transcript, reason, notes, lock });
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
   // Another run may have created the archive while this one waited for the lock.
   const opened = held.archive === null ? await openUnsettled(deps) : ok(held.archive);
@@ -135,10 +142,10 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const archive = opened.value;
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
-  const same = archive?.findSame(transcript.scan.sha256, settingsSha256) ?? null;
+  const same = archive?.findSame(transcript.recordIndex.sha256, settingsSha256) ?? null;
   // What was made offline because the model failed is made anew where there is a model.
-  const isMakeshift = service !== undefined && same !== null && hasFallback(same);
-  const mayReuse = same !== null && request.output.kind !== 'preview' && !isMakeshift;
+  const usedFallback = service !== undefined && same !== null && hasFallback(same);
+  const mayReuse = same !== null && request.output.kind !== 'preview' && !usedFallback;
   const ledger = mayReuse && archive !== null ? checkReusable(deps, { same, transcript, archive }) : null;
   if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
@@ -151,9 +158,9 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   // Needed before the first request: each paid summary is stored as soon as it arrives.
   const store = service === undefined ? ok(null) : await openForStoring(deps);
   if (!store.ok) return store;
-  const summaries = summaryDepsOf(deps, request, store.value);
-  const originKey = deps.runtime.sha256(originOf(transcript.scan.sha256, settingsSha256));
-  const headers = transcript.scan.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
+  const summaries = createSummaryDeps(deps, request, store.value);
+  const originKey = deps.runtime.sha256(originOf(transcript.recordIndex.sha256, settingsSha256));
+  const headers = transcript.recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
   const decode = createOriginalDecoder(
     deps.formats,
     transcript.codec,
@@ -178,11 +185,11 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   }
   const idle = attempts.filter((one) => one.kind === 'skipped');
   // Of several reasons the one of a conversation that was summarized in vain tells the most.
-  const skipped = idle.find(({ inVain }) => inVain !== undefined) ?? idle[0];
+  const skipped = idle.find(({ wasted }) => wasted !== undefined) ?? idle[0];
   if (idle.length === attempts.length && skipped !== undefined) {
     const left = await skip(skipped.reason, skipped.detail);
-    const inVain = idle.flatMap((one) => one.inVain ?? []);
-    return left.ok && inVain.length > 0 ? ok({ ...left.value, usage: reportUsage(inVain, request) }) : left;
+    const wasted = idle.flatMap((one) => one.wasted ?? []);
+    return left.ok && wasted.length > 0 ? ok({ ...left.value, usage: reportUsage(wasted, request) }) : left;
   }
   const losses = findLosses(attempts, request);
   if (losses !== null) return err(withSpending(losses, summaries, request));

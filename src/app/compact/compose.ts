@@ -8,7 +8,7 @@ import { trimRecord } from '../read/records.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
 /** The output as it will be written, and for each conversation the sha256 of its clip-archive's line. */
-export type ComposedOutput = Recipe & {
+export type ComposedOutput = OutputParts & {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly clipSha256: readonly string[];
@@ -26,10 +26,10 @@ type ComposeInput = {
 
 export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOutput {
   const { transcript, outcomes, compacted } = input;
-  const rendered = compacted.map((one) => renderOwnLines(runtime, input, one));
+  const rendered = compacted.map((one) => renderInsertedLines(runtime, input, one));
   const own = rendered.flatMap(({ lines }) => lines).sort((a, b) => a.beforeLine - b.beforeLine);
   const inserted = [...own, ...closingLineEnd(input)];
-  const { entries } = transcript.scan;
+  const { entries } = transcript.recordIndex;
   const kept = buildRuns(keptLines(outcomes), {
     breakBefore: new Set(inserted.map((line) => line.beforeLine)),
     factsOf: (line) => {
@@ -38,10 +38,10 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
       return { sizeBytes: entry.length, sha256: runtime.sha256(transcript.readLine(entry)) };
     },
   });
-  const recipe = { inserted, kept };
+  const parts = { inserted, kept };
   return {
-    ...recipe,
-    ...measure(runtime, transcript, recipe),
+    ...parts,
+    ...measure(runtime, transcript, parts),
     clipSha256: rendered.map(({ clipSha256 }) => clipSha256),
   };
 }
@@ -51,23 +51,26 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
  * to it. A document has no lines.
  */
 function closingLineEnd({ transcript, outcomes }: ComposeInput): readonly InsertedLine[] {
-  const { scan, codec, readLine } = transcript;
-  const last = scan.entries.at(-1);
+  const { recordIndex, codec, readLine } = transcript;
+  const last = recordIndex.entries.at(-1);
   const endsOpen = last !== undefined && outcomes.at(-1)?.kind === 'kept' && readLine(last).at(-1) !== LF;
   if (!endsOpen || codec.format.isDocument === true) return [];
-  return [{ beforeLine: scan.lineCount + 1, bytes: new TextEncoder().encode(scan.eol) }];
+  return [{ beforeLine: recordIndex.lineCount + 1, bytes: new TextEncoder().encode(recordIndex.eol) }];
 }
 
 /** The bytes of the output in order, a few lines at a time. */
-export function* outputBytes(recipe: Recipe, transcript: Pick<Prepared, 'scan' | 'readLine'>): Generator<Uint8Array> {
-  for (const piece of outputPieces(recipe)) {
+export function* outputBytes(
+  parts: OutputParts,
+  transcript: Pick<Prepared, 'recordIndex' | 'readLine'>,
+): Generator<Uint8Array> {
+  for (const piece of outputPieces(parts)) {
     if (piece.kind === 'own') {
       yield piece.bytes;
       continue;
     }
     const { firstLine, lineCount } = piece.run;
     for (let line = firstLine; line < firstLine + lineCount; line += 1) {
-      const entry = transcript.scan.entries[line - 1];
+      const entry = transcript.recordIndex.entries[line - 1];
       if (entry !== undefined) yield transcript.readLine(entry);
     }
   }
@@ -76,11 +79,11 @@ export function* outputBytes(recipe: Recipe, transcript: Pick<Prepared, 'scan' |
 function measure(
   runtime: Runtime,
   transcript: Prepared,
-  recipe: Recipe,
+  parts: OutputParts,
 ): { readonly sha256: string; readonly sizeBytes: number } {
   const hash = runtime.createHash();
   let sizeBytes = 0;
-  for (const bytes of outputBytes(recipe, transcript)) {
+  for (const bytes of outputBytes(parts, transcript)) {
     hash.update(bytes);
     sizeBytes += bytes.length;
   }
@@ -91,12 +94,12 @@ function* keptLines(outcomes: readonly LineOutcome[]): Generator<number> {
   for (const [index, outcome] of outcomes.entries()) if (outcome.kind === 'kept') yield index + 1;
 }
 
-function renderOwnLines(
+function renderInsertedLines(
   runtime: Runtime,
   { transcript, settingsSha256, outcomes }: ComposeInput,
   { result, insertBefore }: { readonly result: CompactedConversation; readonly insertBefore: number },
 ): { readonly lines: readonly InsertedLine[]; readonly clipSha256: string } {
-  const { scan, session, codec } = transcript;
+  const { recordIndex, session, codec } = transcript;
   const { prepared, plan } = result;
   const isKept = (entry: Entry): boolean => outcomes[entry.line - 1]?.kind === 'kept';
   const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
@@ -118,13 +121,13 @@ function renderOwnLines(
     lastKeptId: lastKept?.recordId ?? null,
     quotesTools: prepared.view.messages.some(({ role, results = [] }) => role === 'tool' || results.length > 0),
     tokensBefore: prepared.view.messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0),
-    uuid: (label) => uuidFromHash(runtime.sha256([scan.sha256, settingsSha256, prepared.id, label].join('\n'))),
+    uuid: (label) => uuidFromHash(runtime.sha256([recordIndex.sha256, settingsSha256, prepared.id, label].join('\n'))),
   });
   const encoder = new TextEncoder();
   const elements = prepared.view.entries.filter(({ list, kind }) => list !== undefined && kind !== 'header');
   const [first] = elements;
   const isLastInList = insertBefore > (elements.at(-1)?.line ?? Number.POSITIVE_INFINITY);
-  const ending = first === undefined ? encoder.encode(scan.eol) : separatorBehind(transcript, first);
+  const ending = first === undefined ? encoder.encode(recordIndex.eol) : separatorBehind(transcript, first);
   const lines = rendered.map((text, index) => ({
     beforeLine: insertBefore,
     bytes: concat(encoder.encode(text), isLastInList && index === rendered.length - 1 ? new Uint8Array() : ending),
@@ -150,14 +153,14 @@ function isRecord({ kind }: Entry): boolean {
 }
 
 /** How an output is made of its source: our own lines, and runs of source lines that stay. */
-export type Recipe = { readonly inserted: readonly InsertedLine[]; readonly kept: readonly KeptRun[] };
+export type OutputParts = { readonly inserted: readonly InsertedLine[]; readonly kept: readonly KeptRun[] };
 
 type OutputPiece =
   | { readonly kind: 'own'; readonly bytes: Uint8Array }
   | { readonly kind: 'kept'; readonly run: KeptRun };
 
 /** The output's pieces in order. A run that our own line stands inside of was split there when it was made. */
-function outputPieces({ inserted, kept }: Recipe): readonly OutputPiece[] {
+function outputPieces({ inserted, kept }: OutputParts): readonly OutputPiece[] {
   const pieces = [
     ...inserted.map((line) => ({
       at: line.beforeLine,
@@ -170,7 +173,7 @@ function outputPieces({ inserted, kept }: Recipe): readonly OutputPiece[] {
 }
 
 /** Tells of any source line whether it stays. */
-export function keptLineLookup({ kept }: Pick<Recipe, 'kept'>): (line: number) => boolean {
+export function keptLineLookup({ kept }: Pick<OutputParts, 'kept'>): (line: number) => boolean {
   return (line) => {
     let low = 0;
     let high = kept.length;

@@ -147,7 +147,11 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
     plan: plans[index] ?? null,
   }));
   const { isChain, summaryStandsFirst = false } = transcript.codec.format;
-  return planLines(planned, transcript.loose, { lineCount: transcript.scan.lineCount, isChain, summaryStandsFirst });
+  return planLines(planned, transcript.loose, {
+    lineCount: transcript.recordIndex.lineCount,
+    isChain,
+    summaryStandsFirst,
+  });
 }
 
 /** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */

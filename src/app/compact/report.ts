@@ -104,7 +104,7 @@ export function reportBase(transcript: Prepared, file: string): ReportBase {
     schema: COMPACT_SCHEMA,
     file,
     format: transcript.codec.format.name,
-    sha256: { before: transcript.scan.sha256 },
+    sha256: { before: transcript.recordIndex.sha256 },
     bytes: { before: transcript.source.sizeBytes },
   };
 }
@@ -120,7 +120,7 @@ export function skippedReport(
   },
 ): CompactReport {
   const base = reportBase(transcript, input.file);
-  const { lineCount } = transcript.scan;
+  const { lineCount } = transcript.recordIndex;
   const after = input.output === null ? null : base.sha256.before;
   return {
     ...base,

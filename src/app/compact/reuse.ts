@@ -25,8 +25,8 @@ import {
 } from './report.ts';
 
 /** Whether a transcript is, byte for byte, what a compaction with the same settings wrote: to do it again would change nothing. */
-export function isOwnOutput(
-  { conversations, scan }: Pick<Prepared, 'conversations' | 'scan'>,
+export function isPreviousOutput(
+  { conversations, recordIndex }: Pick<Prepared, 'conversations' | 'recordIndex'>,
   settingsSha256: string,
   archive: Pick<Archive, 'loadCompaction'>,
 ): boolean {
@@ -35,7 +35,7 @@ export function isOwnOutput(
   );
   return [...writers].some((id) => {
     const writer = archive.loadCompaction(id);
-    return writer !== null && writer.output.sha256 === scan.sha256 && writer.settingsSha256 === settingsSha256;
+    return writer !== null && writer.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsSha256;
   });
 }
 
@@ -80,7 +80,7 @@ export async function reuseCompaction(
       ...noteOtherNames(transcript, request),
     ],
     output: targetPath(request) ?? '-',
-    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
     bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
     conversations,
     ledger,
@@ -106,10 +106,10 @@ export function checkReusable(
   if (hash.digest() !== same.output.sha256) return null;
   let summarized = 0;
   const onArchived = (line: StoredLine): void => {
-    if (line.fate === 'summarized') summarized += 1;
+    if (line.outcome === 'summarized') summarized += 1;
   };
   try {
-    const problem = findUnprovable({ runtime }, { transcript, archive, compaction: same, recipe: same, onArchived });
+    const problem = findUnprovable({ runtime }, { transcript, archive, compaction: same, parts: same, onArchived });
     return problem === null ? ledgerOf(same, summarized) : null;
   } catch (error) {
     if (carriedFailure(error)?.kind !== 'damaged') throw error;
@@ -176,7 +176,7 @@ export function explicitPath({ output }: CompactFileRequest): string | null {
 }
 
 /** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
-export async function leaveAsIs(
+export async function leaveUnchanged(
   deps: WritingDeps,
   input: {
     readonly request: CompactFileRequest;

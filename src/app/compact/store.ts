@@ -89,7 +89,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
       ...noteOtherNames(transcript, request),
     ],
     output: targetPath(request) ?? '-',
-    sha256: { before: transcript.scan.sha256, after: file.sha256 },
+    sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
     bytes: { before: transcript.source.sizeBytes, after: file.sizeBytes },
     conversations: reportConversations(input, outcomes, stored),
     ledger: countLedger(outcomes),
@@ -115,7 +115,7 @@ function findLoss(
   try {
     const compaction = archive.loadCompaction(id);
     const problem =
-      compaction === null ? 'it is gone' : findUnprovable(deps, { transcript, archive, compaction, recipe: output });
+      compaction === null ? 'it is gone' : findUnprovable(deps, { transcript, archive, compaction, parts: output });
     if (problem === null) return null;
     archive.discard(id);
     const reason = `what was just stored does not come back from it (${problem}), so nothing was replaced`;
@@ -127,10 +127,10 @@ function findLoss(
 }
 
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
-async function hasChangedSince(deps: WritingDeps, { source, scan, codec }: Prepared): Promise<boolean> {
+async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
   const { isDocument = false } = codec.format;
-  const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: scan.sha256, isDocument });
+  const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: recordIndex.sha256, isDocument });
   if (look.kind === 'grown') look.close();
   return look.kind === 'changed';
 }
@@ -193,16 +193,16 @@ function draftCompaction(
   { request, transcript, settings, settingsSha256 }: StoreInput,
   { results, output }: { readonly results: readonly CompactedConversation[]; readonly output: ComposedOutput },
 ): CompactionDraft {
-  const { scan, source, codec } = transcript;
+  const { recordIndex, source, codec } = transcript;
   const path = targetPath(request);
   return {
     format: codec.format.name,
     sourcePath: deps.files.absolute(request.input.path),
     outputPath: path === null ? null : deps.files.absolute(path),
     source: {
-      sha256: scan.sha256,
+      sha256: recordIndex.sha256,
       sizeBytes: source.sizeBytes,
-      lineCount: scan.lineCount,
+      lineCount: recordIndex.lineCount,
       hasBom: source.bomLength > 0,
     },
     output: { sha256: output.sha256, sizeBytes: output.sizeBytes },

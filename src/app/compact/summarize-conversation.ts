@@ -30,7 +30,7 @@ export type Attempted =
       readonly reason: SkipReason;
       readonly detail: string;
       /** What was summarized all the same. */
-      readonly inVain?: CompactedConversation;
+      readonly wasted?: CompactedConversation;
     };
 
 type Input = {
@@ -142,7 +142,7 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
       kind: 'skipped',
       reason: 'nothing-gained',
       detail: `the result would have ${after} tokens, the original has ${before}`,
-      inVain: result,
+      wasted: result,
     };
   }
   const notes = planNotes(result.prepared, result.plan, { tokensAfter: after, targetTokens });

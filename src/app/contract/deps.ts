@@ -6,7 +6,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ModelProvider, Redactor } from '../../ports/model.ts';
 import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';
 import type { Breaker, RateLimiter } from '../summarize/limits.ts';
-import type { UnderWay } from '../summarize/paid-summaries.ts';
+import type { InFlight } from '../summarize/paid-summaries.ts';
 
 /** existing: a missing one is not made. */
 export type ArchiveMode = 'existing' | 'create';
@@ -50,7 +50,7 @@ export type ModelService = {
   /** What its summaries are remembered under. */
   readonly paidAs: { readonly provider: string; readonly scope: string };
   /** Shared by all transcripts at work. */
-  readonly underWay: UnderWay;
+  readonly inFlight: InFlight;
   readonly limiter: RateLimiter;
   /** For one transcript: masks count from 1 in each. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;

@@ -105,12 +105,12 @@ function draftLine(line: {
   const index = at - (hasPrior ? 1 : 0);
   const batch = finished.batchOf.get(index);
   if (message === undefined || batch === undefined) {
-    return { line: at + 1, bytes, fate: 'other', cycle: 0, batch: null, message: null };
+    return { line: at + 1, bytes, outcome: 'other', cycle: 0, batch: null, message: null };
   }
   const { id, role, name, created_at: when, content: text } = message;
   const lifeIndex = finished.draft.messagesCompressed - finished.batchOf.size + index + 1;
   const draft = { id, role, name: name ?? null, at: when, index: lifeIndex, text };
-  return { line: at + 1, bytes, fate: 'summarized', cycle: 0, batch, message: draft };
+  return { line: at + 1, bytes, outcome: 'summarized', cycle: 0, batch, message: draft };
 }
 
 /** The clip-archive that a stored compaction of a history put at its head. */

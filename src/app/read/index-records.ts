@@ -18,7 +18,7 @@ import { isBlank } from './open-transcript.ts';
 import { parseRecord, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
-export type Scan = {
+export type RecordIndex = {
   readonly entries: readonly Entry[];
   readonly lineCount: number;
   /** Of the whole file, hex. */
@@ -27,7 +27,7 @@ export type Scan = {
   readonly eol: '\n' | '\r\n';
 };
 
-type ScanDeps = {
+type IndexDeps = {
   readonly formats: FormatRegistry;
   readonly runtime: Runtime;
   readonly progress: Progress;
@@ -35,15 +35,15 @@ type ScanDeps = {
 };
 
 /** What the first pass needs of a file: a real one, or one that is being restored. */
-export type ScanSource = {
+export type RecordSource = {
   readonly records: () => IterableIterator<RawRecord>;
   readonly bomLength: number;
   /** 0 where it is not known. */
   readonly sizeBytes: number;
 };
 
-type ScanInput = {
-  readonly source: ScanSource;
+type IndexInput = {
+  readonly source: RecordSource;
   readonly codec: Codec;
   readonly session: CodecSession;
   /** The file's name in messages. */
@@ -59,18 +59,18 @@ const LF = 0x0a;
 /** Between two looks at signals and the terminal. */
 const YIELD_BYTES = 8 * 1024 * 1024;
 
-export async function scanTranscript(deps: ScanDeps, input: ScanInput): Promise<Result<Scan, Failure>> {
+export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<Result<RecordIndex, Failure>> {
   const { source } = input;
   const hash = deps.runtime.createHash();
   if (source.bomLength > 0) hash.update(UTF8_BOM);
   const entries: Entry[] = [];
-  let eol: Scan['eol'] | null = null;
+  let eol: RecordIndex['eol'] | null = null;
   const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
   let conversation: string | undefined; // of the list at hand
   let nextYield = YIELD_BYTES;
   for (const raw of source.records()) {
     hash.update(raw.bytes);
-    const entry = scanRecord(deps, input, { raw, shared });
+    const entry = indexRecord(deps, input, { raw, shared });
     if (!entry.ok) return entry;
     if (isListOpening(raw)) ({ conversation } = entry.value);
     entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
@@ -108,9 +108,9 @@ function inList(entry: Entry, list: number, conversation: string | undefined): E
   return conversation === undefined ? { ...entry, list } : { ...entry, list, conversation };
 }
 
-function scanRecord(
-  { formats, runtime }: ScanDeps,
-  input: ScanInput,
+function indexRecord(
+  { formats, runtime }: IndexDeps,
+  input: IndexInput,
   { raw, shared }: { readonly raw: RawRecord; readonly shared: Shared },
 ): Result<Entry, Failure> {
   const { codec, session } = input;
@@ -153,7 +153,7 @@ function openList(session: CodecSession, around: Json, line: number): Decoded | 
 type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
 
 /** A real file as the first pass reads it. */
-export function asFileSource(source: SourceFile, codec: Codec): ScanSource {
+export function asFileSource(source: SourceFile, codec: Codec): RecordSource {
   const { bomLength, sizeBytes } = source;
   return { records: () => readRecords(source, codec), bomLength, sizeBytes };
 }

@@ -9,11 +9,11 @@ import { type Failure, toFailure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openSettled } from '../write/settle.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
-import { type Scan, scanTranscript } from './index-records.ts';
+import { type RecordIndex, indexRecords } from './index-records.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords, unitOf } from './records.ts';
 import {
-  asScanSource,
+  asRecordSource,
   hashLines,
   type LineStream,
   provenLines,
@@ -21,7 +21,7 @@ import {
   RestoreError,
 } from './restored-lines.ts';
 
-type OpenCompacted = { readonly stage: Stage; readonly archive: Archive; readonly source: SourceFile };
+type OpenCompacted = { readonly revision: Revision; readonly archive: Archive; readonly source: SourceFile };
 
 /** Opens a file that may have been compacted, reads it through, and works on it with the archive beside it. */
 export async function withCompacted<T>(
@@ -41,16 +41,16 @@ export async function withCompacted<T>(
       const lines = function* (): Generator<Uint8Array> {
         for (const raw of readRecords(source, codec)) yield raw.bytes;
       };
-      const stage = await readStage(deps, {
+      const revision = await readRevision(deps, {
         lines,
         hasBom: source.bomLength > 0,
         ownBytes: source.sizeBytes,
         codec,
         name: input.name,
       });
-      if (!stage.ok) return stage;
-      if (archive.value === null) return notFound(deps, { stage: stage.value, file: input.name, archive: null });
-      return await work({ stage: stage.value, archive: archive.value, source });
+      if (!revision.ok) return revision;
+      if (archive.value === null) return notFound(deps, { revision: revision.value, file: input.name, archive: null });
+      return await work({ revision: revision.value, archive: archive.value, source });
     } finally {
       source.close();
     }
@@ -65,26 +65,26 @@ export async function withCompacted<T>(
 }
 
 /** A state of a transcript: the file, or what it was before one or more compactions. */
-export type Stage = {
+export type Revision = {
   readonly lines: LineStream;
   readonly hasBom: boolean;
   readonly codec: Codec;
   /** The session that read it. */
   readonly session: CodecSession;
-  readonly scan: Scan;
+  readonly recordIndex: RecordIndex;
   /** What stands from here on was appended after a later compaction: a summary in it tells nothing of what was before. */
   readonly ownBytes: number;
 };
 
-/** Reads a stage through; lines that are no JSON are carried. */
-export async function readStage(
+/** Reads a revision through; lines that are no JSON are carried. */
+export async function readRevision(
   deps: AppDeps,
-  input: Omit<Stage, 'session' | 'scan'> & { readonly name: string },
-): Promise<Result<Stage, Failure>> {
+  input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string },
+): Promise<Result<Revision, Failure>> {
   const { lines, hasBom, codec, ownBytes, name } = input;
   const session = codec.open();
-  const scan = await scanTranscript(deps, {
-    source: asScanSource(lines, hasBom, codec),
+  const recordIndex = await indexRecords(deps, {
+    source: asRecordSource(lines, hasBom, codec),
     codec,
     session,
     name,
@@ -92,63 +92,67 @@ export async function readStage(
     keepInvalid: true,
     isOneFormat: false,
   });
-  return scan.ok ? ok({ lines, hasBom, codec, session, scan: scan.value, ownBytes }) : scan;
+  return recordIndex.ok ? ok({ lines, hasBom, codec, session, recordIndex: recordIndex.value, ownBytes }) : recordIndex;
 }
 
-/** The summaries of a stage: lines of which one may be the clip-archive of a compaction. */
-export function summariesOf({ scan, ownBytes }: Stage): readonly Entry[] {
-  return scan.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
+/** The summaries of a revision: lines of which one may be the clip-archive of a compaction. */
+export function summariesOf({ recordIndex, ownBytes }: Revision): readonly Entry[] {
+  return recordIndex.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
 }
 
 /**
- * The latest compaction that wrote a stage, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
+ * The latest compaction that wrote a revision, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
  * written the same line (copies of one file): the one whose whole output is there is meant, else the newest, whose output was changed since.
  */
-export function locateCompaction(deps: AppDeps, archive: Archive, stage: Stage): StoredCompaction | null {
+export function locateCompaction(deps: AppDeps, archive: Archive, revision: Revision): StoredCompaction | null {
   // In lists one conversation may stand many times: each of its summaries leads to all of their cycles.
-  const clips = new Set(summariesOf(stage).map(({ sha256 }) => sha256 ?? ''));
+  const clips = new Set(summariesOf(revision).map(({ sha256 }) => sha256 ?? ''));
   const found = new Set<number>();
   for (const clip of clips) for (const { compactionId } of archive.findCycles(clip)) found.add(compactionId);
   const ids = [...found].sort((a, b) => b - a);
   const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
-  return candidates.find((compaction) => isIntact(deps, compaction, stage)) ?? candidates[0] ?? null;
+  return candidates.find((compaction) => isIntact(deps, compaction, revision)) ?? candidates[0] ?? null;
 }
 
 /** Whether a compaction's output is still there as it was written; appended lines do not matter. */
-function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Stage): boolean {
+function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): boolean {
   const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
   return total >= output.sizeBytes && sha256 === output.sha256;
 }
 
 /** The codec that read what stood before a compaction: of what it left, the same may be told to be of another format. */
-export function codecBefore({ formats }: Pick<AppDeps, 'formats'>, { format }: StoredCompaction, stage: Stage): Codec {
-  return formats.find(format) ?? stage.codec;
+export function codecBefore(
+  { formats }: Pick<AppDeps, 'formats'>,
+  { format }: StoredCompaction,
+  revision: Revision,
+): Codec {
+  return formats.find(format) ?? revision.codec;
 }
 
 /** Whether the producer turned a compacted file into one of another format. */
-export function isOtherFormat({ format }: StoredCompaction, { codec }: Stage): boolean {
+export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision): boolean {
   return format !== codec.format.name;
 }
 
 /**
  * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
- * had from it. `compaction` is the one that wrote the stage.
+ * had from it. `compaction` is the one that wrote the revision.
  */
 export function isWrittenAnew(
   deps: AppDeps,
   {
     archive,
     compaction,
-    stage,
-  }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly stage: Stage },
+    revision,
+  }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly revision: Revision },
 ): boolean {
-  const isOneFormat = !isOtherFormat(compaction, stage);
-  if (stage.codec.records === undefined && isOneFormat) return false;
-  if (isIntact(deps, compaction, stage)) return false;
+  const isOneFormat = !isOtherFormat(compaction, revision);
+  if (revision.codec.records === undefined && isOneFormat) return false;
+  if (isIntact(deps, compaction, revision)) return false;
   const { runtime } = deps;
-  const unit = unitOf(stage.codec);
+  const unit = unitOf(revision.codec);
   try {
-    const lines = restoredLines({ compaction, archive, runtime, output: stage.lines, unit });
+    const lines = restoredLines({ compaction, archive, runtime, output: revision.lines, unit });
     for (const line of provenLines(runtime, lines, compaction.source)) void line;
     return false; // lines that were appended to it do not matter
   } catch (error) {
@@ -158,18 +162,18 @@ export function isWrittenAnew(
 }
 
 /** The key of a clip-archive that the archive knows, and whose record the producer wrote anew; null: there is none. */
-export function findRewrittenKey(deps: AppDeps, archive: Archive, stage: Stage): string | null {
-  const clips = summariesOf(stage).flatMap(({ clip }) => clip ?? []);
+export function findRewrittenKey(deps: AppDeps, archive: Archive, revision: Revision): string | null {
+  const clips = summariesOf(revision).flatMap(({ clip }) => clip ?? []);
   return clips.find((clip) => findRewrittenCycle(deps, archive, clip) !== null)?.key ?? null;
 }
 
 /** Why no compaction can be undone; `archive` null: there is none. */
 export function notFound(
   deps: AppDeps,
-  { stage, file, archive }: { readonly stage: Stage; readonly file: string; readonly archive: Archive | null },
+  { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
 ): Result<never, Failure> {
-  if (summariesOf(stage).length === 0) return err({ kind: 'not-compacted', file });
-  const key = archive === null ? null : findRewrittenKey(deps, archive, stage);
+  if (summariesOf(revision).length === 0) return err({ kind: 'not-compacted', file });
+  const key = archive === null ? null : findRewrittenKey(deps, archive, revision);
   if (archive === null || key === null) return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
   return err({ kind: 'written-anew', file, archive: archive.path, key, canUndoLast: false });
 }

@@ -30,13 +30,13 @@ export async function openTranscript(
     source.close();
     return err({ kind: 'source-changed', file: input.name });
   }
-  const codec = tellFormat(source, input, formats);
+  const codec = detectFormat(source, input, formats);
   if (codec.ok) return ok({ source, codec: codec.value });
   source.close();
   return codec;
 }
 
-function tellFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
+function detectFormat(source: SourceFile, input: TranscriptInput, formats: FormatRegistry): Result<Codec, Failure> {
   const file = input.name;
   const named = input.format === null ? null : formats.find(input.format);
   if (input.format !== null && named === null) return err({ kind: 'unknown-format', file, looksLike: null, near: [] });

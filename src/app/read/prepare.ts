@@ -11,7 +11,7 @@ import type { Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { type Conversation, splitConversations } from './conversations.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
-import { asFileSource, type Scan, scanTranscript } from './index-records.ts';
+import { asFileSource, type RecordIndex, indexRecords } from './index-records.ts';
 import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';
@@ -32,7 +32,7 @@ export type Prepared = {
   readonly source: SourceFile;
   readonly codec: Codec;
   readonly session: CodecSession;
-  readonly scan: Scan;
+  readonly recordIndex: RecordIndex;
   readonly conversations: readonly PreparedConversation[];
   readonly loose: readonly Entry[];
   /** The exact bytes of an entry's line. */
@@ -77,7 +77,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
   const { source, codec, name, policy } = input;
   const session = codec.open();
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
-  const scanned = await scanTranscript(deps, {
+  const scanned = await indexRecords(deps, {
     source: asFileSource(source, codec),
     codec,
     session,
@@ -87,14 +87,15 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
     isOneFormat: input.isOneFormat,
   });
   if (!scanned.ok) return scanned;
-  const scan = scanned.value;
-  const said = scan.entries.filter((entry) => entry.kind === 'message' || entry.kind === 'summary');
-  if (said.length === 0) return err({ kind: 'no-messages', file: name, contains: describeContents(scan.entries) });
+  const recordIndex = scanned.value;
+  const said = recordIndex.entries.filter((entry) => entry.kind === 'message' || entry.kind === 'summary');
+  if (said.length === 0)
+    return err({ kind: 'no-messages', file: name, contains: describeContents(recordIndex.entries) });
   if (said.every(({ tokens }) => tokens === 0)) return err({ kind: 'no-text', file: name, messages: said.length });
   const readers = createReaders(deps, { source, codec, session });
   const hashLine = (entry: Entry): string => deps.runtime.sha256(trimRecord(codec, readers.readLine(entry)));
   const split = splitConversations({
-    entries: scan.entries,
+    entries: recordIndex.entries,
     codec,
     session,
     conversation: policy.conversation,
@@ -116,7 +117,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
       readMessage: readers.readMessage,
     }),
   );
-  return ok({ source, codec, session, scan, conversations, loose: split.loose, ...readers });
+  return ok({ source, codec, session, recordIndex, conversations, loose: split.loose, ...readers });
 }
 
 function createReaders(

@@ -2,7 +2,7 @@ import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../
 import type { Codec } from '../../ports/codec.ts';
 import type { RawLine } from '../../ports/files.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
-import type { ScanSource } from './index-records.ts';
+import type { RecordSource } from './index-records.ts';
 import { UTF8_BOM } from './records.ts';
 
 /** The lines of a file, line endings included; can be gone through more than once. */
@@ -187,7 +187,7 @@ export function* provenLines(
 }
 
 /** A restored file as the first pass reads it. Its size is not known beforehand: 0. */
-export function asScanSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): ScanSource {
+export function asRecordSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): RecordSource {
   const bomLength = hasBom ? UTF8_BOM.length : 0;
   return {
     bomLength,

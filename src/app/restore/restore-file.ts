@@ -13,15 +13,15 @@ import {
   isWrittenAnew,
   locateCompaction,
   notFound,
-  readStage,
-  type Stage,
+  readRevision,
+  type Revision,
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
 import { hashPrefix, unitOf, UTF8_BOM } from '../read/records.ts';
 import { type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { toWriteFailure } from '../write/deliver.ts';
-import { holdFile } from '../write/target.ts';
+import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
 /** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
@@ -29,9 +29,9 @@ export async function restoreFile(
   deps: WritingDeps,
   request: RestoreFileRequest,
 ): Promise<Result<RestoreReport, Failure>> {
-  return withCompacted(deps, request.input, async ({ stage, archive, source }) => {
-    const undone = await undo(deps, { stage, archive, request });
-    const compacted = { file: source, sha256: stage.scan.sha256, format: stage.codec.format.name };
+  return withCompacted(deps, request.input, async ({ revision, archive, source }) => {
+    const undone = await undo(deps, { revision, archive, request });
+    const compacted = { file: source, sha256: revision.recordIndex.sha256, format: revision.codec.format.name };
     return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
   });
 }
@@ -48,24 +48,24 @@ type Undone = {
 async function undo(
   deps: WritingDeps,
   {
-    stage: first,
+    revision: first,
     archive,
     request,
-  }: { readonly stage: Stage; readonly archive: Archive; readonly request: RestoreFileRequest },
+  }: { readonly revision: Revision; readonly archive: Archive; readonly request: RestoreFileRequest },
 ): Promise<Result<Undone, Failure>> {
   const { name } = request.input;
   const done: Undone[] = [];
   const lineage = createLineageCheck(archive);
-  let stage = first;
+  let revision = first;
   for (;;) {
-    const compaction = locateCompaction(deps, archive, stage);
+    const compaction = locateCompaction(deps, archive, revision);
     if (compaction === null) break;
-    const mayBeAnew = done.length > 0 || isOtherFormat(compaction, stage);
-    if (mayBeAnew && isWrittenAnew(deps, { archive, compaction, stage })) break;
+    const mayBeAnew = done.length > 0 || isOtherFormat(compaction, revision);
+    if (mayBeAnew && isWrittenAnew(deps, { archive, compaction, revision })) break;
     lineage.add(compaction);
-    const output = stage.lines;
+    const output = revision.lines;
     const { source } = compaction;
-    const { codec } = stage;
+    const { codec } = revision;
     const lines = (): Iterable<Uint8Array> =>
       provenLines(
         deps.runtime,
@@ -74,27 +74,28 @@ async function undo(
       );
     done.push({ lines, source, cycles: done.length + 1 });
     if (!request.all) break;
-    const before = await readStage(deps, {
+    const before = await readRevision(deps, {
       lines,
       hasBom: source.hasBom,
       ownBytes: source.sizeBytes,
-      codec: codecBefore(deps, compaction, stage),
+      codec: codecBefore(deps, compaction, revision),
       name,
     });
     if (!before.ok) return before;
-    stage = before.value;
+    revision = before.value;
   }
   const undone = done.at(-1);
-  if (undone === undefined) return notFound(deps, { stage, file: name, archive });
+  if (undone === undefined) return notFound(deps, { revision, file: name, archive });
   // It said "all": an earlier state that is not the first is not what was asked for.
   if (request.all) {
-    const key = findRewrittenKey(deps, archive, stage);
+    const key = findRewrittenKey(deps, archive, revision);
     if (key !== null) return err({ kind: 'written-anew', file: name, archive: archive.path, key, canUndoLast: true });
-    const isLost = lineage.orphans().length > 0 || summariesOf(stage).some(({ clip }) => (clip?.key ?? null) !== null);
+    const isLost =
+      lineage.orphans().length > 0 || summariesOf(revision).some(({ clip }) => (clip?.key ?? null) !== null);
     if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
   }
   // A summary without a key is another program's: for this one it is how the conversation began.
-  const isStillCompacted = request.all && summariesOf(stage).length > 0;
+  const isStillCompacted = request.all && summariesOf(revision).length > 0;
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
 }
 
@@ -128,7 +129,7 @@ async function write(
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
     const { file, sha256, format } = compacted;
-    const done = await holdFile(deps, path, async (lock) => {
+    const done = await withFileLock(deps, path, async (lock) => {
       const target = output.kind === 'in-place' ? ok(null) : await checkExpendable(deps, path, pieces());
       if (!target.ok) return err({ kind: 'output-exists', file: input.name, output: path });
       written = 0;

@@ -16,8 +16,8 @@ import {
   isWrittenAnew,
   locateCompaction,
   notFound,
-  readStage,
-  type Stage,
+  readRevision,
+  type Revision,
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
@@ -27,19 +27,21 @@ import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
-  return withCompacted(deps, input, ({ stage, archive }) => verifyStages(deps, { stage, archive, name: input.name }));
+  return withCompacted(deps, input, ({ revision, archive }) =>
+    verifyRevisions(deps, { revision, archive, name: input.name }),
+  );
 }
 
-async function verifyStages(
+async function verifyRevisions(
   deps: AppDeps,
-  { stage: first, archive, name }: { readonly stage: Stage; readonly archive: Archive; readonly name: string },
+  { revision: first, archive, name }: { readonly revision: Revision; readonly archive: Archive; readonly name: string },
 ): Promise<Result<VerifyReport, Failure>> {
   const newest = locateCompaction(deps, archive, first);
   if (
     newest === null ||
-    (isOtherFormat(newest, first) && isWrittenAnew(deps, { archive, compaction: newest, stage: first }))
+    (isOtherFormat(newest, first) && isWrittenAnew(deps, { archive, compaction: newest, revision: first }))
   )
-    return notFound(deps, { stage: first, file: name, archive });
+    return notFound(deps, { revision: first, file: name, archive });
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
   const ownLines = newest.inserted.filter((one) => !isLineEnd(one)).length;
   const counts = {
@@ -49,20 +51,20 @@ async function verifyStages(
   };
   let original = newest.source;
   let problems: readonly VerifyProblem[] = [];
-  let stage: Stage | null = first;
+  let revision: Revision | null = first;
   const lineage = createLineageCheck(archive);
   let isStillCompacted = false;
-  while (stage !== null && problems.length === 0) {
-    const compaction = locateCompaction(deps, archive, stage);
+  while (revision !== null && problems.length === 0) {
+    const compaction = locateCompaction(deps, archive, revision);
     if (compaction === null) {
-      const rewritten = findRewrittenCycles(deps, archive, stage);
+      const rewritten = findRewrittenCycles(deps, archive, revision);
       lineage.addFound(rewritten);
-      isStillCompacted = rewritten.length > 0 || findRewrittenKey(deps, archive, stage) !== null;
+      isStillCompacted = rewritten.length > 0 || findRewrittenKey(deps, archive, revision) !== null;
       problems = lineage.orphans().map(describeOrphan);
       break;
     }
     // What it was before the last compaction is proven by now; what stands there was not written by this program.
-    if (stage !== first && isWrittenAnew(deps, { archive, compaction, stage })) {
+    if (revision !== first && isWrittenAnew(deps, { archive, compaction, revision })) {
       isStillCompacted = true;
       break;
     }
@@ -70,10 +72,13 @@ async function verifyStages(
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
-    const before = await stageBefore(deps, { stage, archive, name, compaction });
-    problems = [...before.problems, ...(before.stage === null ? [] : checkBatches(deps, compaction, before.linesOf))];
-    if (before.stage !== null) problems = [...problems, ...checkGroups(before.stage, compaction)];
-    stage = before.stage;
+    const before = await revisionBefore(deps, { revision, archive, name, compaction });
+    problems = [
+      ...before.problems,
+      ...(before.revision === null ? [] : checkBatches(deps, compaction, before.linesOf)),
+    ];
+    if (before.revision !== null) problems = [...problems, ...checkGroups(before.revision, compaction)];
+    revision = before.revision;
   }
   return ok({
     schema: 'compact/verify@1',
@@ -84,7 +89,7 @@ async function verifyStages(
     lines: {
       kept: keptLines,
       archived: counts.archived,
-      appended: Math.max(0, first.scan.lineCount - keptLines - ownLines),
+      appended: Math.max(0, first.recordIndex.lineCount - keptLines - ownLines),
     },
     batches: counts.batches,
     original: { sha256: original.sha256, bytes: original.sizeBytes },
@@ -94,8 +99,8 @@ async function verifyStages(
   });
 }
 
-function findRewrittenCycles(deps: AppDeps, archive: Archive, stage: Stage): readonly StoredCycle[] {
-  return summariesOf(stage).flatMap(({ clip }) =>
+function findRewrittenCycles(deps: AppDeps, archive: Archive, revision: Revision): readonly StoredCycle[] {
+  return summariesOf(revision).flatMap(({ clip }) =>
     clip === undefined ? [] : (findRewrittenCycle(deps, archive, clip)?.cycle ?? []),
   );
 }
@@ -105,45 +110,45 @@ function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
   return { kind: 'missing-batch', message };
 }
 
-type StageBefore = {
-  readonly stage: Stage | null;
+type RevisionBefore = {
+  readonly revision: Revision | null;
   readonly problems: readonly VerifyProblem[];
   /** Summarized lines, by the id of their batch. */
   readonly linesOf: ReadonlyMap<number | null, number>;
 };
 
 /** What the file was before a compaction, or why that cannot be had. */
-async function stageBefore(
+async function revisionBefore(
   deps: AppDeps,
   input: {
-    readonly stage: Stage;
+    readonly revision: Revision;
     readonly archive: Archive;
     readonly name: string;
     readonly compaction: StoredCompaction;
   },
-): Promise<StageBefore> {
-  const { stage, archive, compaction, name } = input;
+): Promise<RevisionBefore> {
+  const { revision, archive, compaction, name } = input;
   const { runtime } = deps;
   const { hasBom, sizeBytes: ownBytes } = compaction.source;
   const linesOf = new Map<number | null, number>();
-  const count = ({ fate, batchId }: StoredLine): void => {
-    if (fate === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
+  const count = ({ outcome, batchId }: StoredLine): void => {
+    if (outcome === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
   };
-  const restore = { compaction, archive, runtime, output: stage.lines, unit: unitOf(stage.codec) };
+  const restore = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Read, proven and counted at one go: unpacking the archive is most of the work.
   const checkedLines = (): Iterable<Uint8Array> =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
-  const failed = (problem: VerifyProblem): StageBefore => ({ stage: null, problems: [problem], linesOf });
+  const failed = (problem: VerifyProblem): RevisionBefore => ({ revision: null, problems: [problem], linesOf });
   try {
-    const before = await readStage(deps, {
+    const before = await readRevision(deps, {
       lines: checkedLines,
       hasBom,
       ownBytes,
-      codec: codecBefore(deps, compaction, stage),
+      codec: codecBefore(deps, compaction, revision),
       name,
     });
     if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
-    return { stage: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
+    return { revision: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
   } catch (error) {
     const problem = describeError(error);
     if (problem === null) throw error;
@@ -160,11 +165,11 @@ function describeError(error: unknown): VerifyProblem | null {
 }
 
 /** No call of the original stands on one side of the cut and its result on the other; a chain of parents leads to the summary. */
-export function checkGroups(original: Stage, compaction: StoredCompaction): readonly VerifyProblem[] {
-  const { codec, session, scan } = original;
+export function checkGroups(original: Revision, compaction: StoredCompaction): readonly VerifyProblem[] {
+  const { codec, session, recordIndex } = original;
   const isKept = keptLineLookup(compaction);
   const { conversations } = splitConversations({
-    entries: scan.entries.slice(0, compaction.source.lineCount),
+    entries: recordIndex.entries.slice(0, compaction.source.lineCount),
     codec,
     session,
     conversation: '',

@@ -15,7 +15,7 @@ import { NO_USAGE, type Usage } from './usage.ts';
 /** A batch that the clip-archive speaks of, and where it is stored. */
 export type LiveBatch = SummaryBatch & { readonly ref: BatchRef; readonly level?: SummaryLevel };
 
-export type ClosedCycle = {
+export type CycleBatches = {
   readonly drafts: readonly BatchDraft[];
   readonly live: readonly LiveBatch[];
   readonly usage: Usage;
@@ -27,7 +27,7 @@ export type ClosedCycle = {
  * Joins the batches of earlier cycles with this one's, and re-summarizes the older ones where there are too many (A3). A re-summarized
  * batch is one more draft; its sources stay.
  */
-export async function closeCycle(
+export async function collectLiveBatches(
   deps: SummaryDeps,
   input: {
     readonly earlier: readonly StoredBatch[];
@@ -35,7 +35,7 @@ export async function closeCycle(
     readonly config: CompactionConfig;
     readonly modelName: string;
   },
-): Promise<Result<ClosedCycle, string>> {
+): Promise<Result<CycleBatches, string>> {
   const drafts = input.fresh.map((batch): BatchDraft => ({
     ...plainBatch(batch),
     sources: [],
@@ -69,7 +69,7 @@ export async function closeCycle(
  * A cycle with one batch for everything: it replaces the batches whose originals it was made from, and a summary of another program
  * (`foreign`), which is stored for search. One of ours from another archive stays beside it.
  */
-export function closeWhole({
+export function replaceLiveBatches({
   lineage,
   foreign,
   isOurs,
@@ -79,7 +79,7 @@ export function closeWhole({
   readonly foreign: SummaryBatch | null;
   readonly isOurs: boolean;
   readonly batch: SummaryBatch & { readonly level: SummaryLevel };
-}): ClosedCycle {
+}): CycleBatches {
   const { level } = batch;
   const first: BatchRef = { kind: 'new', position: 0 };
   const sources = [

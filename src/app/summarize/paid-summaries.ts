@@ -14,7 +14,7 @@ export type PaidSummaries = {
 };
 
 /** Requests that are under way, by key; the end of each. */
-export type UnderWay = Map<string, Promise<void>>;
+export type InFlight = Map<string, Promise<void>>;
 
 const HALVED = 'halved';
 const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
@@ -29,8 +29,8 @@ export function createPaidSummaries(
   {
     provider,
     scope,
-    underWay = new Map(),
-  }: { readonly provider: string; readonly scope: string; readonly underWay?: UnderWay },
+    inFlight = new Map(),
+  }: { readonly provider: string; readonly scope: string; readonly inFlight?: InFlight },
 ): PaidSummaries {
   const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest, ...kind: readonly string[]) =>
     runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }, ...kind]));
@@ -41,13 +41,13 @@ export function createPaidSummaries(
     isHalved: (request) => cache.find(keyOf(request, HALVED)) !== null,
     exclusively: async (request, ask) => {
       const key = keyOf(request);
-      for (let other = underWay.get(key); other !== undefined; other = underWay.get(key)) await other;
+      for (let other = inFlight.get(key); other !== undefined; other = inFlight.get(key)) await other;
       const end = Promise.withResolvers<void>();
-      underWay.set(key, end.promise);
+      inFlight.set(key, end.promise);
       try {
         return await ask();
       } finally {
-        underWay.delete(key);
+        inFlight.delete(key);
         end.resolve();
       }
     },

@@ -7,10 +7,10 @@ import type { Retention } from '../../core/retention/audit.ts';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type { CycleDraft } from '../../ports/archive.ts';
 import { type LineageMaterial, NO_MATERIAL, type Prior, type ReadLineage, summaryMessage } from '../read/lineage.ts';
-import { closeCycle, type ClosedCycle, closeWhole, type LiveBatch } from './live-batches.ts';
+import { collectLiveBatches, type CycleBatches, replaceLiveBatches, type LiveBatch } from './live-batches.ts';
 import { type LeavingMessages, requestsBefore, standingRules } from './rules-and-requests.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
-import { type FreshBatch, summarizeChunks, summarizeWhole } from './summarize.ts';
+import { type FreshBatch, summarizeChunks, summarizeEverything } from './summarize.ts';
 import { addUsage, type Usage } from './usage.ts';
 
 /**
@@ -47,7 +47,9 @@ export type FinishedCycle = {
 export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
   const { prior, config, compressedBefore } = input;
   const readLineage = readOnce(input.readLineage);
-  const made = isWhole(deps, config) ? await makeWhole(deps, { ...input, readLineage }) : await makeChunks(deps, input);
+  const made = isWhole(deps, config)
+    ? await makeOneBatch(deps, { ...input, readLineage })
+    : await makeChunkBatches(deps, input);
   if (!made.ok) return made;
   const { closed, batches, offset, usage } = made.value;
   const { live, drafts } = closed;
@@ -94,14 +96,14 @@ function isWhole({ model }: SummaryDeps, { summaryTokens }: CompactionConfig): b
 
 /** What a cycle has made. `batches` are those of messages, and `offset` is the place of their first in `closed.drafts`. */
 type MadeBatches = {
-  readonly closed: ClosedCycle;
+  readonly closed: CycleBatches;
   readonly batches: readonly FreshBatch[];
   readonly offset: number;
   readonly usage: Usage;
 };
 
 /** Chunk after chunk beside the batches of earlier cycles. */
-async function makeChunks(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
+async function makeChunkBatches(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
   const { prior, config, modelName, compressedBefore } = input;
   const inherited = inheritedBatches(prior);
   const summarized = await summarizeChunks(deps, {
@@ -117,7 +119,7 @@ async function makeChunks(deps: SummaryDeps, input: CycleInput): Promise<Result<
   if (!summarized.ok) return summarized;
   const { batches, usage } = summarized.value;
   const fresh = [...inherited.foreign, ...batches];
-  const closed = await closeCycle(deps, { earlier: inherited.stored, fresh, config, modelName });
+  const closed = await collectLiveBatches(deps, { earlier: inherited.stored, fresh, config, modelName });
   if (!closed.ok) return closed;
   return ok({
     closed: closed.value,
@@ -128,13 +130,13 @@ async function makeChunks(deps: SummaryDeps, input: CycleInput): Promise<Result<
 }
 
 /** One batch in place of all that earlier cycles made. What came from elsewhere as a clip-archive stays beside it (L8). */
-async function makeWhole(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
+async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
   const { prior, compressedBefore } = input;
   const lineage = prior.kind === 'lineage' ? input.readLineage(prior.cycle) : NO_MATERIAL;
   const [foreign = null] = inheritedBatches(prior).foreign;
   const isOurs = prior.kind === 'foreign' && prior.isOurs;
   const beside = [...lineage.kept, ...(foreign !== null && isOurs ? [foreign] : [])];
-  const summarized = await summarizeWhole(deps, {
+  const summarized = await summarizeEverything(deps, {
     members: input.chunks.flat().sort((a, b) => a - b),
     load: input.load,
     lifeIndex: (index) => compressedBefore + index + 1,
@@ -149,7 +151,7 @@ async function makeWhole(deps: SummaryDeps, input: CycleInput): Promise<Result<M
   input.onChunk?.(1, 1);
   const { batch, usage } = summarized.value;
   return ok({
-    closed: closeWhole({ lineage, foreign, isOurs, batch }),
+    closed: replaceLiveBatches({ lineage, foreign, isOurs, batch }),
     batches: [batch],
     offset: foreign === null ? 0 : 1,
     usage,
@@ -159,7 +161,7 @@ async function makeWhole(deps: SummaryDeps, input: CycleInput): Promise<Result<M
 /** Of the batches that are shown: where some were merged, the merged one stands for them. */
 function retentionOfShown(
   batches: readonly FreshBatch[],
-  { offset, closed }: { readonly offset: number; readonly closed: ClosedCycle },
+  { offset, closed }: { readonly offset: number; readonly closed: CycleBatches },
 ): ReadonlyMap<number, Retention> {
   const shown = new Set(closed.live.flatMap(({ ref }) => (ref.kind === 'new' ? [ref.position] : [])));
   const all = batches.map(({ retention }, at) => [offset + at, retention] as const);

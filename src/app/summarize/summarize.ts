@@ -168,7 +168,7 @@ function toBatch(
   };
 }
 
-type WholeInput = {
+type EverythingInput = {
   /** Indices of the messages that go, in the order in which they were said. */
   readonly members: readonly number[];
   readonly load: (index: number) => ConversationMessage;
@@ -187,9 +187,9 @@ type WholeInput = {
  * One summary of everything that has left a conversation so far, made from the originals of all its compactions: quoting from quotations would
  * lose something each time. The error says, for people, why there is none.
  */
-export async function summarizeWhole(
+export async function summarizeEverything(
   deps: SummaryDeps,
-  input: WholeInput,
+  input: EverythingInput,
 ): Promise<Result<{ readonly batch: FreshBatch; readonly usage: Usage }, string>> {
   const { members, lineage, foreign, earlier, config, modelName } = input;
   if (await isInterrupted(deps)) return err('it was interrupted');

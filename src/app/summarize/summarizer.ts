@@ -8,7 +8,7 @@ import type { SummaryDeps } from './summarize-chunk.ts';
 import { createMeter } from './usage.ts';
 
 /** What the summaries of one transcript are had with: the model, masked and remembered (in the archive) where it is a service. */
-export function summaryDepsOf(
+export function createSummaryDeps(
   { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
   { summarizer, input }: Pick<CompactFileRequest, 'summarizer' | 'input'>,
   archive: Pick<Archive, 'summaries'> | null,
@@ -20,7 +20,7 @@ export function summaryDepsOf(
   const redactor = service.createRedactor?.() ?? null;
   const paid = createPaidSummaries(archive.summaries, runtime, {
     ...service.paidAs,
-    underWay: service.underWay,
+    inFlight: service.inFlight,
   });
   return {
     ...common,

@@ -5,7 +5,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import { forecast } from '../compact/plan-report.ts';
 import { describeSettings } from '../compact/plan.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
-import { isOwnOutput } from '../compact/reuse.ts';
+import { isPreviousOutput } from '../compact/reuse.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
@@ -38,21 +38,21 @@ export type ScanReport = {
 };
 
 /** Which transcripts are asked for; null: any. */
-export type SurveyFilter = {
+export type ScanFilter = {
   readonly format: string | null;
   readonly largerThanBytes: number | null;
   /** The last message, or where none has a time the last write, was before this. */
   readonly before: Date | null;
 };
 
-export type SurveyFileRequest = {
+export type ScanFileRequest = {
   readonly input: TranscriptInput;
   readonly policy: TranscriptPolicy;
   readonly provider: string;
   readonly modelName: string;
   /** Whether secrets are masked, where the model is a service. */
   readonly isMasked?: boolean;
-  readonly only: SurveyFilter;
+  readonly only: ScanFilter;
 };
 
 /** How often a file that changes under our eyes is read again. */
@@ -62,15 +62,12 @@ const MAX_ATTEMPTS = 3;
  * Looks at one transcript and plans its compaction, as a dry run does; null: it is not asked for. Nothing is made, held or written; the
  * archive is looked into where a transcript was compacted before.
  */
-export async function surveyFile(
-  deps: AppDeps,
-  request: SurveyFileRequest,
-): Promise<Result<ScanReport | null, Failure>> {
+export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
   const { path, name } = request.input;
   try {
     for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
       const before = await deps.files.stamp(path);
-      const surveyed = await surveyOnce(deps, request);
+      const surveyed = await scanOnce(deps, request);
       if (surveyed.ok || surveyed.error.kind !== 'bad-line') return surveyed;
       // A line that is no JSON may be one that was being written.
       const now = await deps.files.stamp(path);
@@ -84,7 +81,7 @@ export async function surveyFile(
   }
 }
 
-async function surveyOnce(deps: AppDeps, request: SurveyFileRequest): Promise<Result<ScanReport | null, Failure>> {
+async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
   const { input, policy, only } = request;
   const isWanted = await looksWanted(deps, request);
   if (!isWanted.ok || !isWanted.value) return isWanted.ok ? ok(null) : isWanted;
@@ -96,7 +93,8 @@ async function surveyOnce(deps: AppDeps, request: SurveyFileRequest): Promise<Re
       : ok(null);
     if (!archive.ok) return archive;
     const isDone =
-      archive.value !== null && isOwnOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value);
+      archive.value !== null &&
+      isPreviousOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value);
     const report = describe(prepared.value, request, isDone);
     const isTooNew = only.before !== null && new Date(report.at ?? report.modified) >= only.before;
     return ok(isTooNew ? null : report);
@@ -106,7 +104,7 @@ async function surveyOnce(deps: AppDeps, request: SurveyFileRequest): Promise<Re
 }
 
 /** False: it can be told already, without reading it whole, that it is not asked for. */
-async function looksWanted(deps: AppDeps, { input, only }: SurveyFileRequest): Promise<Result<boolean, Failure>> {
+async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Promise<Result<boolean, Failure>> {
   if (only.largerThanBytes !== null) {
     const stamp = await deps.files.stamp(input.path);
     if (!stamp.ok) return err({ kind: 'file', failure: { ...stamp.error, path: input.name } });
@@ -128,7 +126,7 @@ async function looksWanted(deps: AppDeps, { input, only }: SurveyFileRequest): P
 function hashSettings(
   { runtime }: AppDeps,
   { codec }: Prepared,
-  { policy, provider, modelName, isMasked }: SurveyFileRequest,
+  { policy, provider, modelName, isMasked }: ScanFileRequest,
 ): string {
   const masked = isMasked === undefined ? {} : { isMasked };
   return runtime.sha256(describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked }));
@@ -137,13 +135,13 @@ function hashSettings(
 /** Records at a file's beginning that may name its project. */
 const SAMPLE_RECORDS = 50;
 
-function describe(transcript: Prepared, { input, policy }: SurveyFileRequest, isDone: boolean): ScanReport {
-  const { codec, scan, source } = transcript;
+function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDone: boolean): ScanReport {
+  const { codec, recordIndex, source } = transcript;
   const expected = isDone ? ({ kind: 'skip', reason: 'nothing-new' } as const) : forecast(transcript, policy);
   const conversations =
     expected.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : expected.conversations;
   const tokens = totalTokens(conversations);
-  const sample = scan.entries.slice(0, SAMPLE_RECORDS).flatMap((entry) => {
+  const sample = recordIndex.entries.slice(0, SAMPLE_RECORDS).flatMap((entry) => {
     const record = transcript.readJson(entry);
     return record === null ? [] : [record];
   });
@@ -169,10 +167,10 @@ const NANOSECONDS_A_MILLISECOND = 1_000_000n;
 const MAX_MESSAGES = 100;
 
 /** When the last message was said that has a time; null: the last ones have none. */
-export function findLastTime({ scan, readMessage }: Pick<Prepared, 'scan' | 'readMessage'>): Date | null {
+export function findLastTime({ recordIndex, readMessage }: Pick<Prepared, 'recordIndex' | 'readMessage'>): Date | null {
   let looked = 0;
-  for (let index = scan.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
-    const entry = scan.entries[index];
+  for (let index = recordIndex.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
+    const entry = recordIndex.entries[index];
     if (entry?.kind !== 'message') continue;
     looked += 1;
     const time = readMessage(entry)?.created_at ?? null;

@@ -45,7 +45,7 @@ export async function deliver(
     for (const piece of pieces) deps.stdout(piece);
     return ok({ carriedBytes: 0, notes: [] });
   }
-  const { source, scan, codec } = transcript;
+  const { source, recordIndex, codec } = transcript;
   const path = targetPath(request) ?? '';
   const replacesSource = request.output.kind === 'in-place';
   const { isDocument = false } = codec.format;
@@ -56,7 +56,7 @@ export async function deliver(
     compression: compression ?? (replacesSource ? source.compression : deps.files.compressionOf(path)),
     pieces,
     source,
-    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: scan.sha256, isDocument },
+    known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: recordIndex.sha256, isDocument },
     target: { path, stamp: replaceable },
     replacesSource,
     isInterrupted: () => isInterrupted(deps),

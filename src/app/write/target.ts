@@ -6,7 +6,7 @@ import type { Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest, TranscriptInput } from '../contract/requests.ts';
-import { asFileSource, scanTranscript } from '../read/index-records.ts';
+import { asFileSource, indexRecords } from '../read/index-records.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { hashPrefix } from '../read/records.ts';
@@ -39,7 +39,7 @@ export async function checkReplaceable(
     if (sizeBytes === 0) return ok(stamp);
     const isCopy =
       sizeBytes === transcript.source.sizeBytes &&
-      hashPrefix(deps.runtime, existing.value, sizeBytes) === transcript.scan.sha256;
+      hashPrefix(deps.runtime, existing.value, sizeBytes) === transcript.recordIndex.sha256;
     if (isCopy) return ok(stamp);
   } finally {
     existing.value.close();
@@ -80,7 +80,7 @@ async function findClips(
   if (!opened.ok) return opened;
   const { source, codec } = opened.value;
   try {
-    const scan = await scanTranscript(deps, {
+    const recordIndex = await indexRecords(deps, {
       source: asFileSource(source, codec),
       codec,
       session: codec.open(),
@@ -89,8 +89,8 @@ async function findClips(
       keepInvalid: true,
       isOneFormat: false,
     });
-    if (!scan.ok) return scan;
-    const sha256 = scan.value.entries.flatMap((entry) => (entry.sha256 === undefined ? [] : [entry.sha256]));
+    if (!recordIndex.ok) return recordIndex;
+    const sha256 = recordIndex.value.entries.flatMap((entry) => (entry.sha256 === undefined ? [] : [entry.sha256]));
     return ok({ format: codec.format.name, sha256 });
   } finally {
     source.close();
@@ -100,20 +100,20 @@ async function findClips(
 type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sleep'> };
 
 /** Works while no other run may write the target; null: standard output, or nothing, which need not be held. */
-export async function holdTarget<T>(
+export async function withTargetLock<T>(
   deps: HoldDeps,
   path: string | null,
   work: (lock: FileLock | null) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  return path === null ? work(null) : holdFile(deps, path, work);
+  return path === null ? work(null) : withFileLock(deps, path, work);
 }
 
-export async function holdFile<T>(
+export async function withFileLock<T>(
   deps: HoldDeps,
   path: string,
   work: (lock: FileLock) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
-  const locked = await lockSoon(deps, path);
+  const locked = await lockWithRetries(deps, path);
   if (!locked.ok) return err({ kind: 'file', failure: locked.error });
   try {
     return await work(locked.value);
@@ -126,7 +126,7 @@ const RETRIES = 6;
 const RETRY_MS = 50;
 
 /** Who only settles what a killed run left holds a file for a moment: that is no other run at work on it. */
-async function lockSoon({ files, runtime }: HoldDeps, path: string): Promise<Result<FileLock, FileFailure>> {
+async function lockWithRetries({ files, runtime }: HoldDeps, path: string): Promise<Result<FileLock, FileFailure>> {
   for (let tries = 0; ; tries += 1) {
     const locked = await files.lock(path);
     if (locked.ok || locked.error.kind !== 'held' || tries >= RETRIES) return locked;

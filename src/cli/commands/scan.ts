@@ -1,5 +1,5 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type { ScanReport, SurveyFileRequest } from '../../app/survey/scan-file.ts';
+import type { ScanReport, ScanFileRequest } from '../../app/survey/scan-file.ts';
 import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseSince } from '../../config/quantity.ts';
 import { type PolicyRequest, toModel, toPolicy } from '../../config/resolve.ts';
@@ -151,7 +151,7 @@ async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Res
   const { session } = run;
   const { voice } = session;
   try {
-    const result = await session.useCases.surveyFile(requestFor(run, file), voice.progress.of(file.name, place));
+    const result = await session.useCases.scanFile(requestFor(run, file), voice.progress.of(file.name, place));
     if (!result.ok) return { ok: false, error: tellFailure(run, file, result.error) };
     const report = result.value;
     if (report === null) return result;
@@ -164,7 +164,7 @@ async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Res
   }
 }
 
-function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): SurveyFileRequest {
+function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): ScanFileRequest {
   const { format, largerThanBytes, before } = invocation;
   return {
     input: { path, name, format: null },
@@ -176,10 +176,7 @@ function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): 
 }
 
 /** A part of the settings by which a compaction is known again. A model that cannot be asked is no matter of a scan. */
-function maskingOf(
-  { settings, config, terminal }: Session,
-  asked: ScanInvocation,
-): Pick<SurveyFileRequest, 'isMasked'> {
+function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocation): Pick<ScanFileRequest, 'isMasked'> {
   const access = resolveModelAccess({
     settings,
     config,

@@ -87,7 +87,15 @@ export function messageDraft(overrides: Partial<MessageDraft> = {}): MessageDraf
 
 /** A summarized line of the first batch of the first cycle. */
 export function lineDraft(line: number, overrides: Partial<LineDraft> = {}): LineDraft {
-  return { line, bytes: utf8(`{"n":${line}}\n`), fate: 'summarized', cycle: 0, batch: 0, message: null, ...overrides };
+  return {
+    line,
+    bytes: utf8(`{"n":${line}}\n`),
+    outcome: 'summarized',
+    cycle: 0,
+    batch: 0,
+    message: null,
+    ...overrides,
+  };
 }
 
 /** A compaction of `lineCount` lines none of which is kept. */

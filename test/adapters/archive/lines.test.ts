@@ -44,30 +44,35 @@ test('a line comes back with all that is known of it', (t) => {
   const id = archive.store(compactionDraft(1), [lineDraft(1, { bytes, message: messageDraft({ index: 7 }) })]);
   assert.deepEqual(
     [...archive.readLines(id)],
-    [{ id: 1, line: 1, fate: 'summarized', cycleId: 1, batchId: 1, sha256: sha256(bytes), bytes, messageIndex: 7 }],
+    [{ id: 1, line: 1, outcome: 'summarized', cycleId: 1, batchId: 1, sha256: sha256(bytes), bytes, messageIndex: 7 }],
   );
 });
 
-test('any lines of any fate come back in order', (t) => {
+test('any lines of any outcome come back in order', (t) => {
   const archive = tempArchive(t);
   const line = fc.record({
     bytes: fc.uint8Array({ maxLength: 2000 }),
-    fate: fc.constantFrom('summarized', 'other', 'survived'),
+    outcome: fc.constantFrom('summarized', 'other', 'survived'),
     isLoose: fc.boolean(),
   });
   fc.assert(
     fc.property(fc.array(line, { maxLength: 250 }), (drafts) => {
-      const lines = drafts.map(({ bytes, fate, isLoose }, at) =>
+      const lines = drafts.map(({ bytes, outcome, isLoose }, at) =>
         lineDraft(
           at + 1,
-          fate === 'summarized' ? { bytes, fate } : { bytes, fate, cycle: isLoose ? null : 0, batch: null },
+          outcome === 'summarized' ? { bytes, outcome } : { bytes, outcome, cycle: isLoose ? null : 0, batch: null },
         ),
       );
       const id = archive.store(compactionDraft(lines.length), lines);
       const cycleId = archive.loadCompaction(id)?.cycles[0]?.id ?? 0;
       assert.deepEqual(
-        [...archive.readLines(id)].map(({ line, bytes, fate, cycleId }) => ({ line, bytes, fate, cycleId })),
-        lines.map(({ line, bytes, fate, cycle }) => ({ line, bytes, fate, cycleId: cycle === null ? null : cycleId })),
+        [...archive.readLines(id)].map(({ line, bytes, outcome, cycleId }) => ({ line, bytes, outcome, cycleId })),
+        lines.map(({ line, bytes, outcome, cycle }) => ({
+          line,
+          bytes,
+          outcome,
+          cycleId: cycle === null ? null : cycleId,
+        })),
       );
     }),
     { numRuns: 30 },
@@ -201,12 +206,12 @@ for (const table of ['blocks', 'lines']) {
 test('survivors are those of the whole lineage that no cycle of it has summarized since', (t) => {
   const archive = tempArchive(t);
   const survivor = (line: number): LineDraft =>
-    lineDraft(line, { fate: 'survived', batch: null, message: messageDraft({ index: line }) });
+    lineDraft(line, { outcome: 'survived', batch: null, message: messageDraft({ index: line }) });
   applied(archive, compactionDraft(4), [
     survivor(1),
     lineDraft(2),
     survivor(3),
-    lineDraft(4, { fate: 'other', batch: null }),
+    lineDraft(4, { outcome: 'other', batch: null }),
   ]);
   const next = { cycles: [cycleDraft({ cycle: 2, parentCycleId: 1 })], carried: [{ lineId: 1, cycle: 0, batch: 0 }] };
   applied(archive, compactionDraft(2, next), [lineDraft(1), survivor(2)]);
@@ -227,7 +232,7 @@ test('survivors are those of the whole lineage that no cycle of it has summarize
 test('survivors come with their bytes, from several blocks', (t) => {
   const archive = tempArchive(t);
   const lines = Array.from({ length: 250 }, (_, at) =>
-    lineDraft(at + 1, at % 120 === 0 ? { fate: 'survived', batch: null, bytes: utf8(`kept ${at}\n`) } : {}),
+    lineDraft(at + 1, at % 120 === 0 ? { outcome: 'survived', batch: null, bytes: utf8(`kept ${at}\n`) } : {}),
   );
   applied(archive, compactionDraft(250), lines);
   assert.deepEqual(

@@ -26,8 +26,8 @@ function twoCycles(archive: Archive): void {
   applied(archive, compactionDraft(5, { cycles: [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })] }), [
     lineDraft(1, { ...text('one'), batch: 1 }),
     lineDraft(2, { ...text('two'), batch: 0 }),
-    lineDraft(3, { ...text('kept'), batch: null, fate: 'survived' }),
-    lineDraft(4, { ...text('title'), batch: null, fate: 'other' }),
+    lineDraft(3, { ...text('kept'), batch: null, outcome: 'survived' }),
+    lineDraft(4, { ...text('title'), batch: null, outcome: 'other' }),
     lineDraft(5, { ...text('three'), batch: 1 }),
   ]);
   const sources = [

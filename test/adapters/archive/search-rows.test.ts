@@ -20,7 +20,7 @@ test('an archived message is found by its words, whatever their ending', (t) => 
   archive.store(compactionDraft(3), [
     lineDraft(1, { message: messageDraft({ text: 'She was painting the hull' }) }),
     lineDraft(2),
-    lineDraft(3, { fate: 'other', batch: null, message: messageDraft({ text: 'paint dries slowly' }) }),
+    lineDraft(3, { outcome: 'other', batch: null, message: messageDraft({ text: 'paint dries slowly' }) }),
   ]);
   assert.deepEqual(match(archive, 'message_search', 'paints'), [1, 3]);
 });

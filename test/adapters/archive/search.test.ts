@@ -76,7 +76,7 @@ test('a message is found with all that is known of it', (t) => {
     line: 1,
     sizeBytes: 5,
     sha256: sha256('hull\n'),
-    fate: 'summarized',
+    outcome: 'summarized',
     conversationId: 'harbor',
     batchLabel: 'compaction-batch-harbor-2026-03-01T09:30:00.000Z',
     message: { id: 'x\ud800', role: 'tool', name: 'grep', at, index: 7 },
@@ -300,7 +300,7 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
     archive.searchBatches(batchQuery('keel')).map(({ isLive }) => isLive),
     [false],
   );
-  applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, fate: 'other' })]);
+  applied(archive, compactionDraft(1, { cycles: [fork] }), [lineDraft(1, { batch: null, outcome: 'other' })]);
   for (const conversationId of [null, 'harbor', 'fork']) {
     const found = archive.searchBatches(batchQuery('keel', { filter: { ...ANY, conversationId } }));
     assert.deepEqual(
@@ -313,7 +313,7 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
 test('a line that a clip-archive kept word for word bears the label of the batch that took it up later', (t) => {
   const archive = tempArchive(t);
   const message = messageDraft({ text: 'hull' });
-  applied(archive, compactionDraft(1), [lineDraft(1, { fate: 'survived', batch: null, message })]);
+  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'survived', batch: null, message })]);
   assert.equal(newest(archive, 'hull')[0]?.batchLabel, null);
   const later = batchDraft({ endTime: new Date('2026-03-05T00:00:00.000Z') });
   const cycles = [cycleDraft({ cycle: 2, parentCycleId: 1, clipSha256: sha256('second'), newBatches: [later] })];

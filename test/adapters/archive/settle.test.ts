@@ -48,12 +48,12 @@ function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: 
   });
   return {
     draft: compactionDraft(3, { cycles: [cycle], kept, carried: [{ lineId: 1, cycle: 0, batch: 0 }], processId: 77 }),
-    lines: [lineDraft(1, { message: messageDraft() }), lineDraft(2, { fate: 'other', batch: null })],
+    lines: [lineDraft(1, { message: messageDraft() }), lineDraft(2, { outcome: 'other', batch: null })],
   };
 }
 
 function archiveWithSurvivor(archive: Archive): void {
-  applied(archive, compactionDraft(1), [lineDraft(1, { fate: 'survived', batch: null, message: messageDraft() })]);
+  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'survived', batch: null, message: messageDraft() })]);
 }
 
 test('discarding a prepared compaction leaves no row of it in any table', (t) => {

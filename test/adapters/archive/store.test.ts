@@ -233,7 +233,7 @@ test('a summarized line without a batch is a bug', (t) => {
 
 test('a line of an unknown cycle is a bug', (t) => {
   assert.throws(
-    () => tempArchive(t).store(compactionDraft(1), [lineDraft(1, { fate: 'other', cycle: 3, batch: null })]),
+    () => tempArchive(t).store(compactionDraft(1), [lineDraft(1, { outcome: 'other', cycle: 3, batch: null })]),
     {
       message: 'source line 1 is of cycle 3, of 1',
     },

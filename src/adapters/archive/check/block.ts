@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { decompressBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { readBytes, readFate, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import { readBytes, readOutcome, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
 import { attempt, finding, type Finding, type Place } from './finding.ts';
 
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
@@ -91,7 +91,7 @@ function toLine(row: Row, raw: Uint8Array | null): CheckedLine {
     line: readInteger(row, 'line'),
     sizeBytes: readInteger(row, 'size_bytes'),
     bytes: raw === null ? null : bytesOf(row, raw),
-    isSummarized: readFate(row, 'fate') === 'summarized',
+    isSummarized: readOutcome(row, 'fate') === 'summarized',
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
     isMessage: readOptionalInteger(row, 'role') !== null,

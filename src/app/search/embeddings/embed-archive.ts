@@ -82,11 +82,11 @@ const FINISH = '`compact archive embed` finishes them';
 /** Gives vectors to what a compaction has just archived. Whatever is in the way of that is a note in its report, and no failure. */
 export async function embedCompacted(deps: EmbedCompactedDeps, report: CompactReport): Promise<CompactReport> {
   if (report.result !== 'compacted') return report;
-  const note = await embedAndTell(deps, report.sha256.before);
+  const note = await embedAndDescribe(deps, report.sha256.before);
   return note === null ? report : { ...report, notes: [...report.notes, note] };
 }
 
-async function embedAndTell(deps: EmbedCompactedDeps, sourceSha256: string): Promise<string | null> {
+async function embedAndDescribe(deps: EmbedCompactedDeps, sourceSha256: string): Promise<string | null> {
   try {
     const opened = await deps.openArchive('existing');
     if (!opened.ok || opened.value === null) return `embeddings: none, the archive cannot be opened; ${FINISH}`;
