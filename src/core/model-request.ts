@@ -1,5 +1,6 @@
 import type { SummaryBatch } from './batch.ts';
 import type { ConversationMessage } from './message.ts';
+import type { Count } from './units.ts';
 
 export type ContentBlock = { readonly type: 'text'; readonly text: string };
 
@@ -28,7 +29,7 @@ export type ModelRequest = {
   readonly messages: readonly Message[];
   readonly system?: string;
   readonly model: string;
-  readonly max_tokens: number;
+  readonly max_tokens: Count;
   readonly temperature?: number;
   /** Milliseconds, for the whole call. */
   readonly timeout?: number;

@@ -1,3 +1,4 @@
+import type { Count } from '../core/units.ts';
 /**
  * What was found wrong. structure: SQLite's own checks of pages and indexes. unreadable: what should be there cannot be read. reference: a row
  * names another that is gone, or that is not its own. block: a block of lines that cannot be unpacked or taken apart. wrong-hash: lines,
@@ -25,11 +26,11 @@ export type ArchiveDamage = {
 
 /** What was looked at. */
 export type ArchiveCheckCounts = {
-  readonly compactions: number;
-  readonly batches: number;
-  readonly lines: number;
-  readonly blocks: number;
-  readonly bytes: { readonly original: number; readonly packed: number; readonly file: number };
+  readonly compactions: Count;
+  readonly batches: Count;
+  readonly lines: Count;
+  readonly blocks: Count;
+  readonly bytes: { readonly original: Count; readonly packed: Count; readonly file: Count };
 };
 
 export type ArchiveCheckStep =

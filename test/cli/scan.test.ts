@@ -5,11 +5,11 @@ import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
-import { scanReportSchema } from '../../src/cli/schemas/scan.ts';
 import type { CreateUseCases } from '../../src/cli/use-cases.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runHere, runProcess } from '../support/program.ts';
+import { asReport } from '../support/report-schemas.ts';
 import { STORED_SESSIONS } from '../support/stored-sessions.ts';
 import { createFakeTerminal, createFakeUseCases, type TerminalOptions } from './fakes.ts';
 
@@ -31,7 +31,7 @@ async function scanned(
 async function filesOf(args: readonly string[], options: TerminalOptions = {}): Promise<readonly string[]> {
   const { out } = await scanned(['--json', ...args], options);
   const lines = out.split('\n').slice(0, -1);
-  return lines.map((line) => scanReportSchema.parse(JSON.parse(line)).file);
+  return lines.map((line) => asReport('scan', JSON.parse(line)).file);
 }
 
 test('without a folder, transcripts are found where Claude Code and Codex were told to keep them', async (t) => {

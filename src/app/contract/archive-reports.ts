@@ -1,9 +1,10 @@
+import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { BatchReport } from './reports.ts';
 
-/** The plain data of the commands that find archived things again. Times are ISO; `archive` null: there is none yet. */
+// The plain data of the commands that find archived things again. `archive` null: there is none yet.
 
 /** Of the words that were looked for, in UTF-16 units of the text; `end` is the first behind. */
-export type MarkReport = { readonly start: number; readonly end: number };
+export type MarkReport = { readonly start: Count; readonly end: Count };
 
 type HitCommon = {
   /** What `compact show` takes: `message:N`, `batch:N`. */
@@ -26,11 +27,11 @@ export type MessageHit = HitCommon & {
   readonly conversation: string | null;
   readonly role: string;
   readonly name: string | null;
-  readonly at: string | null;
+  readonly at: IsoTime | null;
   /** 1-based over the conversation's life. */
-  readonly index: number | null;
+  readonly index: Ordinal | null;
   /** Line in the source, from 1. */
-  readonly line: number;
+  readonly line: Ordinal;
 };
 
 export type BatchHit = HitCommon & {
@@ -39,11 +40,11 @@ export type BatchHit = HitCommon & {
   readonly id: string;
   readonly label: string;
   readonly conversation: string;
-  readonly depth: number;
-  readonly count: number;
-  readonly start: string | null;
+  readonly depth: Count;
+  readonly count: Count;
+  readonly start: IsoTime | null;
   /** The end of what it tells of. */
-  readonly at: string | null;
+  readonly at: IsoTime | null;
 };
 
 export type SearchHit = MessageHit | BatchHit;
@@ -63,19 +64,19 @@ export type BatchShown = BatchReport & {
   readonly show: string;
   readonly conversation: string;
   /** The compaction of the conversation that made it, from 1. */
-  readonly cycle: number;
+  readonly cycle: Count;
   /** Of the first and the last message, 1-based over the conversation's life. */
-  readonly indices: { readonly first: number; readonly last: number } | null;
+  readonly indices: { readonly first: Count; readonly last: Count } | null;
   readonly file: string;
   readonly format: string;
-  readonly archivedAt: string;
+  readonly archivedAt: IsoTime;
   /** A clip-archive speaks of it still. */
   readonly isLive: boolean;
   /** The batches that it was made from; none: it was made from messages. */
   readonly sources: readonly BatchReport[];
   /** Labels of the batches that stand in its place. */
   readonly replacedBy: readonly string[];
-  readonly sha256: string;
+  readonly sha256: Sha256;
   readonly text: string;
 };
 
@@ -89,13 +90,13 @@ export type MessageShown = {
   /** Null: the line is no message. */
   readonly role: string | null;
   readonly name: string | null;
-  readonly at: string | null;
-  readonly index: number | null;
+  readonly at: IsoTime | null;
+  readonly index: Ordinal | null;
   readonly file: string;
   readonly format: string;
-  readonly line: number;
-  readonly archivedAt: string;
-  readonly sha256: string;
+  readonly line: Ordinal;
+  readonly archivedAt: IsoTime;
+  readonly sha256: Sha256;
   /** What was said, without what its format puts around it. */
   readonly text: string;
   /** The line as it stood, its ending included; base64 where it is no UTF-8. */
@@ -110,27 +111,27 @@ export type CompactionShown = {
   readonly file: string;
   readonly output: string | null;
   readonly format: string;
-  readonly archivedAt: string;
-  readonly conversations: readonly { readonly id: string; readonly cycle: number }[];
-  readonly lines: { readonly archived: number; readonly total: number };
+  readonly archivedAt: IsoTime;
+  readonly conversations: readonly { readonly id: string; readonly cycle: Count }[];
+  readonly lines: { readonly archived: Count; readonly total: Count };
   /** All that its clip-archives speak of, oldest first. */
   readonly batches: readonly BatchReport[];
   /** Of the source. */
-  readonly sha256: string;
+  readonly sha256: Sha256;
 };
 
 export type ShowReport = BatchShown | MessageShown | CompactionShown;
 
 export type ArchivedCompactionReport = {
-  readonly at: string;
+  readonly at: IsoTime;
   readonly file: string;
   readonly output: string | null;
   readonly format: string;
-  readonly conversations: readonly { readonly id: string; readonly cycle: number }[];
-  readonly lines: { readonly archived: number; readonly total: number };
-  readonly bytes: { readonly before: number; readonly after: number };
+  readonly conversations: readonly { readonly id: string; readonly cycle: Count }[];
+  readonly lines: { readonly archived: Count; readonly total: Count };
+  readonly bytes: { readonly before: Count; readonly after: Count };
   /** Of the source. */
-  readonly sha256: string;
+  readonly sha256: Sha256;
 };
 
 export type ArchiveListReport = {
@@ -143,34 +144,37 @@ export type ArchiveListReport = {
 export type ArchiveStatsReport = {
   readonly schema: 'compact/archive-stats@1';
   readonly archive: string | null;
-  readonly compactions: number;
+  readonly compactions: Count;
   /** Begun, and neither confirmed nor taken back yet. */
-  readonly prepared: number;
-  readonly conversations: number;
-  readonly batches: number;
-  readonly lines: number;
-  readonly messages: number;
-  /** `share`: of the file in the original; null where nothing is archived. */
+  readonly prepared: Count;
+  readonly conversations: Count;
+  readonly batches: Count;
+  readonly lines: Count;
+  readonly messages: Count;
   readonly bytes: {
-    readonly original: number;
-    readonly packed: number;
-    readonly file: number;
+    readonly original: Count;
+    readonly packed: Count;
+    readonly file: Count;
+    /**
+     * Of the original, what the archive's file takes; null where nothing is archived.
+     * @minimum 0
+     */
     readonly share: number | null;
   };
   /** For search by meaning: how many of the messages and batches have one; null: none has. */
   readonly vectors: {
     readonly provider: string;
     readonly model: string;
-    readonly dimensions: number;
-    readonly done: number;
-    readonly total: number;
+    readonly dimensions: Count;
+    readonly done: Count;
+    readonly total: Count;
   } | null;
-  readonly oldest: string | null;
-  readonly newest: string | null;
+  readonly oldest: IsoTime | null;
+  readonly newest: IsoTime | null;
   readonly formats: readonly {
     readonly format: string;
-    readonly compactions: number;
-    readonly lines: number;
-    readonly bytes: number;
+    readonly compactions: Count;
+    readonly lines: Count;
+    readonly bytes: Count;
   }[];
 };

@@ -1,3 +1,4 @@
+import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { SummaryLevel } from '../../core/batch.ts';
 import type { ModelRequest } from '../../core/model-request.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
@@ -5,24 +6,25 @@ import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';
 
-/** The plain data that use cases return: JSON-safe, printed as it is by `--json`, rendered for people by cli/render. */
+// The plain data that use cases return: safe for JSON, printed as it is by `--json`, and rendered for people by cli/render. Their JSON
+// Schemas are made of these types and their comments.
 
 export type BatchReport = {
   readonly label: string;
-  readonly depth: number;
+  readonly depth: Count;
   /** ISO times; null where the transcript has none. */
-  readonly start: string | null;
-  readonly end: string | null;
-  readonly count: number;
+  readonly start: IsoTime | null;
+  readonly end: IsoTime | null;
+  readonly count: Count;
   /** How it came about, where it was not by the model's first answer. */
   readonly level?: Exclude<SummaryLevel, 'plain'>;
 };
 
-export type BeforeAfter = { readonly before: number; readonly after: number };
+export type BeforeAfter = { readonly before: Count; readonly after: Count };
 
 export type ConversationReport = {
   readonly id: string;
-  readonly cycles: number;
+  readonly cycles: Count;
   readonly messages: BeforeAfter;
   readonly tokens: BeforeAfter & { readonly by: string };
   /** The live batches that the clip-archive speaks of, oldest first. */
@@ -31,10 +33,10 @@ export type ConversationReport = {
 
 /** Lines of the input: each is exactly one of the three. */
 export type Ledger = {
-  readonly kept: number;
-  readonly summarized: number;
-  readonly other: number;
-  readonly total: number;
+  readonly kept: Count;
+  readonly summarized: Count;
+  readonly other: Count;
+  readonly total: Count;
 };
 
 export type SkipReason =
@@ -57,8 +59,8 @@ export type CompactReport = {
   readonly notes: readonly string[];
   /** Null: nothing was written; '-': standard output. */
   readonly output: string | null;
-  readonly sha256: { readonly before: string; readonly after: string | null };
-  readonly bytes: { readonly before: number; readonly after: number | null };
+  readonly sha256: { readonly before: Sha256; readonly after: Sha256 | null };
+  readonly bytes: { readonly before: Count; readonly after: Count | null };
   readonly conversations: readonly ConversationReport[];
   readonly ledger: Ledger;
   /** Path of the archive; null where nothing was stored. */
@@ -99,12 +101,15 @@ export type FailureKind =
   | 'bug';
 
 export type PlanReport = {
-  readonly chunks: number;
-  readonly requests: number;
+  readonly chunks: Count;
+  readonly requests: Count;
   /** Estimates: each request made once, and every summary as long as it may be. */
-  readonly tokensIn: number;
-  readonly tokensOut: number;
-  /** Estimate, in the currency of the configured prices; null: the model has none. */
+  readonly tokensIn: Count;
+  readonly tokensOut: Count;
+  /**
+   * Estimate, in the currency of the configured prices; null: the model has none.
+   * @minimum 0
+   */
   readonly cost: number | null;
   /** What would be asked of a model, chunk after chunk. */
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
@@ -112,9 +117,9 @@ export type PlanReport = {
 
 /** The request of a chunk, as far as it is known before the chunks before it are summarized. */
 export type PlannedRequest = {
-  readonly messages: number;
+  readonly messages: Count;
   /** Estimate: a previous summary is counted as long as it may be. */
-  readonly tokensIn: number;
+  readonly tokensIn: Count;
   /** Whole for the first chunk; the others wait for the summary before them. */
   readonly request: Omit<ModelRequest, 'source' | 'timeout'> | null;
 };
@@ -123,12 +128,12 @@ export type UsageReport = PricedUsage;
 
 /** Facts that summaries keep: paths, ids, URLs, error lines, versions, quantities, the user's demands. */
 export type RetentionReport = {
-  readonly kept: number;
-  readonly total: number;
+  readonly kept: Count;
+  readonly total: Count;
   readonly batches: readonly {
     readonly label: string;
-    readonly kept: number;
-    readonly total: number;
+    readonly kept: Count;
+    readonly total: Count;
     /** As they stand in the messages. */
     readonly lost: readonly string[];
   }[];
@@ -140,7 +145,7 @@ export type MessageFate = 'kept' | 'survives' | 'goes';
 
 export type ScoreRow = {
   /** From 0, by position in its conversation. */
-  readonly index: number;
+  readonly index: Count;
   readonly id: string;
   readonly role: string;
   readonly score: number;
@@ -150,7 +155,7 @@ export type ScoreRow = {
   /** A person states a standing rule in it. */
   readonly hasRule?: true;
   /** Line in the file, from 1. */
-  readonly line: number;
+  readonly line: Ordinal;
   readonly conversation: string;
 };
 
@@ -165,11 +170,11 @@ export type RestoreReport = {
   readonly schema: 'compact/restore@1';
   readonly file: string;
   readonly output: string;
-  readonly cycles: number;
-  readonly bytes: number;
-  readonly sha256: string;
+  readonly cycles: Count;
+  readonly bytes: Count;
+  readonly sha256: Sha256;
   /** Bytes that were appended since the compaction and carried along. */
-  readonly appendedBytes: number;
+  readonly appendedBytes: Count;
   /** Sentences for people; only where there are some. */
   readonly notes?: readonly string[];
   /** All were undone, and what came out begins with a summary that another program wrote. */
@@ -188,7 +193,7 @@ export type VerifyProblem = {
     | 'wrong-hash'
     | 'broken-chain';
   /** Line of the compacted file, from 1, where one is to blame. */
-  readonly line?: number;
+  readonly line?: Ordinal;
   readonly message: string;
 };
 
@@ -197,10 +202,10 @@ export type VerifyReport = {
   readonly file: string;
   readonly format: string;
   readonly result: 'verified' | 'failed';
-  readonly cycles: number;
-  readonly lines: { readonly kept: number; readonly archived: number; readonly appended: number };
-  readonly batches: number;
-  readonly original: { readonly sha256: string; readonly bytes: number };
+  readonly cycles: Count;
+  readonly lines: { readonly kept: Count; readonly archived: Count; readonly appended: Count };
+  readonly batches: Count;
+  readonly original: { readonly sha256: Sha256; readonly bytes: Count };
   readonly archive: string;
   readonly problems: readonly VerifyProblem[];
   /** What is proven to be restorable is compacted still: the producer wrote it anew after an earlier compaction. */

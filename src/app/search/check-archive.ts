@@ -1,3 +1,4 @@
+import type { Count } from '../../core/units.ts';
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveCheckCounts, ArchiveCheckStep, ArchiveDamage } from '../../ports/archive-check.ts';
 import type { Archive } from '../../ports/archive.ts';
@@ -14,7 +15,7 @@ export type ArchiveCheckReport = ArchiveCheckCounts & {
   readonly prepared: readonly { readonly files: readonly string[] }[];
   readonly problems: readonly ArchiveDamage[];
   /** Problems beyond those that are listed. */
-  readonly moreProblems: number;
+  readonly moreProblems: Count;
 };
 
 /** Whoever has more than this has lost the archive, not parts of it. */

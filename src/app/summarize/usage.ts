@@ -1,19 +1,26 @@
+import type { Count } from '../../core/units.ts';
 /** What summaries have cost: calls of a model that were answered or failed, and tokens as its service counts them. */
 export type Usage = {
-  readonly calls: number;
+  readonly calls: Count;
   /** Tokens in, those that the service had cached included. */
-  readonly inputTokens: number;
-  readonly cachedInputTokens: number;
-  readonly outputTokens: number;
+  readonly inputTokens: Count;
+  readonly cachedInputTokens: Count;
+  readonly outputTokens: Count;
   /** Summaries that were paid before and are not asked for again. */
-  readonly reused: number;
+  readonly reused: Count;
   /** Calls that repeat one that failed or was rejected. */
-  readonly retries: number;
+  readonly retries: Count;
+  /** @minimum 0 */
   readonly waitedMs: number;
 };
 
-/** Usage with what it cost, in the currency of the configured prices; null: the model has none. */
-export type PricedUsage = Usage & { readonly cost: number | null };
+export type PricedUsage = Usage & {
+  /**
+   * In the currency of the configured prices; null: the model has none.
+   * @minimum 0
+   */
+  readonly cost: number | null;
+};
 
 /** Adds up what calls have cost, whatever becomes of their answers. */
 export type Meter = { readonly add: (usage: Usage) => void; readonly total: () => Usage };

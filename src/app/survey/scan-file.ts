@@ -1,3 +1,4 @@
+import type { Count, IsoTime } from '../../core/units.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { TOKEN_MEASURE } from '../../core/tokens.ts';
@@ -23,16 +24,16 @@ export type ScanReport = {
   /** The folder that was worked in; null: nobody knows. */
   readonly project: string | null;
   /** ISO time of the last message; null where the last ones have none. */
-  readonly at: string | null;
+  readonly at: IsoTime | null;
   /** ISO time of the last write to the file. */
-  readonly modified: string;
-  readonly bytes: number;
-  readonly conversations: number;
-  readonly messages: number;
+  readonly modified: IsoTime;
+  readonly bytes: Count;
+  readonly conversations: Count;
+  readonly messages: Count;
   /** `after`: about, as a dry run has it. */
   readonly tokens: BeforeAfter & { readonly by: string };
   /** Tokens, about: each summary is taken to be as long as it may be. */
-  readonly saving: number;
+  readonly saving: Count;
   /** Why nothing would be done. */
   readonly reason?: SkipReason;
 };

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
 import { renderArchiveCheck } from '../../../src/cli/render/archive-check.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { archiveCheckReportSchema } from '../../../src/cli/schemas/archive-check.ts';
+import { problemsWith } from '../../support/report-schemas.ts';
 
 const SOUND: ArchiveCheckReport = {
   schema: 'compact/archive-check@1',
@@ -78,5 +78,5 @@ test('paths and names that would move the cursor are shown as text', () => {
 });
 
 test('the report is what its schema says', () => {
-  assert.deepEqual(archiveCheckReportSchema.parse(SOUND), SOUND);
+  assert.deepEqual(problemsWith('archive-check', SOUND), []);
 });

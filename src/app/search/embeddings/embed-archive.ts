@@ -1,3 +1,4 @@
+import type { Count } from '../../../core/units.ts';
 import { assertNever, err, ok, type Result } from '../../../core/result.ts';
 import type { AppDeps } from '../../contract/deps.ts';
 import { carriedFailure, type Failure, toFailure } from '../../contract/failure.ts';
@@ -16,12 +17,12 @@ export type ArchiveEmbedReport = {
   readonly provider: string;
   readonly model: string;
   /** Numbers in a vector; null: there is none. */
-  readonly dimensions: number | null;
+  readonly dimensions: Count | null;
   /** Messages and batches that got theirs now, of those that had none. */
-  readonly embedded: number;
-  readonly missing: number;
+  readonly embedded: Count;
+  readonly missing: Count;
   /** Vectors of another model that were dropped for them. */
-  readonly dropped: number;
+  readonly dropped: Count;
   readonly error?: string;
 };
 

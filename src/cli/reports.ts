@@ -1,0 +1,32 @@
+import type {
+  ArchiveListReport,
+  ArchiveStatsReport,
+  SearchReport,
+  ShowReport,
+} from '../app/contract/archive-reports.ts';
+import type {
+  CompactReport,
+  FailedReport,
+  PassedReport,
+  RestoreReport,
+  ScoreReport,
+  VerifyReport,
+} from '../app/contract/reports.ts';
+import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
+import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
+import type { ScanReport } from '../app/survey/scan-file.ts';
+
+/** What each command prints with `--json`. `npm run build:schemas` makes JSON Schemas of it. */
+export type Reports = {
+  compact: CompactReport | PassedReport | FailedReport;
+  score: ScoreReport;
+  restore: RestoreReport;
+  verify: VerifyReport;
+  search: SearchReport;
+  show: ShowReport;
+  'archive-list': ArchiveListReport;
+  'archive-stats': ArchiveStatsReport;
+  'archive-check': ArchiveCheckReport;
+  'archive-embed': ArchiveEmbedReport;
+  scan: ScanReport;
+};
