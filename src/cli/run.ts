@@ -4,7 +4,6 @@ import { parseArguments, type Parsed } from './command-line.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
 import type { UsageProblem } from './invocation.ts';
 import { readPackageVersion } from './package-version.ts';
-
 import type { CliContext } from './session.ts';
 
 /** The command line from argv to exit code. */

@@ -21,7 +21,7 @@ import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
-import type { ScanReport, ScanFileRequest } from '../app/survey/scan-file.ts';
+import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';

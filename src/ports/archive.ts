@@ -2,7 +2,7 @@ import type { SummaryBatch, SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
-import type { ArchiveLookup, ArchivedOutcome, StoredBatch } from './archive-lookup.ts';
+import type { ArchivedOutcome, ArchiveLookup, StoredBatch } from './archive-lookup.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */

@@ -20,7 +20,7 @@ import {
   type RuntimeMethod,
 } from '../support/failing-ports.ts';
 import { storeWith } from '../support/files.ts';
-import { createWorkbench, reportOf, rerun, type Workbench, type BenchDeps } from '../support/workbench.ts';
+import { type BenchDeps, createWorkbench, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const first = chatTranscript(12);
 const original = first + chatTranscript(12, 100);

@@ -6,7 +6,7 @@ import { createRateLimiter } from '../../src/app/summarize/limits.ts';
 import { ModelError } from '../../src/core/model-request.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
-import { benchFor, reportOf, rerun, type Workbench, type BenchDeps } from '../support/workbench.ts';
+import { type BenchDeps, benchFor, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const original = chatTranscript(30);
 const runtime = { ...createNodeRuntime(), sleep: async () => undefined };

@@ -3,7 +3,7 @@ import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { test } from 'node:test';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { Failure } from '../../src/app/contract/failure.ts';
-import { type ScanReport, scanFile, type ScanFilter } from '../../src/app/survey/scan-file.ts';
+import { scanFile, type ScanFilter, type ScanReport } from '../../src/app/survey/scan-file.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { FileStore } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';

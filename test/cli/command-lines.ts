@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Parsed, parseArguments } from '../../src/cli/command-line.ts';
+import { parseArguments, type Parsed } from '../../src/cli/command-line.ts';
 import type { Invocation } from '../../src/cli/commands/table.ts';
 import type { ProgramFacts } from '../../src/cli/program.ts';
 

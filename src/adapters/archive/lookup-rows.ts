@@ -2,11 +2,11 @@ import type { ArchivedBatch, ArchivedLine, ArchivedMessage, ArchiveOrigin } from
 import { DamageError } from './failure.ts';
 import { toBatch } from './load.ts';
 import {
-  readOutcome,
   readHash,
   readInteger,
   readOptionalInteger,
   readOptionalText,
+  readOutcome,
   readText,
   readTime,
   ROLES,

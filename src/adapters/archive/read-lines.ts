@@ -3,10 +3,10 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type Database from 'better-sqlite3';
 import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../ports/archive.ts';
-import { checkPlaces, MAX_BLOCK_BYTES, MAX_RAW_BYTES, decompressBlock } from './blocks.ts';
+import { checkPlaces, decompressBlock, MAX_BLOCK_BYTES, MAX_RAW_BYTES } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
-import { OUTCOMES, readBytes, readOutcome, readHash, readInteger, readOptionalInteger, type Row } from './rows.ts';
+import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from './rows.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';

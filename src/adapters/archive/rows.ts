@@ -89,12 +89,12 @@ export function timeColumn(time: Date | null): number | null {
 
 const [IS_QUESTION, NAMES_TIME] = [1, 2];
 
-export function traitsColumn({ isQuestion, namesTime }: MessageTraits): number {
-  return (isQuestion ? IS_QUESTION : 0) + (namesTime ? NAMES_TIME : 0);
+export function traitsColumn({ isQuestion, mentionsTime }: MessageTraits): number {
+  return (isQuestion ? IS_QUESTION : 0) + (mentionsTime ? NAMES_TIME : 0);
 }
 
 export function toTraits(column: number): MessageTraits {
-  return { isQuestion: (column & IS_QUESTION) !== 0, namesTime: (column & NAMES_TIME) !== 0 };
+  return { isQuestion: (column & IS_QUESTION) !== 0, mentionsTime: (column & NAMES_TIME) !== 0 };
 }
 
 /** Statements with named values, each prepared when it is first asked for: a run needs few of them, and none twice. */

@@ -5,8 +5,8 @@ import type { Role } from '../../core/message.ts';
 import { readTraits } from '../../core/search/query-hints.ts';
 import { spaceOut } from '../../core/search/words.ts';
 import type { BatchDraft, BatchRef, CycleDraft, LineDraft } from '../../ports/archive.ts';
-import { type BlockMember, gatherBlocks, compressBlock } from './blocks.ts';
-import { OUTCOMES, hashColumn, LEVELS, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
+import { type BlockMember, compressBlock, gatherBlocks } from './blocks.ts';
+import { hashColumn, LEVELS, OUTCOMES, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
 
 const INSERT_CYCLE = `
 INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed,

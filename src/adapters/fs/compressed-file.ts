@@ -1,6 +1,6 @@
 import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Compression, PendingFile } from '../../ports/files.ts';
+import type { Compression, FileFailure, PendingFile } from '../../ports/files.ts';
 import { toFileFailure } from './system.ts';
 
 type CompressedPlace = { readonly path: string; readonly compression: Exclude<Compression, 'none'> };

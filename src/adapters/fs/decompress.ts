@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Compression, CompressionProblem } from '../../ports/files.ts';
-import { isSkippable, MAGIC_BYTES, detectCompression } from './compression.ts';
+import type { Compression, CompressionProblem, FileFailure } from '../../ports/files.ts';
+import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
 import { errorCode, writeAll } from './system.ts';
 
 export type CompressedFile = {

@@ -7,11 +7,11 @@ import {
   carriedLeftover,
   describeForeign,
   foreignLeftover,
-  lookAtName,
-  hiddenNamesOf,
   type HiddenNames,
+  hiddenNamesOf,
+  lookAtName,
 } from './leftovers.ts';
-import { createBackupLinks, type BackupLinks } from './missed-writes.ts';
+import { type BackupLinks, createBackupLinks } from './missed-writes.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
 import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 

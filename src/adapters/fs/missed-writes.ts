@@ -13,13 +13,13 @@ import {
 } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, KeptBackup } from '../../ports/files.ts';
-import { MAGIC_BYTES, detectCompression } from './compression.ts';
+import { detectCompression, MAGIC_BYTES } from './compression.ts';
 import {
+  type BackupLink,
   carriedLeftover,
   foreignLeftover,
-  lookAtName,
   type HiddenNames,
-  type BackupLink,
+  lookAtName,
   openLeftover,
 } from './leftovers.ts';
 import { errorCode, toFileFailure } from './system.ts';

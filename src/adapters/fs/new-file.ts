@@ -2,7 +2,7 @@ import { closeSync, fchmodSync, fchownSync, fstatSync, fsyncSync, openSync, rena
 import { open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, Compression, PendingFile } from '../../ports/files.ts';
+import type { Compression, FileFailure, PendingFile } from '../../ports/files.ts';
 import type { BackupLinks } from './missed-writes.ts';
 import { errorCode, toFileFailure, writeAll } from './system.ts';
 

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, SourceFile } from '../../ports/files.ts';
-import { MAGIC_BYTES, detectCompression } from './compression.ts';
+import { detectCompression, MAGIC_BYTES } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
 import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
 

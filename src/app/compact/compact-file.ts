@@ -3,7 +3,7 @@ import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
-import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';

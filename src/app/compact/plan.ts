@@ -65,7 +65,7 @@ export function planPrepared(
       clipTokens: (going) => {
         const chunks = maxChunkTokens === null ? going.messages / chunkSize : going.tokens / maxChunkTokens;
         const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
-        const frames = isChain ? going.surviving * SURVIVOR_FRAME_TOKENS : 0;
+        const frames = isChain ? going.staying * SURVIVOR_FRAME_TOKENS : 0;
         return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + frames;
       },
     },
@@ -80,9 +80,9 @@ export function expectClipTokens(
 ): number {
   const tokensOfMessage = (index: number): number => prepared.view.messages[index]?.tokens ?? 0;
   const sum = (indices: readonly number[]): number => indices.reduce((all, index) => all + tokensOfMessage(index), 0);
-  const survivors = codec.format.isChain ? [...plan.survivors] : [];
+  const retained = codec.format.isChain ? [...plan.retained] : [];
   const fresh = { count: plan.chunks.length, sourceTokens: sum(plan.chunks.flat()) };
-  const wordForWord = sum(survivors) + survivors.length * SURVIVOR_FRAME_TOKENS;
+  const wordForWord = sum(retained) + retained.length * SURVIVOR_FRAME_TOKENS;
   const rulesTokens = mostRulesTokens(prepared, compactionWithin(expectation.policy));
   return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + wordForWord;
 }

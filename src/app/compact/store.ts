@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
-import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';

@@ -1,6 +1,6 @@
 import type { KeptMessage } from '../../core/clip-archive.ts';
 import type { ConversationMessage } from '../../core/message.ts';
-import { keptSaid } from '../../core/plan/line-outcomes.ts';
+import { keptMessageLines } from '../../core/plan/line-outcomes.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
@@ -85,7 +85,7 @@ function planAgain(
   const extraTokens = estimateTokensByBytes(result.text()) - expected;
   const next = planPrepared(transcript, prepared, { ...size, extraTokens });
   if (next.kind === 'skip') return null;
-  const isBetter = isOver ? next.survivors.size < plan.survivors.size : next.survivors.size > plan.survivors.size;
+  const isBetter = isOver ? next.retained.size < plan.retained.size : next.retained.size > plan.retained.size;
   return isBetter ? next : null;
 }
 
@@ -126,7 +126,7 @@ function noSummary(file: string, problem: string): Failure {
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
   const { view } = result.prepared;
-  const kept = keptSaid({ view, plan: result.plan }, transcript.codec.format.isChain);
+  const kept = keptMessageLines({ view, plan: result.plan }, transcript.codec.format.isChain);
   return reportConversation(result.prepared, (line) => kept.has(line), {
     cycles: result.draft.cycle,
     clipTokens: estimateTokensByBytes(result.text()),
@@ -227,8 +227,8 @@ export function createLoader(
   };
 }
 
-function wordForWord({ survivors }: CompactPlan, load: (index: number) => ConversationMessage): readonly KeptMessage[] {
-  return [...survivors]
+function wordForWord({ retained }: CompactPlan, load: (index: number) => ConversationMessage): readonly KeptMessage[] {
+  return [...retained]
     .sort((a, b) => a - b)
     .map(load)
     .map(({ role, name, created_at: at, content: text }) => ({

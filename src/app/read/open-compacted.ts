@@ -9,7 +9,7 @@ import { type Failure, toFailure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openSettled } from '../write/settle.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
-import { type RecordIndex, indexRecords } from './index-records.ts';
+import { indexRecords, type RecordIndex } from './index-records.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords, unitOf } from './records.ts';
 import {

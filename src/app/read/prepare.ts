@@ -11,7 +11,7 @@ import type { Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { type Conversation, splitConversations } from './conversations.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
-import { asFileSource, type RecordIndex, indexRecords } from './index-records.ts';
+import { asFileSource, indexRecords, type RecordIndex } from './index-records.ts';
 import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
 import { openTranscript } from './open-transcript.ts';
 import { parseRecord, trimRecord } from './records.ts';

@@ -1,8 +1,8 @@
 import { FEEDBACK_MESSAGES } from '../../core/search/added-words.ts';
 import { findPlaces, type WordHits } from '../../core/search/places.ts';
 import {
-  countToldKinds,
-  isToldOf,
+  countAnsweredKinds,
+  isFromPeriod,
   KIND_MESSAGES,
   KIND_SHARE,
   PERIOD_SHARE,
@@ -22,7 +22,7 @@ import {
   rankCandidates,
   type Ranked,
   type RankOptions,
-  weighMeaning,
+  weighSimilarity,
 } from '../../core/search/rank.ts';
 import type {
   ArchivedBatch,
@@ -129,14 +129,16 @@ function sumShares(...shares: readonly Share[]): Share {
 }
 
 function shareMeaning(candidates: readonly StoredCandidate[], { meaning }: MessageSearch): Share {
-  return meaning === undefined ? NO_SHARE : weighMeaning(meaning.similarities(candidates.map(({ lineId }) => lineId)));
+  return meaning === undefined
+    ? NO_SHARE
+    : weighSimilarity(meaning.similarities(candidates.map(({ lineId }) => lineId)));
 }
 
 /** Which messages were sent in the time that the query names. */
 function sharePeriod(candidates: readonly StoredCandidate[], query: string): Share {
   const period = readPeriod(query);
   if (period === null) return NO_SHARE;
-  const told = new Set(candidates.filter(({ at }) => isToldOf(period, at)).map(({ lineId }) => lineId));
+  const told = new Set(candidates.filter(({ at }) => isFromPeriod(period, at)).map(({ lineId }) => lineId));
   return (lineId) => (told.has(lineId) ? PERIOD_SHARE : 0);
 }
 
@@ -155,7 +157,7 @@ function shareTold(
     lineIds.map((id, at) => {
       const text = texts[at] ?? '';
       const together = at < PHRASE_MESSAGES ? PHRASE_SHARE * sharePhrases(text, phrases) : 0;
-      return [id, together + KIND_SHARE * countToldKinds(text, kinds)] as const;
+      return [id, together + KIND_SHARE * countAnsweredKinds(text, kinds)] as const;
     }),
   );
   return (lineId) => shares.get(lineId) ?? 0;
@@ -217,7 +219,7 @@ export function findBatches(
   const count = Math.max(NEAREST_BATCHES, query.limit);
   const byWords = searchBatches({ ...query, limit: count });
   const nearest = vectors.nearestBatches(vector, { filter: query.filter, limit: count });
-  const likeness = weighMeaning(new Map(nearest.map(({ id, score }) => [id, score ?? 0])));
+  const likeness = weighSimilarity(new Map(nearest.map(({ id, score }) => [id, score ?? 0])));
   const best = byWords[0]?.score ?? 1;
   const wordScores = new Map(byWords.map(({ id, score }) => [id, score ?? 0]));
   const all = new Map([...byWords, ...nearest].map((batch) => [batch.id, batch]));

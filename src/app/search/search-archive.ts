@@ -2,7 +2,7 @@ import { formatTime } from '../../core/batch.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { createExcerpter, type Excerpt } from '../../core/search/excerpt.ts';
 import { readQuestion } from '../../core/search/question.ts';
-import { readSearchTerms, spaceOutSought } from '../../core/search/words.ts';
+import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
@@ -66,7 +66,7 @@ function findHits(archive: Archive, { request, formats, mask = (text) => text, v
   const filter = readFilter(request);
   const reader = createTextReader(archive, formats);
   const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader, vector });
-  const terms = readSearchTerms(spaceOutSought(query));
+  const terms = readSearchTerms(spaceOutQuery(query));
   const hasBatches = kinds !== 'messages' && filter.role === null;
   const batches = hasBatches ? findBatches(archive, { terms, filter, order, limit }, vector) : [];
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);

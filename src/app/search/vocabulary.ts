@@ -6,7 +6,7 @@ import {
   relatedWords,
 } from '../../core/search/added-words.ts';
 import { KEYWORD_RARITY_POWER, QUESTION_RARITY_POWER, weighWord, type WordHits } from '../../core/search/places.ts';
-import { formsOf, type Question, type QueryTerm } from '../../core/search/question.ts';
+import { formsOf, type QueryTerm, type Question } from '../../core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../ports/archive-lookup.ts';
 
 type ListedWords = {

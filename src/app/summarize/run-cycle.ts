@@ -7,7 +7,7 @@ import type { Retention } from '../../core/retention/audit.ts';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type { CycleDraft } from '../../ports/archive.ts';
 import { type LineageMaterial, NO_MATERIAL, type Prior, type ReadLineage, summaryMessage } from '../read/lineage.ts';
-import { collectLiveBatches, type CycleBatches, replaceLiveBatches, type LiveBatch } from './live-batches.ts';
+import { collectLiveBatches, type CycleBatches, type LiveBatch, replaceLiveBatches } from './live-batches.ts';
 import { type LeavingMessages, requestsBefore, standingRules } from './rules-and-requests.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { type FreshBatch, summarizeChunks, summarizeEverything } from './summarize.ts';

@@ -2,7 +2,7 @@ import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
-import { holdsRule } from '../../core/standing-rules/rules.ts';
+import { statesRule } from '../../core/standing-rules/rules.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { type Failure, toFailure } from '../contract/failure.ts';
@@ -47,7 +47,7 @@ function markRules(
     ({ typedTokens, carriedLineId }) => typedTokens !== undefined && carriedLineId === undefined,
   );
   const ruled = new Set(
-    typed.filter((entry) => holdsRule(transcript.readMessage(entry)?.typed ?? '')).map(({ line }) => line),
+    typed.filter((entry) => statesRule(transcript.readMessage(entry)?.typed ?? '')).map(({ line }) => line),
   );
   return rows.map((one) => (ruled.has(one.line) ? { ...one, hasRule: true } : one));
 }
@@ -71,7 +71,7 @@ function conversationRows(
 }
 
 function olderFate(plan: CompactPlan | null, index: number): MessageFate {
-  return plan?.survivors.has(index) === true ? 'survives' : 'goes';
+  return plan?.retained.has(index) === true ? 'survives' : 'goes';
 }
 
 /** Instructions stay whatever their score (P8); they are scored over the whole history, at the place of the message that follows. */

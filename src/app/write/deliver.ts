@@ -1,5 +1,5 @@
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
-import type { FileLock, FileStamp, Compression } from '../../ports/files.ts';
+import type { Compression, FileLock, FileStamp } from '../../ports/files.ts';
 import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';

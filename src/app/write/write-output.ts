@@ -1,11 +1,11 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type {
+  Compression,
   FileFailure,
   FileLock,
   FileStamp,
   FileStore,
   FileWriter,
-  Compression,
   PendingFile,
   ProducerIndexes,
   SourceFile,

@@ -1,10 +1,10 @@
-import type { SettingsUse } from '../../config/setting.ts';
 import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
-import { archiveToName } from '../archive-flag.ts';
 import { toPolicy } from '../../config/resolve.ts';
-import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
+import type { SettingsUse } from '../../config/setting.ts';
+import { archiveToName } from '../archive-flag.ts';
 import { type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
+import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';

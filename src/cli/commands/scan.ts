@@ -1,5 +1,5 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type { ScanReport, ScanFileRequest } from '../../app/survey/scan-file.ts';
+import type { ScanFileRequest, ScanReport } from '../../app/survey/scan-file.ts';
 import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseSince } from '../../config/quantity.ts';
 import { type PolicyRequest, toModel, toPolicy } from '../../config/resolve.ts';

@@ -11,8 +11,8 @@ import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/select-rows
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
-  FORMAT_FLAG,
   findStdinConflict,
+  FORMAT_FLAG,
   MANNER_FLAGS,
   MAX_UNPACKED_FLAG,
   readManner,

@@ -2,14 +2,14 @@ import type { TermIndex } from './terms.ts';
 import { SAME_MESSAGE_BONUS, TOKEN_POWER, WORD_POWER } from './weights.ts';
 
 /** What units are worth, given what is kept already: terms that were counted before pay little. */
-type Value = {
+type GainTracker = {
   readonly gainOf: (unit: number) => number;
   readonly keep: (unit: number) => void;
   /** Counts terms as kept that stand in other text. */
   readonly cover: (terms: readonly number[]) => void;
 };
 
-type ValueOptions = {
+type GainOptions = {
   readonly index: TermIndex;
   /** By term. */
   readonly worth: Float64Array;
@@ -19,7 +19,7 @@ type ValueOptions = {
 
 const MAX_COUNT = 63;
 
-export function createValue({ index, worth, units }: ValueOptions): Value {
+export function createGainTracker({ index, worth, units }: GainOptions): GainTracker {
   const counts = new Uint32Array(worth.length);
   const isToken = Uint8Array.from(worth, (_, term) => (index.tokenUseOf(term) === null ? 0 : 1));
   const wordSteps = stepsOf(WORD_POWER);
@@ -40,14 +40,14 @@ export function createValue({ index, worth, units }: ValueOptions): Value {
       if (unit === undefined) return 0;
       sum.words = 0;
       sum.tokens = 0;
-      index.eachTermOf(place, addGain);
+      index.forEachTermOf(place, addGain);
       const bonus = touched.has(unit.passage) ? SAME_MESSAGE_BONUS : 1;
       return unit.weight * (bonus * sum.words + unit.context * sum.tokens);
     },
     keep: (place) => {
       const unit = units[place];
       if (unit !== undefined) touched.add(unit.passage);
-      index.eachTermOf(place, count);
+      index.forEachTermOf(place, count);
     },
     cover: (terms) => terms.forEach(count),
   };
@@ -67,7 +67,7 @@ export function isNovel(index: TermIndex, unit: number, covered: ReadonlySet<num
   let words = 0;
   let newWords = 0;
   let hasNewToken = false;
-  index.eachTermOf(unit, (term) => {
+  index.forEachTermOf(unit, (term) => {
     const use = index.tokenUseOf(term);
     const isNew = !covered.has(term);
     if (use !== null) {

@@ -5,12 +5,12 @@ import {
   FILLERS,
   FUNCTION_WORDS,
   NAMING_WORDS,
+  NARRATOR_ADVERBS,
+  NARRATOR_WORDS,
   OTHER_TIME_WORDS,
   OWN_WORDS,
   PAST_WORDS,
   SELF_WORDS,
-  TELLER_ADVERBS,
-  TELLER_WORDS,
   TIME_WORDS,
 } from './word-lists.ts';
 
@@ -28,8 +28,8 @@ export const WORD_FLAG = {
   own: 16,
   count: 32,
   naming: 64,
-  teller: 128,
-  tellerAdverb: 256,
+  narrator: 128,
+  narratorAdverb: 256,
   past: 512,
 } as const;
 
@@ -97,8 +97,8 @@ const WORDS_BY_FLAG: readonly (readonly [number, ReadonlySet<string>])[] = [
   [WORD_FLAG.own, OWN_WORDS],
   [WORD_FLAG.count, COUNT_WORDS],
   [WORD_FLAG.naming, NAMING_WORDS],
-  [WORD_FLAG.teller, TELLER_WORDS],
-  [WORD_FLAG.tellerAdverb, TELLER_ADVERBS],
+  [WORD_FLAG.narrator, NARRATOR_WORDS],
+  [WORD_FLAG.narratorAdverb, NARRATOR_ADVERBS],
   [WORD_FLAG.past, PAST_WORDS],
 ];
 

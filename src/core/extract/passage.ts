@@ -1,6 +1,6 @@
 import type { ConversationMessage } from '../message.ts';
 import { dayOf, labelOf } from './summary-lines.ts';
-import type { Voice } from './terms.ts';
+import type { SpeakerKind } from './terms.ts';
 import { messageText, type Unit, unitsOf } from './units.ts';
 
 /** What somebody said at one time: a message, or a line of an earlier summary. */
@@ -13,7 +13,7 @@ export type Passage = {
   readonly day: string | null;
   readonly speaker: string;
   /** Who speaks where it is prose. */
-  readonly voice: Voice;
+  readonly speakerKind: SpeakerKind;
 };
 
 // A call or a line of a result is less to the point than a sentence of this length: half of it leaves room for another.
@@ -51,7 +51,7 @@ function readPassages(
       units: unitsOf(message, text, { maxToolChars, maxPieceChars }),
       day: dayOf(message.created_at),
       speaker: labelOf(message.role, message.name),
-      voice: message.role === 'user' ? 'user' : 'assistant',
+      speakerKind: message.role === 'user' ? 'user' : 'assistant',
     };
   });
 }

@@ -3,7 +3,7 @@ import { safeCut } from './character.ts';
 import type { Stemmer } from './lexicon.ts';
 import type { Passage } from './passage.ts';
 import { createSelection, type SelectedUnit } from './selection.ts';
-import { asLine, costOf, type Line, parseHeader } from './summary-lines.ts';
+import { costOf, type Line, parseHeader, toLine } from './summary-lines.ts';
 
 export type SelectOptions = {
   /** Of the rendered text, heads and line ends included. */
@@ -20,7 +20,7 @@ export function selectUnits(
   passages: readonly Passage[],
   { budgetChars, stem, earlier = [], onlyNovel = false }: SelectOptions,
 ): readonly SelectedUnit[] {
-  const selection = createSelection(passages, { stem, lineOf: asLine });
+  const selection = createSelection(passages, { stem, lineOf: toLine });
   selection.cover(earlierLines(earlier, passages));
   const selected = selection.choose({ budgetChars, onlyNovel });
   return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
@@ -37,7 +37,7 @@ function firstWords(passages: readonly Passage[], budgetChars: number): readonly
     if (match === null || budgetChars < 1) continue;
     const start = unit?.start ?? match.index;
     const end = unit?.end ?? match.index + match[0].trimEnd().length;
-    const whole = asLine(passage.text.slice(start, end), passage);
+    const whole = toLine(passage.text.slice(start, end), passage);
     const headChars = costOf(whole, null) - 1 - whole.text.length;
     const isHeaded = headChars + MIN_FIRST_CHARS <= budgetChars;
     if (whole.isQuoted && !isHeaded) continue;

@@ -1,11 +1,11 @@
 import { chooseLines } from './choose.ts';
-import { createValue, isNovel } from './gain.ts';
+import { createGainTracker, isNovel } from './gain.ts';
 import type { Stemmer } from './lexicon.ts';
 import type { Passage } from './passage.ts';
 import { isRoleWord, type Line } from './summary-lines.ts';
 import { createTermIndex, type TermIndex } from './terms.ts';
-import { holdsAttachment, type Unit } from './units.ts';
-import { weighContext, weighNews, weighTerms, weighUnit } from './weights.ts';
+import { hasAttachment, type Unit } from './units.ts';
+import { weighContext, weighTalkSentence, weighTerms, weighUnit } from './weights.ts';
 import { isEnglishText } from './word-lists.ts';
 
 /** A chosen unit: `text` is `passage.text.slice(start, end)` of the passage whose message has this id. */
@@ -48,7 +48,7 @@ export function createSelection(
   const index = createTermIndex({ stem, isEnglish, speakers });
   const candidates = addUnits(index, passages);
   const worth = weighTerms(index, { messageCount: passages.length, isEnglish });
-  const value = createValue({ index, worth, units: candidates });
+  const value = createGainTracker({ index, worth, units: candidates });
   const covered = new Set<number>();
   const taken = new Set<number>();
   const lines: (Line | undefined)[] = [];
@@ -110,11 +110,11 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
   let day: string | null = null;
   let ofDay = 0;
   passages.forEach((said, passage) => {
-    const { text, units, speaker, voice } = said;
+    const { text, units, speaker, speakerKind } = said;
     ofDay = said.day === day ? ofDay + 1 : 1;
     ({ day } = said);
     const opensDay = day !== null && ofDay <= OPENING_MESSAGES;
-    const showsSomething = holdsAttachment(text);
+    const showsSomething = hasAttachment(text);
     const isAnswer = asker !== null && asker !== speaker;
     let hasProse = false;
     let asks = false;
@@ -123,20 +123,20 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
       const isQuestion = isProse && endsInQuestion(text, unit.end);
       hasProse ||= isProse;
       asks ||= isQuestion;
-      const unitVoice = isProse ? voice : unit.kind === 'call' ? 'call' : 'result';
-      const traits = index.add(text, unit, { voice: unitVoice, messageIndex: passage });
+      const unitSpeaker = isProse ? speakerKind : unit.kind === 'call' ? 'call' : 'result';
+      const features = index.add(text, unit, { speakerKind: unitSpeaker, messageIndex: passage });
       const weight = weighUnit({
         kind: unit.kind,
-        traits,
-        isRequest: hasTools && unitVoice === 'user',
+        features,
+        isRequest: hasTools && unitSpeaker === 'user',
         isQuestion,
         isAnswer,
       });
       const news =
         isProse && !hasTools
-          ? weighNews({ traits, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
+          ? weighTalkSentence({ features, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
           : 1;
-      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(traits) });
+      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(features) });
     }
     if (hasProse) asker = asks ? speaker : null;
   });

@@ -7,7 +7,7 @@ import { selectUnits } from './select-units.ts';
 import { type Span, splitLong } from './sentence.ts';
 import {
   dayOrder,
-  givesOrders,
+  hasInstructions,
   isRoleWord,
   parseHeader,
   parseLabel,
@@ -69,8 +69,8 @@ export function readBatches(batches: readonly SummaryBatch[]): readonly Passage[
 function readSummary(text: string, id: string): readonly Passage[] {
   const whole = { start: 0, end: text.length };
   const lines = linesOf(text, whole);
-  if (!isOurs(text, lines)) {
-    return [{ id, text, units: proseUnits(text, whole), day: null, speaker: '', voice: 'assistant' }];
+  if (!isOwnSummary(text, lines)) {
+    return [{ id, text, units: proseUnits(text, whole), day: null, speaker: '', speakerKind: 'assistant' }];
   }
   const passages: Passage[] = [];
   let day: string | null = null;
@@ -86,14 +86,14 @@ function readSummary(text: string, id: string): readonly Passage[] {
     const label = parseLabel(line);
     speaker = label?.speaker ?? speaker;
     const span = unquoted(text, { start: start + (label?.textStart ?? 0), end });
-    const voice = speaker === 'user' ? 'user' : 'assistant';
-    passages.push({ id, text, units: lineUnits(text, span, speaker), day, speaker, voice });
+    const speakerKind = speaker === 'user' ? 'user' : 'assistant';
+    passages.push({ id, text, units: lineUnits(text, span, speaker), day, speaker, speakerKind });
   }
   return passages;
 }
 
 /** A summary of ours begins with a day, or with a speaker who is a role or is named again. A model's prose may hold a label anywhere. */
-function isOurs(text: string, lines: readonly Span[]): boolean {
+function isOwnSummary(text: string, lines: readonly Span[]): boolean {
   const [first] = lines;
   if (first === undefined) return false;
   const firstLine = text.slice(first.start, first.end);
@@ -114,5 +114,7 @@ function lineUnits(text: string, span: Span, speaker: string): readonly Unit[] {
 
 function unquoted(text: string, { start, end }: Span): Span {
   const isQuoted = end - start > 2 && text.charAt(start) === '"' && text.charAt(end - 1) === '"';
-  return isQuoted && givesOrders(text.slice(start + 1, end - 1)) ? { start: start + 1, end: end - 1 } : { start, end };
+  return isQuoted && hasInstructions(text.slice(start + 1, end - 1))
+    ? { start: start + 1, end: end - 1 }
+    : { start, end };
 }

@@ -79,7 +79,7 @@ const MAX_LABEL_CHARS = 40;
 const LABEL = /^([\p{L}\p{N}][^:"`{}[\]()<>=/\\*#|]{0,39}): /u;
 
 /** Text that tells a reader what to do instead of telling what was said. It may also be harmless: it is quoted, not removed. */
-const ORDERS: readonly RegExp[] = [
+const INSTRUCTIONS: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,60}\b(?:above|previous|prior|earlier|preceding|instructions?|directives?|prompts?|rules|guidelines|everything)\b/i,
   /\b(?:you are now|act as if|pretend (?:to be|you|that)|from now on,? you|new instructions?|system prompt|developer message|your (?:new |only |real )?(?:task|role|job|instructions?) (?:is|are))\b/i,
   /\b(?:do not|don't|never|stop) (?:summari[sz]e|summari[sz]ing|follow|obey)\b/i,
@@ -87,16 +87,16 @@ const ORDERS: readonly RegExp[] = [
   /<\/?(?:system|instructions?|assistant|user|human|important)\b|\[\/?(?:INST|SYS(?:TEM)?)\]|<\|[a-z_]+\|>|\b(?:system|developer) ?(?:message|override)?:\s/i,
 ];
 
-export function givesOrders(text: string): boolean {
-  return ORDERS.some((pattern) => pattern.test(text));
+export function hasInstructions(text: string): boolean {
+  return INSTRUCTIONS.some((pattern) => pattern.test(text));
 }
 
 /** A unit as a line of the summary, named and quoted where it could be taken for something else. */
-export function asLine(
+export function toLine(
   text: string,
   { day, speaker }: { readonly day: string | null; readonly speaker: string },
 ): Line {
-  const isQuoted = givesOrders(text);
+  const isQuoted = hasInstructions(text);
   const isNamed = isQuoted || LABEL.test(text) || parseHeader(text) !== undefined || text.startsWith('"');
   return {
     text: quoteText(text),

@@ -3,30 +3,30 @@ import { createScanner, type ScanSink } from './scan.ts';
 import type { Span } from './sentence.ts';
 
 /** Who used a token: what it is worth depends on that. */
-export type Voice = 'user' | 'assistant' | 'call' | 'result';
+export type SpeakerKind = 'user' | 'assistant' | 'call' | 'result';
 
-/** How many units of each voice have a token, and in which message it was used last, by anybody and by other than a tool. */
+/** How many units of each speakerKind have a token, and in which message it was used last, by anybody and by other than a tool. */
 export type TokenUse = {
-  readonly counts: Record<Voice, number>;
+  readonly counts: Record<SpeakerKind, number>;
   lastIndex: number;
   lastSpokenIndex: number;
   readonly isSmallNumber: boolean;
 };
 
 /** What a unit's words tell of it, beside its terms. */
-export type UnitTraits = {
-  readonly hasTime: boolean;
+export type UnitFeatures = {
+  readonly mentionsTime: boolean;
   readonly hasName: boolean;
   /** It speaks to the listener and of nobody else. */
-  readonly onlyAddresses: boolean;
-  readonly tellsFailure: boolean;
+  readonly onlyAddressesListener: boolean;
+  readonly mentionsFailure: boolean;
   /** "I went", "we just finished". */
-  readonly tellsOwnPast: boolean;
+  readonly reportsOwnPast: boolean;
   /** "my", "our". */
-  readonly namesOwn: boolean;
+  readonly mentionsOwn: boolean;
   readonly hasCount: boolean;
   /** "called", "named". */
-  readonly givesName: boolean;
+  readonly introducesName: boolean;
   readonly hasToken: boolean;
   readonly contentWords: number;
   /** Content words that stand beside its technical names. */
@@ -35,10 +35,10 @@ export type UnitTraits = {
 
 /** Terms of units: words by their stem, technical tokens by their key; a term counts once a unit. Terms and units are numbered from 0. */
 export type TermIndex = {
-  readonly add: (text: string, span: Span, use: { voice: Voice; messageIndex: number }) => UnitTraits;
+  readonly add: (text: string, span: Span, use: { speakerKind: SpeakerKind; messageIndex: number }) => UnitFeatures;
   /** Terms of other text that some unit has, each once. */
   readonly knownTermsIn: (text: string) => readonly number[];
-  readonly eachTermOf: (unit: number, visit: (term: number) => void) => void;
+  readonly forEachTermOf: (unit: number, visit: (term: number) => void) => void;
   readonly unitCount: () => number;
   readonly termCount: () => number;
   /** In how many units a term stands. */
@@ -62,10 +62,10 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     longestRun: 0,
     hasName: false,
     hasToken: false,
-    isAfterTeller: false,
-    tellsOwnPast: false,
+    isAfterNarrator: false,
+    reportsOwnPast: false,
     unit: 0,
-    voice: 'user' as Voice,
+    speakerKind: 'user' as SpeakerKind,
     messageIndex: 0,
   };
 
@@ -80,9 +80,9 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     const { term, flags } = lexicon.word(written);
     seen.flags |= flags;
     seen.words += 1;
-    if (seen.isAfterTeller && (flags & WORD_FLAG.past) !== 0) seen.tellsOwnPast = true;
-    seen.isAfterTeller =
-      (flags & WORD_FLAG.teller) !== 0 || (seen.isAfterTeller && (flags & WORD_FLAG.tellerAdverb) !== 0);
+    if (seen.isAfterNarrator && (flags & WORD_FLAG.past) !== 0) seen.reportsOwnPast = true;
+    seen.isAfterNarrator =
+      (flags & WORD_FLAG.narrator) !== 0 || (seen.isAfterNarrator && (flags & WORD_FLAG.narratorAdverb) !== 0);
     if (term === IGNORED) return;
     if (isCapitalized && seen.words > 1) seen.hasName = true;
     seen.contentWords += 1;
@@ -93,9 +93,9 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
     seen.hasToken = true;
     if (!note(term)) return;
     const use = (uses[term] ??= newUse(key));
-    use.counts[seen.voice] += 1;
+    use.counts[seen.speakerKind] += 1;
     use.lastIndex = seen.messageIndex;
-    if (seen.voice !== 'result') use.lastSpokenIndex = seen.messageIndex;
+    if (seen.speakerKind !== 'result') use.lastSpokenIndex = seen.messageIndex;
   };
   const sink: ScanSink = {
     word: noteWord,
@@ -108,30 +108,30 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
   };
 
   return {
-    add: (text, span, { voice, messageIndex }) => {
+    add: (text, span, { speakerKind, messageIndex }) => {
       seen.flags = 0;
       seen.words = 0;
       seen.contentWords = 0;
       seen.longestRun = 0;
       seen.hasName = false;
       seen.hasToken = false;
-      seen.isAfterTeller = false;
-      seen.tellsOwnPast = false;
+      seen.isAfterNarrator = false;
+      seen.reportsOwnPast = false;
       seen.unit = starts.length - 1;
-      seen.voice = voice;
+      seen.speakerKind = speakerKind;
       seen.messageIndex = messageIndex;
-      scan(text, span, { sink, escapes: voice === 'call' });
+      scan(text, span, { sink, escapes: speakerKind === 'call' });
       starts.push(terms.length);
       const { flags } = seen;
       return {
-        hasTime: (flags & WORD_FLAG.time) !== 0,
+        mentionsTime: (flags & WORD_FLAG.time) !== 0,
         hasName: seen.hasName,
-        onlyAddresses: (flags & WORD_FLAG.address) !== 0 && (flags & WORD_FLAG.self) === 0,
-        tellsFailure: (flags & WORD_FLAG.failure) !== 0,
-        tellsOwnPast: seen.tellsOwnPast,
-        namesOwn: (flags & WORD_FLAG.own) !== 0,
+        onlyAddressesListener: (flags & WORD_FLAG.address) !== 0 && (flags & WORD_FLAG.self) === 0,
+        mentionsFailure: (flags & WORD_FLAG.failure) !== 0,
+        reportsOwnPast: seen.reportsOwnPast,
+        mentionsOwn: (flags & WORD_FLAG.own) !== 0,
         hasCount: (flags & WORD_FLAG.count) !== 0,
-        givesName: (flags & WORD_FLAG.naming) !== 0,
+        introducesName: (flags & WORD_FLAG.naming) !== 0,
         hasToken: seen.hasToken,
         contentWords: seen.contentWords,
         contextWords: seen.contentWords - seen.longestRun,
@@ -152,7 +152,7 @@ export function createTermIndex(options: LexiconOptions): TermIndex {
       scan(text, { start: 0, end: text.length }, { sink: known, escapes: false });
       return [...found];
     },
-    eachTermOf: (unit, visit) => {
+    forEachTermOf: (unit, visit) => {
       const end = starts[unit + 1] ?? 0;
       for (let i = starts[unit] ?? end; i < end; i += 1) visit(terms[i] ?? 0);
     },

@@ -118,7 +118,7 @@ function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): vo
 }
 
 /** Whether a message's text says that something was sent along with it. */
-export function holdsAttachment(text: string): boolean {
+export function hasAttachment(text: string): boolean {
   return text.includes('[') && ATTACHMENT_HEAD.test(text);
 }
 

@@ -1,4 +1,4 @@
-import type { TermIndex, TokenUse, UnitTraits, Voice } from './terms.ts';
+import type { SpeakerKind, TermIndex, TokenUse, UnitFeatures } from './terms.ts';
 import type { SegmentKind } from './units.ts';
 
 // Found by measuring on chats and coding sessions; around these values the results are flat, so that none of them is critical.
@@ -13,12 +13,12 @@ export const SAME_MESSAGE_BONUS = 1.2;
 const TOKEN_SCALE = 120;
 // 12 and 150 count something more often than they name it.
 const SMALL_NUMBER_WEIGHT = 0.5;
-const VOICE_WEIGHT: Readonly<Record<Voice, number>> = { user: 1, assistant: 0.7, call: 1, result: 0.3 };
+const SPEAKER_WEIGHT: Readonly<Record<SpeakerKind, number>> = { user: 1, assistant: 0.7, call: 1, result: 0.3 };
 const UNIT_WEIGHT = {
   answer: 1.3,
   time: 1.3,
   name: 1.3,
-  onlyAddresses: 0.8,
+  onlyAddressesListener: 0.8,
   phrase: 0.7,
   request: 1.5,
   call: 0.8,
@@ -56,10 +56,10 @@ export function weighTerms(
 function tokenWeight(use: TokenUse, messageCount: number): number {
   const { counts, lastIndex, lastSpokenIndex, isSmallNumber } = use;
   const used =
-    VOICE_WEIGHT.user * Math.log1p(counts.user) +
-    VOICE_WEIGHT.assistant * Math.log1p(counts.assistant) +
-    VOICE_WEIGHT.call * Math.log1p(counts.call) +
-    VOICE_WEIGHT.result * Math.log1p(counts.result);
+    SPEAKER_WEIGHT.user * Math.log1p(counts.user) +
+    SPEAKER_WEIGHT.assistant * Math.log1p(counts.assistant) +
+    SPEAKER_WEIGHT.call * Math.log1p(counts.call) +
+    SPEAKER_WEIGHT.result * Math.log1p(counts.result);
   return (isSmallNumber ? SMALL_NUMBER_WEIGHT : 1) * used * (1 + (lastIndex + 1 + lastSpokenIndex + 1) / messageCount);
 }
 
@@ -67,34 +67,34 @@ type UnitFacts = {
   /** Somebody at work with tools said it: his questions are requests. */
   readonly isRequest: boolean;
   readonly kind: SegmentKind;
-  readonly traits: UnitTraits;
+  readonly features: UnitFeatures;
   readonly isQuestion: boolean;
   /** The message before, by somebody else, asked something. */
   readonly isAnswer: boolean;
 };
 
 /** By what the value of a unit's terms is multiplied. */
-export function weighUnit({ kind, traits, isRequest, isQuestion, isAnswer }: UnitFacts): number {
+export function weighUnit({ kind, features, isRequest, isQuestion, isAnswer }: UnitFacts): number {
   if (kind === 'call') return UNIT_WEIGHT.call;
   if (kind === 'error') return UNIT_WEIGHT.result * UNIT_WEIGHT.failure;
-  if (kind === 'result') return UNIT_WEIGHT.result * (traits.tellsFailure ? UNIT_WEIGHT.failure : 1);
+  if (kind === 'result') return UNIT_WEIGHT.result * (features.mentionsFailure ? UNIT_WEIGHT.failure : 1);
   if (isRequest) return UNIT_WEIGHT.request;
-  if (isQuestion && !traits.hasToken) return UNIT_WEIGHT.pureQuestion;
+  if (isQuestion && !features.hasToken) return UNIT_WEIGHT.pureQuestion;
   let weight = isAnswer ? UNIT_WEIGHT.answer : 1;
-  if (traits.contentWords < PHRASE_WORDS) weight *= UNIT_WEIGHT.phrase;
-  if (traits.hasTime) weight *= UNIT_WEIGHT.time;
-  if (traits.hasName) weight *= UNIT_WEIGHT.name;
-  if (traits.onlyAddresses) weight *= UNIT_WEIGHT.onlyAddresses;
+  if (features.contentWords < PHRASE_WORDS) weight *= UNIT_WEIGHT.phrase;
+  if (features.mentionsTime) weight *= UNIT_WEIGHT.time;
+  if (features.hasName) weight *= UNIT_WEIGHT.name;
+  if (features.onlyAddressesListener) weight *= UNIT_WEIGHT.onlyAddressesListener;
   return weight;
 }
 
 /** A token alone tells little: it pays in full beside three words that say what it is about. */
-export function weighContext({ contextWords }: UnitTraits): number {
+export function weighContext({ contextWords }: UnitFeatures): number {
   return contextWords >= 3 ? 1 : contextWords === 2 ? 0.75 : 0.5;
 }
 
-type NewsFacts = {
-  readonly traits: UnitTraits;
+type TalkSentence = {
+  readonly features: UnitFeatures;
   readonly sentence: string;
   /** Its message is one of the first of a day: what is new comes first, and farewells last. */
   readonly opensDay: boolean;
@@ -103,7 +103,7 @@ type NewsFacts = {
 };
 
 // Each says little; together they tell what people will ask about later from talk that passes the time.
-const NEWS_WEIGHT = {
+const TALK_WEIGHT = {
   ownPast: 1.15,
   own: 1.1,
   count: 1.15,
@@ -118,15 +118,15 @@ const QUOTATION = /["“„«「『《][\p{L}\p{N}][^"“”„«»「」『』�
 const LIST = /, [\p{L}\p{N}_-]+,? and [\p{L}\p{N}]/u;
 
 /** By what a sentence of a talk is multiplied: more where it tells what its speaker did, has, or shows. 1 where it does none of it. */
-export function weighNews({ traits, sentence, opensDay, showsSomething }: NewsFacts): number {
+export function weighTalkSentence({ features, sentence, opensDay, showsSomething }: TalkSentence): number {
   let weight = 1;
-  if (traits.tellsOwnPast) weight *= NEWS_WEIGHT.ownPast;
-  if (traits.namesOwn) weight *= NEWS_WEIGHT.own;
-  if (traits.hasCount) weight *= NEWS_WEIGHT.count;
-  if (traits.givesName) weight *= NEWS_WEIGHT.namesIt;
-  if (QUOTATION.test(sentence)) weight *= NEWS_WEIGHT.namesIt;
-  if (LIST.test(sentence)) weight *= NEWS_WEIGHT.list;
-  if (opensDay) weight *= NEWS_WEIGHT.opensDay;
-  if (showsSomething) weight *= NEWS_WEIGHT.showsSomething;
+  if (features.reportsOwnPast) weight *= TALK_WEIGHT.ownPast;
+  if (features.mentionsOwn) weight *= TALK_WEIGHT.own;
+  if (features.hasCount) weight *= TALK_WEIGHT.count;
+  if (features.introducesName) weight *= TALK_WEIGHT.namesIt;
+  if (QUOTATION.test(sentence)) weight *= TALK_WEIGHT.namesIt;
+  if (LIST.test(sentence)) weight *= TALK_WEIGHT.list;
+  if (opensDay) weight *= TALK_WEIGHT.opensDay;
+  if (showsSomething) weight *= TALK_WEIGHT.showsSomething;
   return weight;
 }

@@ -37,10 +37,10 @@ export const ADDRESS_WORDS = wordSet('you your yours yourself yourselves');
 export const OWN_WORDS = wordSet('my our');
 
 /** Who tells of himself. */
-export const TELLER_WORDS = wordSet('i we');
+export const NARRATOR_WORDS = wordSet('i we');
 
 /** What may stand between him and what he did. */
-export const TELLER_ADVERBS = wordSet('just also even finally recently once already never then');
+export const NARRATOR_ADVERBS = wordSet('just also even finally recently once already never then');
 
 /** Past forms that do not end in -ed. */
 export const PAST_WORDS =

@@ -7,7 +7,7 @@ import type { Step, Turn } from './turns.ts';
 type ResultStep = Extract<Step, { readonly kind: 'result' }>;
 
 /** A call, what it did, and what came of it. */
-export type DoneCall = {
+export type CompletedCall = {
   readonly callId: string;
   readonly name: string;
   readonly messageIds: readonly string[];
@@ -23,11 +23,11 @@ export type DoneCall = {
 const MAX_ANSWER_CHARS = 4_000;
 
 /** The calls of all turns in order, each with its result. */
-export function readCalls(turns: readonly Turn[]): readonly DoneCall[] {
+export function readCalls(turns: readonly Turn[]): readonly CompletedCall[] {
   const results = new Map<string, ResultStep>();
   for (const { steps } of turns) for (const step of steps) if (step.kind === 'result') results.set(step.callId, step);
   return turns.flatMap((turn) =>
-    turn.steps.flatMap((step): readonly DoneCall[] => {
+    turn.steps.flatMap((step): readonly CompletedCall[] => {
       if (step.kind !== 'call') return [];
       const result = results.get(step.callId);
       const answer = result === undefined ? null : readableText(result.text, MAX_ANSWER_CHARS);
@@ -58,9 +58,9 @@ type Outcome = {
 };
 
 /** Commands whose exit code 1 is an answer: nothing was found, or the two differ. */
-const ASKING = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
+const EXIT_1_IS_AN_ANSWER = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
 const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
-const DIFFING = /^(?:diff|cmp|git diff)\s/;
+const IS_DIFF = /^(?:diff|cmp|git diff)\s/;
 /** A person or the client stopped it, so that nothing is known of how it would have ended. */
 const STOPPED =
   /^(?:command |request |tool call |operation )?(?:aborted|interrupted|cancell?ed)(?: by (?:the )?user)?\.?$/i;
@@ -74,7 +74,7 @@ function hasFailed({ command, answer, exitCode, isError }: Outcome): boolean {
     .replace(QUOTED_WORD, 'x')
     .split(/\|\||&&|[|;]/);
   const last = parts.at(-1)?.trim() ?? '';
-  const isAnswer = DIFFING.test(last) ? parts.length === 1 : ASKING.test(last) && lines.length === 0;
+  const isAnswer = IS_DIFF.test(last) ? parts.length === 1 : EXIT_1_IS_AN_ANSWER.test(last) && lines.length === 0;
   return !isAnswer || lines.some((line) => FAILURE_TO_RUN.test(line));
 }
 
@@ -84,7 +84,7 @@ const FAILURE_TO_RUN =
 
 const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
-const TELLING =
+const OUTCOME =
   /\b(?:\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|files? changed|problems?|vulnerabilities)|error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|timed? ?out|passed|success(?:ful(?:ly)?)?|succeeded|created|pushed|merged|deployed|published|installed|built|done)\b|^(?:ok|PASS|FAIL)\b/i;
 /** A total says more than the last of the lines that it counts. */
 const TOTAL =
@@ -94,10 +94,10 @@ const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
 /** `$ npm test → exit 1: 2 failed`. */
-export function commandLine({ call, answer, exitCode, hasFailed }: DoneCall): string {
+export function commandLine({ call, answer, exitCode, hasFailed }: CompletedCall): string {
   const command = cutAtBlank(firstLine(call.command ?? ''), MAX_COMMAND_CHARS);
-  const tells = answer !== null && (hasFailed || isDeed(call.command ?? ''));
-  const key = tells ? tellingLine(answer, hasFailed) : null;
+  const showsOutcome = answer !== null && (hasFailed || hasEffect(call.command ?? ''));
+  const key = showsOutcome ? outcomeLine(answer, hasFailed) : null;
   const state = exitCode !== null && exitCode !== 0 ? `exit ${exitCode}` : hasFailed ? 'failed' : null;
   const outcome = [state, key].filter((part) => part !== null).join(': ');
   return outcome === '' ? `$ ${command}` : `$ ${command} → ${outcome}`;
@@ -109,9 +109,9 @@ function firstLine(command: string): string {
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
 }
 
-function tellingLine(answer: string, hasFailed: boolean): string | null {
+function outcomeLine(answer: string, hasFailed: boolean): string | null {
   const lines = readableLines(answer);
-  const patterns = hasFailed ? [FAILED_TOTAL, FAILING] : [TOTAL, TELLING];
+  const patterns = hasFailed ? [FAILED_TOTAL, FAILING] : [TOTAL, OUTCOME];
   const line =
     patterns.map((pattern) => lines.findLast((each) => pattern.test(each))).find((each) => each !== undefined) ??
     (hasFailed || lines.length <= 2 ? lines.at(-1) : undefined);
@@ -137,13 +137,13 @@ function readableLines(answer: string): readonly string[] {
   });
 }
 
-const LOOKING =
+const READ_ONLY =
   /^(?:ls|cat|head|tail|grep|rg|ag|fd|find|sed -n|awk|wc|pwd|which|echo|tree|stat|file|sleep|cd|jq|env|type|man|nl|less|printf|date|git (?:status|log|diff|show|branch|ls-files|ls-tree|blame|rev-parse|remote|grep|cat-file|fetch|stash list))\b/;
 
 /** The head of a loop: what it repeats comes after it. */
 const LOOP = /^(?:for|while|if)\b[^;]*;\s*(?:do|then)\s+/;
 
 /** Whether a command does or checks something, and does not only look. */
-export function isDeed(command: string): boolean {
-  return !LOOKING.test(firstLine(command).replace(LOOP, ''));
+export function hasEffect(command: string): boolean {
+  return !READ_ONLY.test(firstLine(command).replace(LOOP, ''));
 }

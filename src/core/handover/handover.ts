@@ -73,11 +73,11 @@ export function writeHandover(
     const units = selectUnits(readMessages(messages, maxChars), { budgetChars: maxChars, stem, earlier });
     return { kind, text: renderLines(units.map(({ line }) => line)), sections: [] };
   }
-  const reading = readConversation(messages);
-  const calls = readCalls(reading.turns);
+  const conversation = readConversation(messages);
+  const calls = readCalls(conversation.turns);
   const shares = SHARES[kind];
   const maxToolChars = toolChars(calls.length * 2, maxChars);
-  const selection = createSelection(readPassages(reading, { calls, maxToolChars }), {
+  const selection = createSelection(readPassages(conversation, { calls, maxToolChars }), {
     stem,
     lineOf: (text, { day }) => ({
       text: `- ${withoutHeadingMarks(text.replace(LIST_MARK, '')).replace(/\s+/g, ' ')}`,
@@ -102,9 +102,9 @@ export function writeHandover(
     (worthOf?: ChooseOptions['worthOf']) =>
     (budgetChars: number): readonly HandoverLine[] =>
       asLines(selection.choose({ budgetChars, onlyNovel: true, ...(worthOf === undefined ? {} : { worthOf }) }));
-  add(HEADINGS.summary, shares.summary, (room) => summaryLines(reading.summaries, room));
-  add(HEADINGS.requests, shares.requests, (room) => writeRequestLines(reading.turns, room));
-  add(HEADINGS.state, shares.state, (room) => writeStateLines({ reading, calls }, room));
+  add(HEADINGS.summary, shares.summary, (room) => summaryLines(conversation.summaries, room));
+  add(HEADINGS.requests, shares.requests, (room) => writeRequestLines(conversation.turns, room));
+  add(HEADINGS.state, shares.state, (room) => writeStateLines({ conversation, calls }, room));
   const findingsAt = sections.length;
   add(HEADINGS.files, shares.files, (room) => writeFileLines(calls, room));
   add(HEADINGS.commands, shares.commands, (room) => writeCommandLines(calls, room));

@@ -1,9 +1,9 @@
 import type { Passage } from '../extract/passage.ts';
 import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
-import type { DoneCall } from './calls.ts';
-import { isHarnessLine, isNoise, readableLine, readableText } from './tool-result.ts';
-import type { Reading, Step, Turn } from './turns.ts';
+import type { CompletedCall } from './calls.ts';
+import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
+import type { Conversation, Step, Turn } from './turns.ts';
 
 const MAX_LINE_CHARS = 160;
 const MAX_JOINED_CALL_CHARS = 120;
@@ -12,8 +12,8 @@ const MAX_PROSE_CHARS = 200_000;
 
 /** Everything that was said, called and answered, in lines that a person can read; `day` says during which request. */
 export function readPassages(
-  { turns }: Reading,
-  { calls, maxToolChars }: { readonly calls: readonly DoneCall[]; readonly maxToolChars: number },
+  { turns }: Conversation,
+  { calls, maxToolChars }: { readonly calls: readonly CompletedCall[]; readonly maxToolChars: number },
 ): readonly Passage[] {
   const callOf = new Map(calls.map((done) => [done.callId, done]));
   return turns.flatMap((turn) => {
@@ -30,14 +30,14 @@ function headOf({ request, number }: Turn): string {
   return request === null ? 'before the first request' : `request ${number}`;
 }
 
-type Piece = Pick<Passage, 'text' | 'units' | 'voice'>;
+type Piece = Pick<Passage, 'text' | 'units' | 'speakerKind'>;
 
-function pieceOf(step: Step, callOf: ReadonlyMap<string, DoneCall>, maxToolChars: number): Piece | null {
+function pieceOf(step: Step, callOf: ReadonlyMap<string, CompletedCall>, maxToolChars: number): Piece | null {
   switch (step.kind) {
     case 'said':
-      return { ...proseOf(step.text), voice: 'assistant' };
+      return { ...proseOf(step.text), speakerKind: 'assistant' };
     case 'request':
-      return { ...proseOf(step.text), voice: 'user' };
+      return { ...proseOf(step.text), speakerKind: 'user' };
     case 'call': {
       const done = callOf.get(step.callId);
       const text = done === undefined ? '' : textOf(done);
@@ -52,7 +52,7 @@ function pieceOf(step: Step, callOf: ReadonlyMap<string, DoneCall>, maxToolChars
   }
 }
 
-function textOf({ name, call }: DoneCall): string {
+function textOf({ name, call }: CompletedCall): string {
   const about = call.about.join(' ');
   if (call.command !== null) return about === '' ? call.command : `${call.command} # ${about}`;
   return [`${name} ${about}`, ...call.texts].join('\n');
@@ -77,7 +77,7 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
       continue;
     }
     if (isFenced) {
-      if (tellingLine(written) !== '') pushPieces(units, text, line, 'result');
+      if (readableOrBlank(written) !== '') pushPieces(units, text, line, 'result');
       continue;
     }
     const sentences = LIST_LINE.test(written) ? [line] : splitSentences(text, line);
@@ -93,17 +93,17 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
 /** The lines that can be read, without their numbers; an empty line stands where others were left out. */
 function linesIn(text: string, kind: SegmentKind): Piece {
   const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
-  const readable = lines.map(tellingLine);
+  const readable = lines.map(readableOrBlank);
   const clean = readable.join('\n');
   const units: Unit[] = [];
   for (const line of linesOf(clean, { start: 0, end: clean.length })) pushPieces(units, clean, line, kind);
   const maxChars = kind === 'call' ? MAX_JOINED_CALL_CHARS : MAX_JOINED_RESULT_CHARS;
-  return { text: clean, units: joined(clean, units, maxChars), voice: 'assistant' };
+  return { text: clean, units: joined(clean, units, maxChars), speakerKind: 'assistant' };
 }
 
-function tellingLine(line: string): string {
+function readableOrBlank(line: string): string {
   const readable = readableLine(line) ?? '';
-  return isHarnessLine(readable) || isNoise(readable) ? '' : readable;
+  return isClientLine(readable) || isNoise(readable) ? '' : readable;
 }
 
 /** A line that ends a sentence, opens a list or is a heading. */

@@ -1,6 +1,6 @@
 import { excerptOf, openingOf } from './excerpt.ts';
 import { type HandoverLine, quoted, quotedExactly } from './line.ts';
-import type { Request, Said, Turn } from './turns.ts';
+import type { AssistantText, Request, Turn } from './turns.ts';
 
 // The first request says what the work is about, the newest what is wanted now.
 const EDGE_CHARS = 2_000;
@@ -104,7 +104,7 @@ function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number
 
 const ENDING_MARK = '   → ';
 
-function endingLine(said: Said, maxChars: number): HandoverLine {
+function endingLine(said: AssistantText, maxChars: number): HandoverLine {
   const roomChars = maxChars - ENDING_MARK.length;
   const opening = openingOf(said.text, Math.min(FIRST_SENTENCE_CHARS, roomChars));
   const excerpt = excerptOf(said.text, {

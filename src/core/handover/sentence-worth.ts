@@ -16,8 +16,8 @@ const ANNOUNCEMENT =
   /^(?:(?:now|ok|okay|great|perfect|good|excellent|alright|right|next|first|then|and|so)[,!.]?\s+)*(?:let me|let['’]s|i['’]ll|i will|i am going to|i['’]m going to|i need to|i should|now i|i can now|checking|looking|reading|running|ich werde|ich schaue|lass mich|je vais|laisse-moi|voy a|déjame|vou)\b|^(?:让我|讓我|我来|我來|我将|我將|现在我|まず)/i;
 
 /** How much a sentence of the assistant tells of a cause, a decision or a way that did not work; 0: it is none of its sentences. */
-export function worthOfFinding(text: string, { kind }: Unit, { voice, day }: Passage): number {
-  if (kind !== 'prose' || voice !== 'assistant') return 0;
+export function worthOfFinding(text: string, { kind }: Unit, { speakerKind, day }: Passage): number {
+  if (kind !== 'prose' || speakerKind !== 'assistant') return 0;
   if (wordsIn(text) < 5 || (day ?? '') === '') return 0;
   if (isAnnouncement(text)) return 0;
   return CAUSE.test(text) ? 1.8 : 1;

@@ -115,7 +115,7 @@ const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:co
 const STATUS_LINE = /^<.*>$|\bexit(?:ed)?\b.{0,30}\b(?:code|status)\b/i;
 
 export function isStatusLine(line: string): boolean {
-  return STATUS_LINE.test(line) || isHarnessLine(line);
+  return STATUS_LINE.test(line) || isClientLine(line);
 }
 
 const EXIT_CODE_REACH = 600;
@@ -142,7 +142,7 @@ function withoutReminders(text: string): string {
   return [...before, tail.replace(UNCLOSED, '')].join('\n');
 }
 
-const HARNESS_LINES: readonly RegExp[] = [
+const CLIENT_LINES: readonly RegExp[] = [
   // Claude Code
   /^agent_?id: /i,
   /\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:/i,
@@ -157,8 +157,8 @@ const HARNESS_LINES: readonly RegExp[] = [
 ];
 
 /** A line that a client wrote about a call, such as its id or how long it took; it says nothing of the work. */
-export function isHarnessLine(line: string): boolean {
-  return HARNESS_LINES.some((pattern) => pattern.test(line));
+export function isClientLine(line: string): boolean {
+  return CLIENT_LINES.some((pattern) => pattern.test(line));
 }
 
 const NOISE: readonly RegExp[] = [

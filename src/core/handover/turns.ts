@@ -4,7 +4,7 @@ import { isProducerSummary } from './producer-summary.ts';
 import { isAnnouncement } from './sentence-worth.ts';
 
 export type Request = Extract<Step, { readonly kind: 'request' }>;
-export type Said = Extract<Step, { readonly kind: 'said' }>;
+export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
 
 /** The words that a result gives to the user: on refusing a call, or as answers to what the model asked. */
 type Reply = { readonly kind: 'refusal' | 'answers'; readonly messageId: string; readonly text: string };
@@ -24,18 +24,18 @@ export type Turn = {
    */
   readonly replies: readonly Reply[];
   /** The assistant's last words in it. */
-  readonly ending: Said | null;
+  readonly ending: AssistantText | null;
   /** Where those only say what comes next: its last words before them that say more. */
-  readonly outcome: Said | null;
+  readonly outcome: AssistantText | null;
 };
 
 /** A conversation as requests and what was done about each. */
-export type Reading = {
+export type Conversation = {
   readonly turns: readonly Turn[];
   readonly summaries: readonly Extract<Step, { readonly kind: 'summary' }>[];
 };
 
-export function readConversation(messages: readonly ConversationMessage[]): Reading {
+export function readConversation(messages: readonly ConversationMessage[]): Conversation {
   const dayByMessage = new Map(messages.map(({ id, created_at: at }) => [id, dayOf(at)]));
   const steps = readSteps(messages).filter((step) => step.kind !== 'said' || !isEmptyWord(step.text));
   const groups: Step[][] = [];
@@ -74,19 +74,19 @@ function isEmptyWord(text: string): boolean {
 }
 
 /** Its last words, or where those only announce what never came, its last words before them that say more. */
-function endingOf(said: readonly Said[]): Said | null {
+function endingOf(said: readonly AssistantText[]): AssistantText | null {
   const last = said.at(-1) ?? null;
   return last !== null && isAnnouncement(last.text.trim()) ? (said.findLast(saysMore) ?? last) : last;
 }
 
 const MIN_OUTCOME_CHARS = 80;
 
-function outcomeOf(said: readonly Said[], ending: Said | null): Said | null {
+function outcomeOf(said: readonly AssistantText[], ending: AssistantText | null): AssistantText | null {
   if (ending === null || saysMore(ending)) return null;
   return said.findLast(saysMore) ?? null;
 }
 
-function saysMore({ text }: Said): boolean {
+function saysMore({ text }: AssistantText): boolean {
   return text.length >= MIN_OUTCOME_CHARS && !isAnnouncement(text.trim().split(/\n/).at(-1) ?? '');
 }
 

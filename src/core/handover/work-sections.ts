@@ -1,27 +1,27 @@
-import { commandLine, type DoneCall, errorLines, isDeed } from './calls.ts';
+import { commandLine, type CompletedCall, errorLines, hasEffect } from './calls.ts';
 import { cutAtBlank, excerptOf } from './excerpt.ts';
 import { charsOf, type HandoverLine, quoted } from './line.ts';
-import type { Reading } from './turns.ts';
+import type { Conversation } from './turns.ts';
 
 const MAX_TASKS = 30;
 const MAX_TASK_CHARS = 160;
 const MAX_STATUS_CHARS = 30;
 const MAX_ERROR_LINES = 6;
 /** What was looked at last shows what was in progress; more of it says little. */
-const MAX_LOOKS = 4;
-const MAX_SAID_CHARS = 280;
+const MAX_READS = 4;
+const MAX_TEXT_CHARS = 280;
 const TASKS_SHARE = 0.4;
 const FAILURE_SHARE = 0.3;
 
 /** Open tasks, the failure that nobody has mended, the last steps, and the question that waits. */
 export function writeStateLines(
-  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  { conversation, calls }: { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] },
   maxChars: number,
 ): readonly HandoverLine[] {
   const tasks = within(taskLines(calls), maxChars * TASKS_SHARE);
   const failure = within(failureLines(calls), maxChars * FAILURE_SHARE);
   const used = [...tasks, ...failure].reduce((sum, line) => sum + charsOf(line), 0);
-  return [...tasks, ...failure, ...stepLines({ reading, calls }, maxChars - used)];
+  return [...tasks, ...failure, ...stepLines({ conversation, calls }, maxChars - used)];
 }
 
 function within(lines: readonly HandoverLine[], maxChars: number): readonly HandoverLine[] {
@@ -31,7 +31,7 @@ function within(lines: readonly HandoverLine[], maxChars: number): readonly Hand
   return fit < 0 ? lines : fit < 2 ? [] : lines.slice(0, fit);
 }
 
-function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+function taskLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const last = calls.findLast(({ call }) => call.tasks !== null && call.tasks.length > 0);
   if (last === undefined) return [];
   const tasks = last.call.tasks ?? [];
@@ -52,7 +52,7 @@ function taskLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
   ];
 }
 
-function failureLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
+function failureLines(calls: readonly CompletedCall[]): readonly HandoverLine[] {
   const commands = calls.filter(({ call }) => call.command !== null);
   const last = commands.findLast(({ hasFailed }) => hasFailed);
   if (last === undefined) return [];
@@ -69,15 +69,15 @@ function failureLines(calls: readonly DoneCall[]): readonly HandoverLine[] {
   ];
 }
 
-function keyOf({ call }: DoneCall): string {
+function keyOf({ call }: CompletedCall): string {
   return (call.command ?? '').split(/\s+/).slice(0, 2).join(' ');
 }
 
 function stepLines(
-  { reading, calls }: { readonly reading: Reading; readonly calls: readonly DoneCall[] },
+  { conversation, calls }: { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] },
   maxChars: number,
 ): readonly HandoverLine[] {
-  const turn = reading.turns.at(-1);
+  const turn = conversation.turns.at(-1);
   if (turn === undefined) return [];
   const head: HandoverLine = { text: 'Last steps:', messageIds: [] };
   const doneOf = new Map(calls.map((done) => [done.callId, done]));
@@ -85,22 +85,22 @@ function stepLines(
   const lines: HandoverLine[] = [];
   const seen = new Set<string>();
   const writtenLater = new Set<string>();
-  let looks = 0;
+  let reads = 0;
   for (const step of turn.steps.toReversed()) {
     const done = step.kind === 'call' ? doneOf.get(step.callId) : undefined;
     const text =
       step.kind === 'said' && step !== turn.ending
-        ? excerptOf(step.text, { maxChars: MAX_SAID_CHARS, skipsCode: true })
+        ? excerptOf(step.text, { maxChars: MAX_TEXT_CHARS, skipsCode: true })
         : done === undefined
           ? null
-          : deedLine(done);
+          : stepLine(done);
     if (text === null || text === '' || seen.has(text)) continue;
     // A later try succeeded.
     if (done?.hasFailed === true && done.call.written.some((path) => writtenLater.has(path))) continue;
     if (done?.hasFailed === false) for (const path of done.call.written) writtenLater.add(path);
-    if (done !== undefined && !isOfNote(done)) {
-      looks += 1;
-      if (looks > MAX_LOOKS) continue;
+    if (done !== undefined && !isNotable(done)) {
+      reads += 1;
+      if (reads > MAX_READS) continue;
     }
     seen.add(text);
     const line = { text: `- ${quoted(text)}`, messageIds: done?.messageIds ?? [step.messageId] };
@@ -108,17 +108,17 @@ function stepLines(
     left -= charsOf(line);
     lines.unshift(line);
   }
-  const question = waitingQuestion(reading);
+  const question = waitingQuestion(conversation);
   const asked = question !== null && charsOf(question) <= left ? [question] : [];
   return lines.length === 0 ? asked : [head, ...lines, ...asked];
 }
 
 /** It did something, or failed. */
-function isOfNote({ call, hasFailed }: DoneCall): boolean {
-  return hasFailed || call.written.length > 0 || (call.command !== null && isDeed(call.command));
+function isNotable({ call, hasFailed }: CompletedCall): boolean {
+  return hasFailed || call.written.length > 0 || (call.command !== null && hasEffect(call.command));
 }
 
-function deedLine(done: DoneCall): string | null {
+function stepLine(done: CompletedCall): string | null {
   if (done.call.command !== null) return commandLine(done);
   if (done.call.written.length > 0)
     return `${done.hasFailed ? 'failed to write' : 'wrote'} ${done.call.written.join(', ')}`;
@@ -128,7 +128,7 @@ function deedLine(done: DoneCall): string | null {
 
 const QUESTION = /[?？؟]["'”’)\]*_]*$/;
 
-function waitingQuestion({ turns }: Reading): HandoverLine | null {
+function waitingQuestion({ turns }: Conversation): HandoverLine | null {
   const ending = turns.at(-1)?.ending;
   const last = ending?.text.trimEnd().split(/\n+/).at(-1)?.trim() ?? '';
   if (ending === undefined || ending === null || !QUESTION.test(last)) return null;
@@ -136,7 +136,7 @@ function waitingQuestion({ turns }: Reading): HandoverLine | null {
 }
 
 /** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
-export function writeFileLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+export function writeFileLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
   const files = new Map<string, string[]>();
   for (const { call, messageIds } of calls) {
     for (const path of call.written) {
@@ -168,11 +168,11 @@ function sharedFolder(paths: readonly string[]): string {
 }
 
 /** Commands that did or checked something, each once with its latest result, in order. */
-export function writeCommandLines(calls: readonly DoneCall[], maxChars: number): readonly HandoverLine[] {
+export function writeCommandLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
   const latest = new Map<string, HandoverLine>();
   for (const done of calls) {
     const { command } = done.call;
-    if (command === null || !isDeed(command)) continue;
+    if (command === null || !hasEffect(command)) continue;
     const key = command.split('\n')[0]?.slice(0, 60) ?? '';
     latest.delete(key);
     latest.set(key, { text: `- ${quoted(commandLine(done))}`, messageIds: done.messageIds });

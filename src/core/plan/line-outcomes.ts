@@ -68,9 +68,9 @@ export function planLines(
 }
 
 /** The lines of what a conversation's producer will still send, without looking at the rest of the file. */
-export function keptSaid({ view, plan }: PlannedConversation, isChain: boolean): ReadonlySet<number> {
+export function keptMessageLines({ view, plan }: PlannedConversation, isChain: boolean): ReadonlySet<number> {
   const stays = (index: number): boolean =>
-    plan === null || index >= plan.boundary || (!isChain && plan.survivors.has(index));
+    plan === null || index >= plan.boundary || (!isChain && plan.retained.has(index));
   const messages = view.messages.filter((_, index) => stays(index));
   return new Set([...view.instructions, ...messages].map(({ line }) => line));
 }
@@ -88,7 +88,7 @@ function setMessages(
 ): void {
   for (let index = 0; index < plan.boundary; index += 1) {
     const line = view.messages[index]?.line ?? 0;
-    if (!plan.survivors.has(index)) set(line, { kind: 'summarized', conversation, index });
+    if (!plan.retained.has(index)) set(line, { kind: 'summarized', conversation, index });
     else if (isChain) set(line, { kind: 'survived', conversation });
   }
 }
@@ -152,7 +152,7 @@ function insertionLine(
   plan: Extract<ConversationPlan, { kind: 'compact' }>,
   isChain: boolean,
 ): number {
-  const stays = (index: number): boolean => index >= plan.boundary || (!isChain && plan.survivors.has(index));
+  const stays = (index: number): boolean => index >= plan.boundary || (!isChain && plan.retained.has(index));
   const inFile = view.messages.filter((message) => message.carriedLineId === undefined);
   const firstSaid = Math.min(view.prior?.line ?? Number.POSITIVE_INFINITY, inFile[0]?.line ?? Number.POSITIVE_INFINITY);
   const later = view.instructions.find((entry) => entry.line > firstSaid)?.line ?? Number.POSITIVE_INFINITY;

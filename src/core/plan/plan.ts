@@ -3,7 +3,7 @@ import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
 import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
-import { chooseSurvivors, type ClipEstimate, groupCandidates } from './survivors.ts';
+import { chooseRetained, type ClipEstimate, groupCandidates } from './retained.ts';
 import { type ConversationView, groupFactsOf, type PlanMessage, tokensOf } from './view.ts';
 
 export type PlanSettings = {
@@ -35,7 +35,7 @@ export type ConversationPlan =
       /** Index of the first message of the recent part. */
       readonly boundary: number;
       /** Older messages that stay word for word. */
-      readonly survivors: ReadonlySet<number>;
+      readonly retained: ReadonlySet<number>;
       /** What goes, least important first; inside a chunk in the order in which it was said (C1). */
       readonly chunks: readonly (readonly number[])[];
       readonly notes: readonly string[];
@@ -63,21 +63,21 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   const score = (index: number): number =>
     messages[index]?.hidesBefore === true ? Number.NEGATIVE_INFINITY : (scores[index] ?? 0);
   const candidates = groupCandidates(groups, end, { score, tokens, isFixed, isRequest });
-  const survivors = chooseSurvivors({
+  const retained = chooseRetained({
     candidates,
     fixedTokens: sumTokens(view.instructions) + sumTokens(messages.slice(end)),
     unchangedTokens: tokensOf(view),
     targetTokens,
     clipTokens: settings.clipTokens,
   });
-  const going = scores.keys().filter((index) => !survivors.has(index));
+  const going = scores.keys().filter((index) => !retained.has(index));
   const chunks = chunkIndices([...going], { messages, scores, settings });
   if (chunks.length === 0)
     return { kind: 'skip', reason: 'too-short', detail: 'only the latest prompt is older than the recent messages' };
   return {
     kind: 'compact',
     boundary: end,
-    survivors,
+    retained,
     chunks,
     notes: boundary.note === null ? [] : [boundary.note],
     heldBy: boundary.heldBy,
@@ -132,12 +132,12 @@ function sumTokens(messages: readonly PlanMessage[]): number {
 /** By how much a result is larger than its target, and the largest part of it that nothing may shorten; null: it fits. */
 export function describeMissedTarget(
   { messages, instructions }: ConversationView,
-  { boundary, survivors, heldBy }: Extract<ConversationPlan, { kind: 'compact' }>,
+  { boundary, retained, heldBy }: Extract<ConversationPlan, { kind: 'compact' }>,
   { tokensAfter, targetTokens }: { readonly tokensAfter: number; readonly targetTokens: number | null },
 ): string | null {
   if (targetTokens === null || tokensAfter <= targetTokens) return null;
   const recent = messages.slice(boundary);
-  const older = [...survivors].flatMap((index) => messages[index] ?? []);
+  const older = [...retained].flatMap((index) => messages[index] ?? []);
   const reason = heldBy === null ? '' : `, because ${heldBy}`;
   const parts = [
     { what: `the last ${recent.length} messages, which stay${reason}, have`, tokens: sumTokens(recent) },

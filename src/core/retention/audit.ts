@@ -24,7 +24,7 @@ type AuditInput = {
 /** Measures what a summary lost. Same input, same result; time grows with the text. */
 export function auditRetention({ summary, messages, previousSummary = null }: AuditInput): Retention {
   const facts = findFacts(messages);
-  const said = readSaid(previousSummary === null ? [summary] : [previousSummary, summary]);
+  const said = readSummaries(previousSummary === null ? [summary] : [previousSummary, summary]);
   const lost = facts.filter((fact) => !said.has(fact));
   const kept = facts.length - lost.length;
   return {
@@ -36,7 +36,7 @@ export function auditRetention({ summary, messages, previousSummary = null }: Au
 }
 
 /** What texts say, to be asked whether a fact stands in them. */
-type Said = { readonly has: (fact: KeyedFact) => boolean };
+type SummaryFacts = { readonly has: (fact: KeyedFact) => boolean };
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
@@ -44,7 +44,7 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
  * Reads summaries. A name is kept where it stands in any form (a path by its end, a commit by its first digits, a quantity without its commas); a sentence where
  * all its words but the function words stand in one sentence.
  */
-function readSaid(texts: readonly string[]): Said {
+function readSummaries(texts: readonly string[]): SummaryFacts {
   const keys = new Set<string>();
   const fileNames = new Set<string>();
   const sentencesOf = new Map<string, number[]>();

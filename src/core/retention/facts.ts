@@ -133,7 +133,7 @@ function plainNumber(text: string): string {
 
 const WORD = /[\p{L}\p{N}_]+/gu;
 // What turns a sentence into its opposite is no filler.
-const TELLING: ReadonlySet<string> = new Set(['not', 'no', 'must', 'only', 'before', 'after', 'without']);
+const NEGATION_AND_ORDER: ReadonlySet<string> = new Set(['not', 'no', 'must', 'only', 'before', 'after', 'without']);
 
 /** The words that a sentence is known by, whatever its quotes, case and punctuation; "don't" is "not". */
 export function keyWords(text: string): readonly string[] {
@@ -141,7 +141,7 @@ export function keyWords(text: string): readonly string[] {
     .replace(/can['’]t\b/g, 'not')
     .replace(/n['’]t\b/g, ' not')
     .replace(/\bcannot\b/g, 'not');
-  return (plain.match(WORD) ?? []).filter((word) => TELLING.has(word) || !FUNCTION_WORDS.has(word));
+  return (plain.match(WORD) ?? []).filter((word) => NEGATION_AND_ORDER.has(word) || !FUNCTION_WORDS.has(word));
 }
 
 export function sentenceKey(text: string): string {

@@ -1,4 +1,4 @@
-import { givesOrders } from '../extract/summary-lines.ts';
+import { hasInstructions } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
 import type { Fact } from './facts.ts';
 
@@ -121,7 +121,7 @@ export function describeFlaws({
   const facts = listed(
     lost
       .map(({ text }) => text)
-      .filter((text) => !givesOrders(text))
+      .filter((text) => !hasInstructions(text))
       .slice(0, MAX_FACTS),
   );
   const flaws = [

@@ -1,12 +1,12 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { wordsOf } from './question.ts';
-import { rootOf, spaceOutSought } from './words.ts';
+import { rootOf, spaceOutQuery } from './words.ts';
 
 /** How much a word of the best messages counts, beside one that was asked for. */
 export const FEEDBACK_SHARE = 0.15;
 export const FEEDBACK_MESSAGES = 10;
 const FEEDBACK_WORDS = 20;
-/** Of each message: a tool's output would be all that is heard. */
+/** Of each message: a tool's output would be all that is found. */
 const MAX_WORDS_A_MESSAGE = 30;
 const MAX_CHARS = 4000;
 const MIN_WORD_CHARS = 3;
@@ -19,28 +19,28 @@ export function chooseFeedback(
   { asked, weigh }: { readonly asked: readonly string[]; readonly weigh: (word: string) => number | null },
 ): readonly string[] {
   const askedRoots = new Set(asked.map(rootOf));
-  const heard = new Map<string, { readonly word: string; readonly weight: number | null; count: number }>();
+  const found = new Map<string, { readonly word: string; readonly weight: number | null; count: number }>();
   for (const text of texts) {
     const words = new Map(
-      wordsOf(spaceOutSought(text.slice(0, MAX_CHARS)))
-        .filter(isTelling)
+      wordsOf(spaceOutQuery(text.slice(0, MAX_CHARS)))
+        .filter(isInformative)
         .map((word) => [rootOf(word), word]),
     );
     for (const [root, word] of [...words].slice(0, MAX_WORDS_A_MESSAGE)) {
       if (askedRoots.has(root)) continue;
-      const known = heard.get(root);
-      if (known === undefined) heard.set(root, { word, weight: weigh(word), count: 1 });
+      const known = found.get(root);
+      if (known === undefined) found.set(root, { word, weight: weigh(word), count: 1 });
       else known.count += 1;
     }
   }
-  return [...heard.values()]
+  return [...found.values()]
     .flatMap(({ word, weight, count }) => (weight === null ? [] : [{ word, value: weight * count }]))
     .toSorted((a, b) => b.value - a.value)
     .slice(0, FEEDBACK_WORDS)
     .map(({ word }) => word);
 }
 
-function isTelling(word: string): boolean {
+function isInformative(word: string): boolean {
   return !FUNCTION_WORDS.has(word) && (word.length >= MIN_WORD_CHARS || /[^\p{ASCII}]/u.test(word));
 }
 

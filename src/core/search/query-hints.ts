@@ -1,7 +1,7 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { wordsOf } from './question.ts';
 
-/** What a question wants to be told. Questions about time are a trait of their own: `MessageTraits.namesTime`. */
+/** What a question wants to be answer. Questions about time are a trait of their own: `MessageTraits.mentionsTime`. */
 type AnswerKind = 'person' | 'place' | 'number' | 'title' | 'reason';
 
 /** What a message of the wanted kind gains, as a share of the best score by words. */
@@ -23,7 +23,7 @@ const ASKED_BY: { readonly [kind in AnswerKind]: RegExp } = {
 /** A capital inside a sentence. */
 const NAME = String.raw`(?<=[a-z,;] )(?!I\b)[A-Z][a-z]`;
 
-const TOLD_BY: { readonly [kind in AnswerKind]: RegExp } = {
+const ANSWERED_BY: { readonly [kind in AnswerKind]: RegExp } = {
   person: new RegExp(
     String.raw`${NAME}|\b(?:mom|dad|mother|father|sister|brother|husband|wife|friend|son|daughter|family|aunt|uncle|cousin|grandma|boss|coach|teacher|neighbor|colleague)s?\b`,
   ),
@@ -43,9 +43,9 @@ export function readAnswerKinds(query: string): readonly AnswerKind[] {
 }
 
 /** Of how many of the kinds a text tells something. */
-export function countToldKinds(text: string, kinds: readonly AnswerKind[]): number {
-  const told = text.slice(0, MAX_TEXT_CHARS);
-  return kinds.filter((kind) => TOLD_BY[kind].test(told)).length;
+export function countAnsweredKinds(text: string, kinds: readonly AnswerKind[]): number {
+  const answer = text.slice(0, MAX_TEXT_CHARS);
+  return kinds.filter((kind) => ANSWERED_BY[kind].test(answer)).length;
 }
 
 /** A day, a month or a year that a query names. Month from 0, as in `Date`; null: any. */
@@ -54,7 +54,7 @@ type Period = { readonly year: number | null; readonly month: number | null; rea
 /** What a message from the named time gains, as a share of the best score by words. */
 export const PERIOD_SHARE = 0.4;
 /** People tell of what happened some days later. */
-const TOLD_WITHIN_MS = 7 * 24 * 60 * 60_000;
+const REPORTED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
 const MONTHS = [
   'January',
@@ -98,7 +98,7 @@ export function readPeriod(query: string): Period | null {
 }
 
 /** Whether a message is from that time or from the week after it. A period without a year is that of the message's own year, or of the one before. */
-export function isToldOf(period: Period, at: Date | null): boolean {
+export function isFromPeriod(period: Period, at: Date | null): boolean {
   if (at === null) return false;
   const years = period.year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [period.year];
   return years.some((year) => {
@@ -109,7 +109,7 @@ export function isToldOf(period: Period, at: Date | null): boolean {
       month === null ? 0 : month + (day === null ? 1 : 0),
       day === null ? 1 : day + 1,
     );
-    return at.getTime() >= start && at.getTime() < end + TOLD_WITHIN_MS;
+    return at.getTime() >= start && at.getTime() < end + REPORTED_WITHIN_MS;
   });
 }
 
@@ -146,7 +146,7 @@ export type MessageTraits = {
   /** It ends as a question: what is asked there is answered elsewhere. */
   readonly isQuestion: boolean;
   /** It says when. */
-  readonly namesTime: boolean;
+  readonly mentionsTime: boolean;
 };
 
 /** Beyond this nobody tells when: it was pasted. */
@@ -161,6 +161,6 @@ const TIME =
 export function readTraits(text: string): MessageTraits {
   return {
     isQuestion: QUESTION_END.test(text.slice(-MAX_END_CHARS)),
-    namesTime: TIME.test(text.slice(0, MAX_TIME_CHARS)),
+    mentionsTime: TIME.test(text.slice(0, MAX_TIME_CHARS)),
   };
 }

@@ -1,5 +1,5 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
-import { isSpaceless, spaceOutSought } from './words.ts';
+import { isSpaceless, spaceOutQuery } from './words.ts';
 
 /** A word that is looked for; what has any of the forms has it. */
 export type QueryTerm = {
@@ -36,7 +36,7 @@ const ASKS_WHEN =
  */
 export function readQuestion(text: string, speakers: readonly string[]): Question {
   const asked = text.slice(0, MAX_QUESTION_CHARS);
-  const written = spaceOutSought(asked).match(WORD) ?? [];
+  const written = spaceOutQuery(asked).match(WORD) ?? [];
   const all = [...new Set(written.map((word) => word.toLowerCase()))];
   const speakerOf = new Map(speakers.flatMap((name) => wordsOf(name).map((word) => [word, name] as const)));
   const named = new Set(all.flatMap((word) => speakerOf.get(word) ?? []));

@@ -109,10 +109,10 @@ function isAnswered({ steps, traits }: NearMessage): boolean {
 
 function adjust(candidate: Candidate, score: number, options: RankOptions & { readonly best: number }): number {
   const isNamed = options.speaker !== null && candidate.name === options.speaker;
-  const { isQuestion, namesTime } = candidate.traits;
+  const { isQuestion, mentionsTime } = candidate.traits;
   const { weights } = options;
   const spoken = score * (isNamed ? 1 + weights.speaker : 1);
-  const timed = spoken + (options.asksWhen && namesTime ? weights.time * options.best : 0);
+  const timed = spoken + (options.asksWhen && mentionsTime ? weights.time * options.best : 0);
   return timed * (isQuestion ? 1 - weights.question : 1);
 }
 
@@ -204,19 +204,19 @@ function isApart(before: Candidate, after: Candidate): boolean {
 }
 
 /** What the message that means most nearly the same has more than the one that does least, as a share of the best score by words. */
-const MEANING_SHARE = 0.5;
+const SIMILARITY_SHARE = 0.5;
 
 /**
  * What likeness to a query speaks for each message, as a share of the best score by words. Models differ in what they call alike: only the
  * order and the distances among those that are looked at count.
  */
-export function weighMeaning(similarities: ReadonlyMap<number, number>): (id: number) => number {
+export function weighSimilarity(similarities: ReadonlyMap<number, number>): (id: number) => number {
   const all = [...similarities.values()];
   const lowest = all.reduce((least, one) => Math.min(least, one), Number.POSITIVE_INFINITY);
   const highest = all.reduce((most, one) => Math.max(most, one), Number.NEGATIVE_INFINITY);
   const range = highest - lowest;
   return (id) => {
     const similarity = similarities.get(id);
-    return similarity === undefined || !(range > 0) ? 0 : (MEANING_SHARE * (similarity - lowest)) / range;
+    return similarity === undefined || !(range > 0) ? 0 : (SIMILARITY_SHARE * (similarity - lowest)) / range;
   };
 }

@@ -73,7 +73,7 @@ export function spaceOut(text: string): string {
 }
 
 /** The same of what is looked for: pairs, and one character only where it stands alone. */
-export function spaceOutSought(text: string): string {
+export function spaceOutQuery(text: string): string {
   return replaceRuns(text, (characters) => (characters.length === 1 ? characters : pairsOf(characters)));
 }
 

@@ -193,7 +193,7 @@ const UNSPACED: readonly RuleLanguage[] = [
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
 /** Whether a sentence of a language other than English, in lower case, states a standing rule. */
-export function isOtherRule(sentence: string): boolean {
+export function isRuleInOtherLanguage(sentence: string): boolean {
   if (ASKS.test(sentence)) return false;
   if (UNSPACED.some((language) => states(language, sentence))) return true;
   return LANGUAGES.some((language) => states(language, sentence));

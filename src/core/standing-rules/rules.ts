@@ -38,7 +38,7 @@ export function findRules(
 }
 
 /** Whether a person stated a standing rule in this text. */
-export function holdsRule(text: string): boolean {
+export function statesRule(text: string): boolean {
   return findRuleSentences(text).some(({ isPermission }) => !isPermission);
 }
 

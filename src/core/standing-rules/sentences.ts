@@ -1,6 +1,6 @@
 import { splitSentences } from '../extract/sentence.ts';
 import { countEnglishWords, isEnglishRule } from './english.ts';
-import { isOtherRule } from './languages.ts';
+import { isRuleInOtherLanguage } from './languages.ts';
 import type { Statement } from './overrides.ts';
 
 /** So much of a sentence is read to tell whether it is a rule; the rest of a longer one cannot change that. */
@@ -57,7 +57,7 @@ function isRuleSentence(sentence: string): boolean {
   if (read.length < (WIDE.test(read) ? MIN_WIDE_CHARS : MIN_CHARS)) return false;
   if (/^["'“«]/.test(read)) return false;
   if (isEnglishRule(read)) return true;
-  return countEnglishWords(read) < (PLAIN.test(read) ? 1 : 2) && isOtherRule(read);
+  return countEnglishWords(read) < (PLAIN.test(read) ? 1 : 2) && isRuleInOtherLanguage(read);
 }
 
 /** A prompt with so many headings is a document that was pasted or a plan: what stands in its lists describes the work. */

@@ -154,7 +154,7 @@ test('a candidate comes with its neighbors of the same conversation, whatever li
       [6, 1, false],
     ],
   );
-  assert.deepEqual(candidate?.traits, { isQuestion: false, namesTime: true });
+  assert.deepEqual(candidate?.traits, { isQuestion: false, mentionsTime: true });
 });
 
 test('everybody who spoke is listed once, and no tool', (t) => {

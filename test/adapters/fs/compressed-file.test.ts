@@ -6,7 +6,7 @@ import { gunzipSync, gzipSync, zstdDecompressSync } from 'node:zlib';
 import { createCompressedFile } from '../../../src/adapters/fs/compressed-file.ts';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import { err, ok } from '../../../src/core/result.ts';
-import type { FileFailure, Compression, PendingFile } from '../../../src/ports/files.ts';
+import type { Compression, FileFailure, PendingFile } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const store = createFileStore();

@@ -90,7 +90,8 @@ const TIMES: Readonly<Record<string, readonly [string, string]>> = {
 test('a sentence that says when is known as one in other languages too', () => {
   const saysWhen = (sentence: string): boolean => {
     const index = createTermIndex({ stem, isEnglish: false, speakers: [] });
-    return index.add(sentence, { start: 0, end: sentence.length }, { voice: 'user', messageIndex: 0 }).hasTime;
+    return index.add(sentence, { start: 0, end: sentence.length }, { speakerKind: 'user', messageIndex: 0 })
+      .mentionsTime;
   };
   assert.deepEqual(
     Object.entries(TIMES).filter(([, [timed, timeless]]) => !saysWhen(timed) || saysWhen(timeless)),
@@ -101,6 +102,10 @@ test('a sentence that says when is known as one in other languages too', () => {
 test('where the text is English the words of other languages are none of time', () => {
   const index = createTermIndex({ stem, isEnglish: true, speakers: [] });
   const sentence = 'Gestern is the name of the lake';
-  const { hasTime } = index.add(sentence, { start: 0, end: sentence.length }, { voice: 'user', messageIndex: 0 });
-  assert.equal(hasTime, false);
+  const { mentionsTime } = index.add(
+    sentence,
+    { start: 0, end: sentence.length },
+    { speakerKind: 'user', messageIndex: 0 },
+  );
+  assert.equal(mentionsTime, false);
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readMessages } from '../../../src/core/extract/passage.ts';
 import { selectUnits } from '../../../src/core/extract/select-units.ts';
 import { createTermIndex } from '../../../src/core/extract/terms.ts';
-import { weighNews, weighTerms } from '../../../src/core/extract/weights.ts';
+import { weighTalkSentence, weighTerms } from '../../../src/core/extract/weights.ts';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import { messages } from '../../support/messages.ts';
 
@@ -18,7 +18,7 @@ function worthOf(frequency: number, units: number, isEnglish: boolean): readonly
     );
   for (let unit = 0; unit < units; unit += 1) {
     const text = `${unit < frequency ? 'dann' : 'still'} wort${letters(unit)}`;
-    index.add(text, { start: 0, end: text.length }, { voice: 'user', messageIndex: unit });
+    index.add(text, { start: 0, end: text.length }, { speakerKind: 'user', messageIndex: unit });
   }
   const worth = weighTerms(index, { messageCount: units, isEnglish });
   const at = (word: string): boolean => index.knownTermsIn(word).every((term) => (worth[term] ?? 0) > 0);
@@ -48,8 +48,11 @@ const stem = (word: string): string => word;
 
 function weigh(sentence: string, rest: { opensDay?: boolean; showsSomething?: boolean } = {}): number {
   const index = createTermIndex({ stem, isEnglish: true, speakers: [] });
-  const traits = index.add(sentence, { start: 0, end: sentence.length }, { voice: 'user', messageIndex: 0 });
-  return Math.round(weighNews({ traits, sentence, opensDay: false, showsSomething: false, ...rest }) * 1_000) / 1_000;
+  const features = index.add(sentence, { start: 0, end: sentence.length }, { speakerKind: 'user', messageIndex: 0 });
+  return (
+    Math.round(weighTalkSentence({ features, sentence, opensDay: false, showsSomething: false, ...rest }) * 1_000) /
+    1_000
+  );
 }
 
 function kept(said: readonly ConversationMessage[], budgetChars: number): readonly string[] {

@@ -86,7 +86,7 @@ describe('noise', () => {
 });
 
 test('an announcement is no finding, a sentence that reports is one', () => {
-  const passage = { id: 'm1', text: '', units: [], day: 'request 1', speaker: '', voice: 'assistant' as const };
+  const passage = { id: 'm1', text: '', units: [], day: 'request 1', speaker: '', speakerKind: 'assistant' as const };
   const worth = (text: string): number => worthOfFinding(text, { kind: 'prose', start: 0, end: text.length }, passage);
   assert.equal(worth('Let me check the constants of the oven for the right name.'), 0);
   assert.equal(worth('Now let me look at the part around the timer:'), 0);
@@ -182,7 +182,7 @@ test('headings in a quotation lose their marks and keep their lines', () => {
 
 test('a detail is worth nothing where it is quoted above, seen before, an announcement or a bare name, and less as code', () => {
   const worth = createWorthOfDetail(['- The oven needs ten\n   minutes to heat.']);
-  const passage = { id: 'm1', text: '', units: [], day: null, speaker: '', voice: 'assistant' as const };
+  const passage = { id: 'm1', text: '', units: [], day: null, speaker: '', speakerKind: 'assistant' as const };
   const of = (text: string, kind: 'prose' | 'call' | 'result'): number =>
     worth(text, { kind, start: 0, end: text.length }, passage);
   assert.equal(of('The oven needs ten minutes to heat.', 'result'), 0);

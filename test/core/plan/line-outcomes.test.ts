@@ -116,10 +116,10 @@ function fatesWith(
     readonly gone?: readonly number[];
     readonly stale?: readonly number[];
     readonly summaryStandsFirst?: boolean;
-    readonly survivors?: readonly number[];
+    readonly retained?: readonly number[];
   },
 ): { kinds: string; insertBefore: number | null } {
-  const { companions = {}, gone = [], stale = [], summaryStandsFirst = false, survivors = [] } = rules;
+  const { companions = {}, gone = [], stale = [], summaryStandsFirst = false, retained = [] } = rules;
   const view = viewConversation({
     entries,
     priorLine: null,
@@ -136,7 +136,7 @@ function fatesWith(
     cutProblem: () => null,
   });
   assert.ok(plan.kind === 'compact');
-  const chosen = { ...plan, survivors: new Set([...plan.survivors, ...survivors]) };
+  const chosen = { ...plan, retained: new Set([...plan.retained, ...retained]) };
   const { outcomes, insertBefore } = planLines([{ view, plan: chosen }], [], {
     lineCount: entries.length,
     isChain: false,
@@ -185,7 +185,7 @@ test('the first line that stays may be a record that goes with the first kept me
 
 test('what goes with a survivor survives, what goes with the others does not', () => {
   const entries = [meta(1), ...said(4, 2), meta(6), ...said(2, 7)];
-  assert.equal(fatesWith(entries, { companions: { 1: 2, 6: 3 }, survivors: [0] }).kinds, 'ke ke su su su ot ke ke');
+  assert.equal(fatesWith(entries, { companions: { 1: 2, 6: 3 }, retained: [0] }).kinds, 'ke ke su su su ot ke ke');
 });
 
 test('what goes with a stale message goes with it, before that message too', () => {

@@ -31,7 +31,7 @@ test('P7: one prompt and hours of tool work are cut inside the turn, before a wh
   const entries = entriesOf(messages({ content: 'do it all' }, ...work));
   const plan = compactPlan(planOf(entries, { keepRecent: 5, keepRecentTokens: 0 }));
   assert.equal(plan.boundary, 55);
-  assert.deepEqual([...plan.survivors], [0]);
+  assert.deepEqual([...plan.retained], [0]);
 });
 
 test('P4: an orphan result is no reason to part a group', () => {
@@ -50,7 +50,7 @@ test('P4: an orphan result is no reason to part a group', () => {
 
 test('P6: with keepRecent 0 nothing stays, not even the latest prompt', () => {
   const plan = compactPlan(planOf(entriesOf(talk(6)), { keepRecent: 0 }));
-  assert.deepEqual({ boundary: plan.boundary, survivors: [...plan.survivors] }, { boundary: 6, survivors: [] });
+  assert.deepEqual({ boundary: plan.boundary, retained: [...plan.retained] }, { boundary: 6, retained: [] });
 });
 
 test('P7: keepRecent 0 in a chain keeps the last legal turn and says so', () => {
@@ -86,7 +86,7 @@ test('a target lets the lowest-scored groups go first and stops as soon as the r
     { content: 'last' },
   );
   const plan = compactPlan(planOf(entriesOf(said), { keepRecent: 1, targetTokens: 300, clipTokens: () => 10 }));
-  assert.deepEqual([...plan.survivors], [0, 2]);
+  assert.deepEqual([...plan.retained], [0, 2]);
 });
 
 test('a target counts the summary that stands there already', () => {
@@ -103,7 +103,7 @@ test('a target counts the summary that stands there already', () => {
       cutProblem: () => null,
     }),
   );
-  assert.deepEqual([view.messages.length, [...plan.survivors], plan.chunks], [4, [1, 2], [[0]]]);
+  assert.deepEqual([view.messages.length, [...plan.retained], plan.chunks], [4, [1, 2], [[0]]]);
 });
 
 test('a message that would hide a summary before it is the first that goes for a target', () => {
@@ -133,7 +133,7 @@ test('P5: what goes, what survives and what is recent are the history, each mess
       const plan = planOf(entriesOf(said), chosen);
       if (plan.kind === 'skip') return;
       const recent = said.slice(plan.boundary).map((_, at) => plan.boundary + at);
-      const all = [...plan.chunks.flat(), ...plan.survivors, ...recent].sort((a, b) => a - b);
+      const all = [...plan.chunks.flat(), ...plan.retained, ...recent].sort((a, b) => a - b);
       assert.deepEqual(all, [...said.keys()]);
     }),
   );

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ConversationMessage } from '../../../src/core/message.ts';
 import type { ConversationPlan, PlanSettings } from '../../../src/core/plan/plan.ts';
-import { type Candidate, chooseSurvivors } from '../../../src/core/plan/survivors.ts';
+import { type Candidate, chooseRetained } from '../../../src/core/plan/retained.ts';
 import { entriesOf, planOf } from '../../support/entries.ts';
 import { conversations, messages } from '../../support/messages.ts';
 
@@ -21,30 +21,30 @@ const turn = (tokens: number): readonly Partial<ConversationMessage>[] => [
   { role: 'assistant', content: `an error? a bug? ${'y'.repeat(400)}` },
 ];
 
-const kept = ({ survivors, boundary }: Compact, said: readonly ConversationMessage[]): readonly number[] =>
-  [...said.keys()].filter((index) => index >= boundary || survivors.has(index));
+const kept = ({ retained, boundary }: Compact, said: readonly ConversationMessage[]): readonly number[] =>
+  [...said.keys()].filter((index) => index >= boundary || retained.has(index));
 
 test('under a target the newest requests survive before answers that score more', () => {
   const said = messages(...Array.from({ length: 20 }, () => turn(50)).flat());
   const settings = { keepRecent: 2, targetTokens: 1000, clipTokens: () => 100, keepRecentTokens: 0 };
   const plan = compactPlan(said, settings);
-  const requests = [...plan.survivors].filter((index) => said[index]?.role === 'user');
+  const requests = [...plan.retained].filter((index) => said[index]?.role === 'user');
   assert.deepEqual(requests, [28, 30, 32, 34, 36]);
 });
 
 test('a request larger than a quarter of the target is no reason to let the others go', () => {
   const said = messages(...turn(50), ...turn(50), ...turn(5000), ...turn(50), ...turn(50));
   const plan = compactPlan(said, { keepRecent: 2, targetTokens: 1000, clipTokens: () => 100, keepRecentTokens: 0 });
-  const requests = [...plan.survivors].filter((index) => said[index]?.role === 'user');
+  const requests = [...plan.retained].filter((index) => said[index]?.role === 'user');
   assert.deepEqual(requests, [0, 2, 6]);
 });
 
 test('where even the requests do not fit, the oldest go first', () => {
   const said = messages(...Array.from({ length: 4 }, () => turn(50)).flat(), ...turn(600));
   const settings = { keepRecent: 2, targetTokens: 1000, clipTokens: () => 260, keepRecentTokens: 0 };
-  assert.deepEqual([...compactPlan(said, settings).survivors], []);
+  assert.deepEqual([...compactPlan(said, settings).retained], []);
   const more = compactPlan(said, { ...settings, clipTokens: () => 200 });
-  assert.deepEqual([...more.survivors], [6]);
+  assert.deepEqual([...more.retained], [6]);
 });
 
 test('a target wins over the tokens of the recent part, and not over its messages', () => {
@@ -96,7 +96,7 @@ const targets = fc.tuple(candidates, fc.nat({ max: 900 }), fc.nat({ max: 900 }))
 
 function keptOf(older: readonly Candidate[], targetTokens: number): ReadonlySet<number> {
   const unchangedTokens = Number.POSITIVE_INFINITY;
-  return chooseSurvivors({ candidates: older, fixedTokens: 100, unchangedTokens, targetTokens, clipTokens: () => 60 });
+  return chooseRetained({ candidates: older, fixedTokens: 100, unchangedTokens, targetTokens, clipTokens: () => 60 });
 }
 
 test('a larger target keeps all answers that a smaller one keeps', () => {
@@ -127,14 +127,14 @@ test('a group that would not fit even alone drives nothing out', () => {
     isFixed: false,
     isRequest: false,
   });
-  const survivors = chooseSurvivors({
+  const retained = chooseRetained({
     candidates: [one(1, 100, 0), one(9, 5000, 1), one(2, 100, 2)],
     fixedTokens: 100,
     unchangedTokens: 5300,
     targetTokens: 500,
     clipTokens: () => 100,
   });
-  assert.deepEqual([...survivors], [0, 2]);
+  assert.deepEqual([...retained], [0, 2]);
 });
 
 test('the result fits the target, or nothing is left that could go', () => {
@@ -145,7 +145,7 @@ test('the result fits the target, or nothing is left that could go', () => {
       if (plan.kind !== 'compact') return;
       const tokens = kept(plan, said).reduce((sum, index) => sum + (entries[index]?.tokens ?? 0), clip);
       const latest = entries.findLastIndex(({ isPrompt }) => isPrompt === true);
-      const isBare = plan.survivors.size === (limits.keepRecent > 0 && latest >= 0 && latest < plan.boundary ? 1 : 0);
+      const isBare = plan.retained.size === (limits.keepRecent > 0 && latest >= 0 && latest < plan.boundary ? 1 : 0);
       assert.ok(tokens <= targetTokens || isBare, `${tokens} of ${targetTokens}`);
     }),
   );

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
-  countToldKinds,
-  isToldOf,
+  countAnsweredKinds,
+  isFromPeriod,
   readAnswerKinds,
   readPeriod,
   readPhrases,
@@ -34,19 +34,19 @@ for (const [kind, yes, no] of [
   ['reason', 'because it was rotten', 'it was rotten'],
 ] as const) {
   test(`"${yes}" tells a ${kind}, and "${no}" does not`, () => {
-    assert.equal(countToldKinds(yes, [kind]), 1);
-    assert.equal(countToldKinds(no, [kind]), 0);
+    assert.equal(countAnsweredKinds(yes, [kind]), 1);
+    assert.equal(countAnsweredKinds(no, [kind]), 0);
   });
 }
 
 test('only the kinds that are asked for count', () => {
-  assert.equal(countToldKinds('we lost three in Brest', ['number', 'place', 'reason']), 2);
-  assert.equal(countToldKinds('we lost three in Brest', []), 0);
+  assert.equal(countAnsweredKinds('we lost three in Brest', ['number', 'place', 'reason']), 2);
+  assert.equal(countAnsweredKinds('we lost three in Brest', []), 0);
 });
 
 test('a query and a text without end take no time', () => {
   assert.deepEqual(readAnswerKinds('what '.repeat(200_000)), []);
-  assert.equal(countToldKinds(`"${'“'.repeat(1_000_000)}`, ['title']), 0);
+  assert.equal(countAnsweredKinds(`"${'“'.repeat(1_000_000)}`, ['title']), 0);
 });
 
 for (const [query, period] of [
@@ -72,26 +72,26 @@ for (const [query, period] of [
 
 const at = (text: string): Date => new Date(`${text}T12:00:00Z`);
 
-test('a message from a period or the week after it is told of it, an earlier or later one is not', () => {
+test('a message from a period or the week after it is answer of it, an earlier or later one is not', () => {
   const may = { year: 2023, month: 4, day: null };
-  const told = ['2023-04-30', '2023-05-01', '2023-05-31', '2023-06-07', '2023-06-09', '2022-05-10'];
+  const answer = ['2023-04-30', '2023-05-01', '2023-05-31', '2023-06-07', '2023-06-09', '2022-05-10'];
   assert.deepEqual(
-    told.map((day) => isToldOf(may, at(day))),
+    answer.map((day) => isFromPeriod(may, at(day))),
     [false, true, true, true, false, false],
   );
-  assert.ok(isToldOf({ year: 2023, month: 4, day: 31 }, at('2023-06-06')));
-  assert.ok(isToldOf({ year: 2023, month: null, day: null }, at('2023-12-31')));
+  assert.ok(isFromPeriod({ year: 2023, month: 4, day: 31 }, at('2023-06-06')));
+  assert.ok(isFromPeriod({ year: 2023, month: null, day: null }, at('2023-12-31')));
 });
 
 test('without a year it is that month of any year, and the week after New Year belongs to December', () => {
   const december = { year: null, month: 11, day: null };
-  assert.ok(isToldOf(december, at('2021-12-10')));
-  assert.ok(isToldOf(december, at('2022-01-03')));
-  assert.ok(!isToldOf(december, at('2022-02-03')));
+  assert.ok(isFromPeriod(december, at('2021-12-10')));
+  assert.ok(isFromPeriod(december, at('2022-01-03')));
+  assert.ok(!isFromPeriod(december, at('2022-02-03')));
 });
 
-test('a message without a time is told of none', () => {
-  assert.ok(!isToldOf({ year: 2023, month: null, day: null }, null));
+test('a message without a time is answer of none', () => {
+  assert.ok(!isFromPeriod({ year: 2023, month: null, day: null }, null));
 });
 
 for (const [query, phrases] of [
@@ -133,7 +133,7 @@ for (const [text, isQuestion] of [
   });
 }
 
-for (const [text, namesTime] of [
+for (const [text, mentionsTime] of [
   ['we met yesterday', true],
   ['on Tuesday', true],
   ['the 3rd try', true],
@@ -143,14 +143,14 @@ for (const [text, namesTime] of [
   ['the Monte Carlo method', false],
   ['port 8080', false],
 ] as const) {
-  test(`${JSON.stringify(text)} ${namesTime ? 'says' : 'does not say'} when`, () => {
-    assert.equal(readTraits(text).namesTime, namesTime);
+  test(`${JSON.stringify(text)} ${mentionsTime ? 'says' : 'does not say'} when`, () => {
+    assert.equal(readTraits(text).mentionsTime, mentionsTime);
   });
 }
 
 test('a text of megabytes costs what its ends cost', () => {
   assert.deepEqual(readTraits(`${'x '.repeat(1_000_000)}yesterday?${'['.repeat(300)}`), {
     isQuestion: false,
-    namesTime: false,
+    mentionsTime: false,
   });
 });

@@ -6,7 +6,7 @@ import {
   QUESTION_WEIGHTS,
   rankCandidates,
   type RankOptions,
-  weighMeaning,
+  weighSimilarity,
 } from '../../../src/core/search/rank.ts';
 
 const PLAIN: RankOptions = {
@@ -18,7 +18,7 @@ const PLAIN: RankOptions = {
 };
 
 function candidate(lineId: number, changes: Partial<Candidate> = {}): Candidate {
-  const traits = { isQuestion: false, namesTime: false };
+  const traits = { isQuestion: false, mentionsTime: false };
   return { lineId, conversationId: 'a', at: null, sizeBytes: 100, traits, name: null, near: [], ...changes };
 }
 
@@ -54,7 +54,7 @@ test('very many candidates are ranked like few', () => {
 });
 
 test('the most alike has a half of the best score by words, the least nothing, the others by their distance', () => {
-  const weigh = weighMeaning(
+  const weigh = weighSimilarity(
     new Map([
       [1, 0.8],
       [2, 0.6],
@@ -73,7 +73,7 @@ test('where all are as much alike, or there are none, nothing speaks for any', (
     [2, 0.4],
   ]);
   assert.deepEqual(
-    [weighMeaning(same)(1), weighMeaning(new Map())(1), weighMeaning(new Map([[1, 0.9]]))(1)],
+    [weighSimilarity(same)(1), weighSimilarity(new Map())(1), weighSimilarity(new Map([[1, 0.9]]))(1)],
     [0, 0, 0],
   );
 });

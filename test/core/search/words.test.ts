@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { readSearchTerms, spaceOut, spaceOutSought } from '../../../src/core/search/words.ts';
+import { readSearchTerms, spaceOut, spaceOutQuery } from '../../../src/core/search/words.ts';
 import { oddTexts } from '../../support/messages.ts';
 
 for (const [query, terms] of [
@@ -52,7 +52,7 @@ for (const [text, indexed, sought] of [
   ['น้ำ', 'นา า', 'นา'],
 ] as const) {
   test(`${JSON.stringify(text)} is given to the index, and looked for, as words`, () => {
-    assert.deepEqual([toWords(spaceOut(text)), toWords(spaceOutSought(text))], [toWords(indexed), toWords(sought)]);
+    assert.deepEqual([toWords(spaceOut(text)), toWords(spaceOutQuery(text))], [toWords(indexed), toWords(sought)]);
   });
 }
 
@@ -61,7 +61,7 @@ test('what is looked for is among the words of every text that holds it', () => 
   fc.assert(
     fc.property(run, run, run, (before, inside, after) => {
       const indexed = new Set(toWords(spaceOut(`${before}${inside}${after}`)));
-      for (const word of toWords(spaceOutSought(inside))) assert.ok(indexed.has(word));
+      for (const word of toWords(spaceOutQuery(inside))) assert.ok(indexed.has(word));
     }),
   );
 });

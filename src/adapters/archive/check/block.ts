@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { decompressBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
-import { readBytes, readOutcome, readHash, readInteger, readOptionalInteger, type Row } from '../rows.ts';
+import { readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from '../rows.ts';
 import { attempt, finding, type Finding, type Place } from './finding.ts';
 
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import { readInteger, type Row } from '../rows.ts';
-import { type CheckedBlock, createOwnerCheck, createBlockCheck } from './block.ts';
+import { type CheckedBlock, createBlockCheck, createOwnerCheck } from './block.ts';
 import { attempt, finding, type Finding, type Head, type Place, tryRead } from './finding.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';

@@ -6,13 +6,13 @@ import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
 import {
   authorshipOf,
   isSettingsText,
+  type ItemPlace,
   outputText,
   readCall,
   textsOf,
   toolNames,
   withoutEditorContext,
   wordsKey,
-  type ItemPlace,
 } from './content.ts';
 import { decodeCompaction } from './render.ts';
 

@@ -48,7 +48,7 @@ export function readRecords(values: readonly Json[]): {
   return { session, entries };
 }
 
-export const FIXTURES = new URL('../../../../fixtures/transcripts/claude-code/', import.meta.url);
+export const FIXTURES = new URL('../../../../fixtures/transcripts/claude-code', import.meta.url);
 
 /** The lines of a fixture; null: no JSON. */
 export function readFixture(name: string): readonly (Json | null)[] {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
-import { boundaryRecord, callBlock, conversationRecord, resultBlock, summaryRecord, textBlock } from './schema.ts';
 import { readFixture } from './records.ts';
+import { boundaryRecord, callBlock, conversationRecord, resultBlock, summaryRecord, textBlock } from './schema.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
-import { compaction, messageItem } from './schema.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { compacted, header, type JsonObject, message, read, said, SUMMARY, summaryInput } from './rollouts.ts';
+import { compaction, messageItem } from './schema.ts';
 
 const render = (more: Parameters<typeof summaryInput>[0] = {}): JsonObject =>
   JSON.parse(codex.open().renderSummary(summaryInput(more))[0] ?? '');

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
-import { callItem, compaction, messageItem, outputItem, readRecord } from './schema.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { readFixture } from './rollouts.ts';
+import { callItem, compaction, messageItem, outputItem, readRecord } from './schema.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 

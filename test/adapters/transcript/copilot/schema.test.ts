@@ -3,8 +3,8 @@ import { readdirSync } from 'node:fs';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { copilot } from '../../../../src/adapters/transcript/copilot/codec.ts';
-import { envelope, ownCompaction, saidEvent, startEvent, toolRequest } from './schema.ts';
 import { answer, FIXTURES, readEntries, readFixture, session, user, uuidOf } from './events.ts';
+import { envelope, ownCompaction, saidEvent, startEvent, toolRequest } from './schema.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 

@@ -78,7 +78,7 @@ export function contextLines(values: readonly Json[]): {
   return { prior: priorLine, sent: sent.map(({ line }) => line) };
 }
 
-export const FIXTURES = new URL('../../../../fixtures/transcripts/pi/', import.meta.url);
+export const FIXTURES = new URL('../../../../fixtures/transcripts/pi', import.meta.url);
 
 /** The lines of a fixture that are JSON. */
 export function readFixture(name: string): readonly Json[] {

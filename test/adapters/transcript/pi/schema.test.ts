@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
+import { header, parseLines, readEntries, readFixture, thread } from './entries.ts';
 import {
   callBlock,
   compactionEntry,
@@ -11,7 +12,6 @@ import {
   shellMessage,
   textBlock,
 } from './schema.ts';
-import { header, parseLines, readEntries, readFixture, thread } from './entries.ts';
 
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 

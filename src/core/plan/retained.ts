@@ -12,12 +12,12 @@ export type Candidate = {
 };
 
 /** What goes, and how many messages stay of those that could go. */
-type Going = { readonly messages: number; readonly tokens: number; readonly surviving: number };
+type Going = { readonly messages: number; readonly tokens: number; readonly staying: number };
 
 /** Tokens of the clip-archive when so much goes. */
 export type ClipEstimate = (going: Going) => number;
 
-export type SurvivorInput = {
+export type RetainInput = {
   readonly candidates: readonly Candidate[];
   /** Tokens of everything that stays anyway: instructions and the recent messages. */
   readonly fixedTokens: number;
@@ -35,28 +35,28 @@ const REQUEST_SHARE = 0.25;
  * Lets groups go, one after the other, until the result fits: first those that would not fit even alone, then the lowest-scored, and last the
  * requests that have a place of their own. Where it never fits, all that may go have gone.
  */
-export function chooseSurvivors(input: SurvivorInput): ReadonlySet<number> {
+export function chooseRetained(input: RetainInput): ReadonlySet<number> {
   const { candidates, fixedTokens, unchangedTokens, targetTokens, clipTokens } = input;
   if (targetTokens === null) return new Set(candidates.flatMap(({ isFixed, members }) => (isFixed ? members : [])));
-  const survivors = new Set(candidates.flatMap((candidate) => candidate.members));
+  const retained = new Set(candidates.flatMap((candidate) => candidate.members));
   let staying = fixedTokens + candidates.reduce((sum, candidate) => sum + candidate.tokens, 0);
-  let going: Going = { messages: 0, tokens: 0, surviving: survivors.size };
+  let going: Going = { messages: 0, tokens: 0, staying: retained.size };
   const total = (): number => (going.messages === 0 ? unchangedTokens : staying + clipTokens(going));
   for (const candidate of orderOfGoing(input, targetTokens)) {
     if (total() <= targetTokens) break;
-    for (const member of candidate.members) survivors.delete(member);
+    for (const member of candidate.members) retained.delete(member);
     staying -= candidate.tokens;
     going = {
       messages: going.messages + candidate.members.length,
       tokens: going.tokens + candidate.tokens,
-      surviving: survivors.size,
+      staying: retained.size,
     };
   }
-  return survivors;
+  return retained;
 }
 
 /** What may go, in the order in which it goes. */
-function orderOfGoing(input: SurvivorInput, targetTokens: number): readonly Candidate[] {
+function orderOfGoing(input: RetainInput, targetTokens: number): readonly Candidate[] {
   const reserved = reservedRequests(input.candidates, targetTokens * REQUEST_SHARE);
   const isTooLarge = fitsNowhere(input, targetTokens);
   const byScore = input.candidates
@@ -77,7 +77,7 @@ function mayHide({ score }: Candidate): boolean {
 
 /** Tells of a group whether the result would be too large with nothing else beside it. Otherwise it would drive out all that scores less. */
 function fitsNowhere(
-  { candidates, fixedTokens, clipTokens }: SurvivorInput,
+  { candidates, fixedTokens, clipTokens }: RetainInput,
   targetTokens: number,
 ): (candidate: Candidate) => boolean {
   const sum = (some: readonly Candidate[]): number => some.reduce((all, { tokens }) => all + tokens, 0);
@@ -86,7 +86,7 @@ function fitsNowhere(
   const movableTokens = sum(movable);
   const messages = movable.reduce((all, { members }) => all + members.length, 0);
   return ({ tokens, members }) => {
-    const going = { messages: messages - members.length, tokens: movableTokens - tokens, surviving: members.length };
+    const going = { messages: messages - members.length, tokens: movableTokens - tokens, staying: members.length };
     return least + tokens + clipTokens(going) > targetTokens;
   };
 }
