@@ -1,26 +1,26 @@
 import type { CompactionConfig } from './policy.ts';
 
-/** The summary of one chunk of messages (depth 0), or of several older batches (depth 1 and up). */
+/** The summary of a chunk of messages (depth 0) or of several older batches (depth 1 and more). */
 export type SummaryBatch = {
   readonly content: string;
   readonly depth: number;
-  /** Of the earliest message; null where the transcript has no times. */
+  /** The time of the earliest message; null if the transcript has no times. */
   readonly startTime: Date | null;
-  /** Of the latest message. */
+  /** The time of the latest message. */
   readonly endTime: Date | null;
   readonly messageCount: number;
-  /** Of the first message, 1-based over the conversation's life. */
+  /** The index of the first message, counted from 1 over the conversation's life. */
   readonly firstIndex?: number;
   readonly lastIndex?: number;
 };
 
 /**
- * How a summary came about. feedback: an answer before it was rejected, and the model was told why. halved: of a part of its chunk.
- * fallback: offline, because the model failed.
+ * How a summary was made. feedback: after the model was told why an earlier answer was rejected. halved: from part of its chunk. fallback:
+ * offline, because the model failed.
  */
 export type SummaryLevel = 'plain' | 'feedback' | 'halved' | 'fallback';
 
-/** What the first line of an exported batch tells. */
+/** The fields in the first line of an exported batch. */
 export type BatchMetadata = Pick<SummaryBatch, 'depth' | 'startTime' | 'endTime' | 'messageCount'>;
 
 type TimeSpan = Pick<SummaryBatch, 'startTime' | 'endTime'>;
@@ -29,14 +29,14 @@ const UNKNOWN: BatchMetadata = { depth: 0, startTime: null, endTime: null, messa
 const HEADER = /^\[depth:(\d+)\|start:([^|\]\n]*)\|end:([^|\]\n]*)\|count:(\d+)\](?:\n|$)/;
 const ISO_TIME = /^(?:\d{4}|[+-]\d{6})-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/;
 
-/** A batch as one text: `[depth:N|start:ISO|end:ISO|count:M]`, a newline, its content. A time that is not known is left empty. */
+/** Formats a batch as `[depth:N|start:ISO|end:ISO|count:M]`, a newline and its content. An unknown time is left empty. */
 export function formatBatch(batch: SummaryBatch): string {
   const start = formatTime(batch.startTime) ?? '';
   const end = formatTime(batch.endTime) ?? '';
   return `[depth:${batch.depth}|start:${start}|end:${end}|count:${batch.messageCount}]\n${batch.content}`;
 }
 
-/** Undoes `formatBatch`. Text without a well-formed first line comes back untouched, with depth 0 and count 0. */
+/** Reverses `formatBatch`. Text without a valid first line is returned unchanged, with depth 0 and count 0. */
 export function parseBatchMetadata(content: string): {
   readonly metadata: BatchMetadata;
   readonly cleanContent: string;
@@ -47,7 +47,7 @@ export function parseBatchMetadata(content: string): {
   return { metadata, cleanContent: content.slice(header[0].length) };
 }
 
-/** From the earliest to the latest of the times that are known. */
+/** The span from the earliest to the latest known time. */
 export function timeSpanOf(times: Iterable<Date | null>): TimeSpan {
   let startTime: Date | null = null;
   let endTime: Date | null = null;
@@ -59,7 +59,7 @@ export function timeSpanOf(times: Iterable<Date | null>): TimeSpan {
   return { startTime, endTime };
 }
 
-/** ISO 8601 in UTC; null for a time that is not known, and for an invalid date, which has no such form. */
+/** ISO 8601 in UTC; null if the time is unknown or invalid. */
 export function formatTime(time: Date | null): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
@@ -74,7 +74,7 @@ function readHeader([, depthText, startText = '', endText = '', countText]: RegE
   return { depth, startTime, endTime, messageCount };
 }
 
-/** Undefined: no time. */
+/** Undefined if the text is not a valid time. */
 function readTime(text: string): Date | null | undefined {
   if (text === '') return null;
   const time = new Date(text);
@@ -83,14 +83,14 @@ function readTime(text: string): Date | null | undefined {
 
 type ClipSizes = Pick<CompactionConfig, 'clipFirst' | 'clipLast'>;
 
-/** Batches beyond those that the clip-archive shows before they are summarized together. */
+/** How many batches more than the clip-archive shows may exist before they are summarized together. */
 const SLACK_BATCHES = 2;
 
 export function shouldResummarize(count: number, config: ClipSizes): boolean {
   return count > config.clipFirst + config.clipLast + SLACK_BATCHES;
 }
 
-/** Which live batches, oldest first, become one, and which stay; null where it is not due. */
+/** Which of the current batches (oldest first) are merged and which stay; null if there are not enough yet. */
 export function planResummarize<B>(
   batches: readonly B[],
   config: ClipSizes,
@@ -101,8 +101,8 @@ export function planResummarize<B>(
 }
 
 /**
- * The batch that stands for several: one deeper than the deepest, over all of their times and messages. It has indexes only where each
- * of them has, since a range that leaves some out would be wrong.
+ * The batch that replaces several: one level deeper than the deepest, with all of their times and messages. It has indexes only if all of
+ * them do, since a range with gaps would be wrong.
  */
 export function joinBatches(batches: readonly SummaryBatch[], content: string): SummaryBatch {
   const span = indexSpanOf(batches);

@@ -1,6 +1,6 @@
 import { estimateTokens } from './tokens.ts';
 
-/** Groups of `chunkSize`, in order; the last may be smaller. */
+/** Splits messages into groups of `chunkSize`, in order. The last may be smaller. */
 export function chunkMessages<T>(messages: readonly T[], chunkSize: number): readonly (readonly T[])[] {
   const size = chunkSize >= 1 ? Math.floor(chunkSize) : 1;
   const chunks: (readonly T[])[] = [];
@@ -8,7 +8,7 @@ export function chunkMessages<T>(messages: readonly T[], chunkSize: number): rea
   return chunks;
 }
 
-/** Groups of as many as fit into `maxTokens`, in order; one that is larger than that stands alone. */
+/** Splits messages into groups of at most `maxTokens`, in order. A larger message stands alone. */
 export function chunkMessagesByTokenBudget<T extends { readonly content: string }>(
   messages: readonly T[],
   maxTokens: number,
@@ -39,7 +39,7 @@ export function chunkMessagesByTokenBudget<T extends { readonly content: string 
   return chunks;
 }
 
-/** A chunk in the order in which its messages were said; `positionOf` is a message's place in the history. */
+/** Sorts a chunk chronologically. `positionOf` returns a message's place in the history. */
 export function inTimeOrder<T>(chunk: readonly T[], positionOf: (message: T) => number): readonly T[] {
   return chunk
     .map((message) => ({ message, position: positionOf(message) }))
@@ -48,8 +48,8 @@ export function inTimeOrder<T>(chunk: readonly T[], positionOf: (message: T) => 
 }
 
 /**
- * Text of at most `maxChars` (or just the mark, where that is longer): what does not fit goes from the middle, and a mark says how many
- * characters (UTF-16 units) were left out. No surrogate pair is split.
+ * Cuts the middle out of a text longer than `maxChars` and says how many characters (UTF-16 units) were left out. The result may exceed
+ * `maxChars` only if the note alone does. Never splits a surrogate pair.
  */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;

@@ -1,8 +1,8 @@
-/** A binary heap of numbered items: the highest key first, of equal keys the lowest item. */
+/** A binary heap of numbered items. The highest key comes first; of equal keys the lowest item. */
 type Heap = {
   readonly push: (item: number, key: number) => void;
   readonly pop: () => number | null;
-  /** The key that `pop` would give; -Infinity when there is none. */
+  /** The key of the item that `pop` would return, or -Infinity if the heap is empty. */
   readonly topKey: () => number;
 };
 

@@ -1,7 +1,7 @@
-/** Who said it. A record that holds a tool's result has role `tool`, whatever its producer calls it. */
+/** Who wrote a message. A record with a tool's result has the role `tool`, whatever its producer calls it. */
 export type Role = 'user' | 'assistant' | 'system' | 'tool';
 
-/** A call in one of the three shapes that transcripts use: plain, OpenAI's function, Anthropic's block. */
+/** A tool call in one of the three shapes that transcripts use: plain, OpenAI's function, Anthropic's block. */
 export type ToolCall =
   | { readonly id: string; readonly name: string; readonly arguments: unknown }
   | {
@@ -11,7 +11,7 @@ export type ToolCall =
     }
   | { readonly id: string; readonly type: 'tool_use'; readonly name: string; readonly input: unknown };
 
-/** What a message's content is made of, where its source tells. */
+/** A part of a message's content, if the source distinguishes parts. */
 export type MessagePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly arguments: string }
@@ -19,29 +19,29 @@ export type MessagePart =
 
 /** One message of a conversation. */
 export type ConversationMessage = {
-  /** Its own id in the transcript, else `line:N`. */
+  /** The message's own id in the transcript, or else `line:N`. */
   readonly id: string;
   readonly conversation_id: string;
   readonly role: Role;
   readonly name?: string;
-  /** What scoring and search see: text, names and arguments of calls, text of results; no thinking, no media. */
+  /** What scoring and search read: text, names and arguments of calls, and text of results. No thinking and no media. */
   readonly content: string;
   readonly tool_calls?: readonly ToolCall[];
   readonly tool_call_id?: string;
-  /** Null where the transcript has no times. */
+  /** Null if the transcript has no times. */
   readonly created_at: Date | null;
-  /** The same content by kind. Without it `content` is plain text and the calls are those of `tool_calls`. */
+  /** The same content in parts. If undefined, `content` is plain text and the calls are in `tool_calls`. */
   readonly parts?: readonly MessagePart[];
   /**
-   * What a person wrote in this message: the text of a typed prompt, or the words that came with a rejected tool call. Undefined: nothing.
-   * Commands, reminders, tool results, and text that a program or a model wrote in the user's name are never typed.
+   * What a person typed: a prompt, or the words that came with a rejected tool call. Undefined if nothing. Never commands, reminders, tool
+   * results, or text that a program or model wrote in the user's name.
    */
   readonly typed?: string;
-  /** A summary of what was said before: a program wrote it when it compacted the conversation. */
+  /** A program wrote this as a summary when it compacted the conversation. */
   readonly isSummary?: true;
 };
 
-/** A call reduced to what is shown of it; `arguments` is JSON text. */
+/** A tool call in a common shape. `arguments` is JSON text. */
 export type PlainCall = { readonly id: string; readonly name: string; readonly arguments: string };
 
 export function readToolCall(call: ToolCall): PlainCall {
@@ -54,12 +54,12 @@ function plainCall(id: string, name: string, value: unknown): PlainCall {
   return { id, name, arguments: typeof value === 'string' ? value : (JSON.stringify(value) ?? '') };
 }
 
-/** The calls that a message makes; an empty list counts as none. */
+/** The calls that a message makes. */
 export function callsOf(message: ConversationMessage): readonly PlainCall[] {
   return (message.tool_calls ?? []).map(readToolCall);
 }
 
-/** The ids of the calls whose results a message holds. */
+/** The ids of the calls whose results a message contains. */
 export function resultIdsOf(message: ConversationMessage): readonly string[] {
   const fromParts = (message.parts ?? []).flatMap((part) => (part.kind === 'result' ? [part.callId] : []));
   if (fromParts.length > 0) return fromParts;

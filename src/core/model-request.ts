@@ -4,18 +4,18 @@ import type { Count } from './units.ts';
 
 export type ContentBlock = { readonly type: 'text'; readonly text: string };
 
-/** A message of a request. The directive is a content block of its own, never joined to transcript text. */
+/** A message of a request. The directive is a separate content block, never joined with transcript text. */
 export type Message = {
   readonly role: 'user' | 'assistant' | 'system';
   readonly content: string | readonly ContentBlock[];
 };
 
-/** Blocks are parted by a blank line, as they are where a service takes nothing but text. */
+/** Joins blocks with a blank line, for services that accept only text. */
 export function textOfContent(content: Message['content']): string {
   return typeof content === 'string' ? content : content.map(({ text }) => text).join('\n\n');
 }
 
-/** What the request was made from, for the offline provider: never sent, not in the summary cache's key. */
+/** What the request was made from, for the offline provider. Never sent, and not part of the summary cache's key. */
 export type ModelSource =
   | {
       readonly kind: 'chunk';
@@ -31,19 +31,19 @@ export type ModelRequest = {
   readonly model: string;
   readonly max_tokens: Count;
   readonly temperature?: number;
-  /** Milliseconds, for the whole call. */
+  /** For the whole call, in milliseconds. */
   readonly timeout?: number;
   readonly source?: ModelSource;
 };
 
 export type StopReason = 'end_turn' | 'max_tokens' | 'refusal' | 'stop_sequence' | 'tool_use' | 'other';
 
-/** As the service counts; `input_tokens` holds those that it had cached. */
+/** Tokens as the service counts them. `input_tokens` includes cached ones. */
 export type ModelUsage = {
   readonly input_tokens: number;
   readonly output_tokens: number;
   readonly cached_input_tokens?: number;
-  /** The service did not tell: the numbers are estimates (bytes / 4). */
+  /** The numbers are estimates (bytes / 4), because the service sent none. */
   readonly isEstimate?: boolean;
 };
 
@@ -61,11 +61,11 @@ type ModelErrorOptions = {
   readonly cause?: unknown;
 };
 
-/** What a model's service answered instead of a summary; `retryable` says whether the same request may succeed later. */
+/** A failure of a model's service. `retryable`: the same request may succeed later. */
 export class ModelError extends Error {
   readonly code: ModelErrorCode;
   readonly retryable: boolean;
-  /** How long the service asks to wait before that, as it said it: capping is the caller's. */
+  /** How long the service asks to wait, uncapped. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: ModelErrorCode, message: string, options: ModelErrorOptions) {
@@ -78,8 +78,8 @@ export class ModelError extends Error {
 }
 
 /**
- * The system parameter of an Anthropic request: the request's own system prompt, then its system messages in their order,
- * parted by a blank line; undefined where there are none. Blank ones are left out.
+ * Builds the system parameter of an Anthropic request: the request's system prompt and its system messages, separated by blank lines.
+ * Undefined if all are blank.
  */
 export function buildAnthropicSystemParam(
   requestSystem: string | undefined,

@@ -1,17 +1,17 @@
-/** How much each property of a message weighs in its importance score. */
+/** How much each property of a message adds to its importance score. */
 export type ImportanceScoringConfig = {
   readonly roleWeightSystem: number;
   readonly roleWeightUser: number;
   readonly roleWeightAssistant: number;
-  /** By default the user's weight. */
+  /** Defaults to the user's weight. */
   readonly roleWeightTool?: number;
-  /** In (0, 1]: the role's weight is multiplied by this once for each message that came later. */
+  /** In (0, 1]. The role's weight is multiplied by this once for every later message. */
   readonly recencyDecay: number;
   readonly questionBonus: number;
   readonly toolCallBonus: number;
   readonly keywordBonus: number;
   readonly importantKeywords: readonly string[];
-  /** Points per 100 characters, three at most. */
+  /** Points per 100 characters, at most three. */
   readonly contentLengthWeight: number;
 };
 
@@ -27,73 +27,73 @@ export const DEFAULT_SCORING_CONFIG: ImportanceScoringConfig = {
   contentLengthWeight: 1,
 };
 
-/** What a compactor needs to know of the user's wishes. */
+/** Settings for compacting a conversation. */
 export type CompactionConfig = {
-  /** Messages a chunk, where `summaryTokens` is not set. */
+  /** Messages per chunk, if `summaryTokens` is not set. */
   readonly chunkSize: number;
-  /** Messages at the end that stay as they are. */
+  /** How many messages at the end stay unchanged. */
   readonly keepRecent: number;
   /**
-   * Of a transcript file: tokens up to which more of the end stays, to the nearest beginning of a request or else by whole groups; by
-   * default none.
+   * For transcript files: the recent part may grow to this many tokens, to the nearest beginning of a request or else by whole groups. By
+   * default it does not grow.
    */
   readonly keepRecentTokens?: number;
-  /** Of the summary of one chunk. */
+  /** The maximum tokens of the summary of one chunk. */
   readonly maxSummaryTokens: number;
-  /** Everything that goes becomes one batch with a summary of at most this many tokens, and there are no chunks. For a provider that quotes. */
+  /** Makes one batch of everything, with a summary of at most this many tokens, instead of chunks. For providers that quote. */
   readonly summaryTokens?: number;
-  /** Batches shown at the head of the clip-archive. */
+  /** How many of the first batches the clip-archive shows. */
   readonly clipFirst: number;
-  /** Batches shown at its end. */
+  /** How many of the last batches it shows. */
   readonly clipLast: number;
-  /** The system prompt, used exactly as written; null: the default one. */
+  /** The system prompt, sent exactly as written; null: the default prompt. */
   readonly prompt: string | null;
   readonly scoring?: ImportanceScoringConfig;
-  /** Milliseconds for one model call. */
+  /** The limit for one model call, in milliseconds. */
   readonly timeout?: number;
   readonly maxRetries?: number;
-  /** Chunks by this many tokens instead of by `chunkSize`. */
+  /** Limits chunks by tokens instead of by `chunkSize`. */
   readonly maxChunkTokens?: number;
   readonly maxConsecutiveFailures?: number;
-  /** The model's window, in tokens: a message that is larger is cut in its middle for the request (C2). */
+  /** The model's context window, in tokens. A longer message is cut in the middle for the request (C2). */
   readonly modelMaxTokens?: number;
-  /** Share of a model's summary that is kept for details word for word; by default none. */
+  /** The share of a model's summary that is reserved for exact details. None by default. */
   readonly appendixShare?: number;
-  /** Tokens that code puts before a model's summaries: the user's requests and how each ended. By default none. */
+  /** Tokens for the user's requests and their endings, which are put before a model's summaries. None by default. */
   readonly requestTokens?: number;
-  /** Share of the salient facts that summaries must keep; by default any. */
+  /** The minimum share of salient facts that a summary must keep. No minimum by default. */
   readonly minRetention?: number;
-  /** The user's standing rules stand above the summaries; by default they do. */
+  /** Whether the user's standing rules are put before the summaries. True by default. */
   readonly keepRules?: boolean;
   /** Rules to add to those that the user stated. */
   readonly rules?: readonly string[];
-  /** Rules that hold one of these texts are left out. */
+  /** Rules that contain one of these texts are left out. */
   readonly dropRules?: readonly string[];
 };
 
-/** The order in which chunks are formed: least important first, or as said. */
+/** The order in which chunks are formed: least important first, or chronological. */
 export type ChunkOrder = 'importance' | 'chronological';
 
-/** What compacting a transcript file needs beyond `CompactionConfig`. */
+/** Settings for compacting a transcript file, beyond `CompactionConfig`. */
 export type TranscriptPolicy = {
   readonly compaction: CompactionConfig;
   readonly chunkOrder: ChunkOrder;
-  /** System messages of a conversation are instructions and stay. */
+  /** Whether a conversation's system messages stay as instructions. */
   readonly keepSystem: boolean;
-  /** Tokens that the result should fit into: the more important older messages survive; null: none of them do. */
+  /** The tokens that the result should fit into. The most important older messages stay; null: none of them do. */
   readonly targetTokens: number | null;
-  /** Transcripts at or under this many tokens are left alone; null: none is. */
+  /** Transcripts with at most this many tokens are left unchanged; null: no limit. */
   readonly ifOverTokens: number | null;
-  /** Lines that are no JSON are carried along instead of being an error. */
+  /** Keeps lines that are not JSON instead of failing. */
   readonly keepInvalid: boolean;
-  /** The conversation's id where the file carries none. */
+  /** The conversation's id if the file has none. */
   readonly conversation: string | null;
 };
 
-/** Tokens of the single summary that the offline provider makes. Chunks of 100 messages lose 8 to 13 points at the same size. */
+/** The tokens of the offline provider's single summary. Chunks of 100 messages score 8 to 13 points lower at the same size. */
 export const DEFAULT_SUMMARY_TOKENS = 4096;
 
-/** Tokens for requests before a model's summaries: half of a hand-over, as in the offline one. */
+/** The tokens for requests before a model's summaries: half of a summary, as in an offline hand-over. */
 export const DEFAULT_REQUEST_TOKENS = 2048;
 
 export const DEFAULT_COMPACTION_CONFIG = {
@@ -110,7 +110,7 @@ export const DEFAULT_COMPACTION_CONFIG = {
   modelMaxTokens: 200_000,
 } as const satisfies CompactionConfig;
 
-/** How what goes is parted. One batch is a chunk without an end. */
+/** How messages are split into chunks. A single batch is a chunk without a limit. */
 export function chunkLimitsOf({ summaryTokens, chunkSize, maxChunkTokens }: CompactionConfig): {
   readonly chunkSize: number;
   /** Null: chunks have `chunkSize` messages. */
@@ -120,10 +120,10 @@ export function chunkLimitsOf({ summaryTokens, chunkSize, maxChunkTokens }: Comp
   return { chunkSize, maxChunkTokens: maxChunkTokens ?? null };
 }
 
-/** The share of a target that a summary of everything may take, and the requests above a model's summaries: the rest is for what was said. */
+/** The share of a target that the summaries, and the requests before a model's summaries, may take. The rest is for messages. */
 const MAX_SUMMARY_SHARE = 0.25;
 
-/** A policy's compaction with summaries that leave room in the target. */
+/** Limits the summaries of a policy's compaction so that they leave room in the target. */
 export function compactionWithin({ compaction, targetTokens }: TranscriptPolicy): CompactionConfig {
   if (targetTokens === null) return compaction;
   const { summaryTokens, requestTokens } = compaction;
@@ -135,7 +135,7 @@ export function compactionWithin({ compaction, targetTokens }: TranscriptPolicy)
   };
 }
 
-/** Tokens that the summary of one batch may have. */
+/** The maximum tokens of one batch's summary. */
 export function batchTokensOf({ summaryTokens, maxSummaryTokens }: CompactionConfig): number {
   return summaryTokens ?? maxSummaryTokens;
 }

@@ -1,30 +1,30 @@
 import type { ConversationMessage } from './message.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.ts';
 
-/** What a message's score is computed from, wherever it stands: a transcript is scored from these, without its text. */
+/** What a message's score is computed from, without its text. */
 export type ScoreFeatures = {
   readonly roleWeight: number;
   readonly hasQuestion: boolean;
   readonly hasToolCall: boolean;
-  /** Those of the config that the text holds, spelt as there. Messages with the same ones share one array. */
+  /** The configured keywords in the text, spelled as configured. Messages with the same keywords share one array. */
   readonly keywords: readonly string[];
-  /** UTF-16 units, or as many as count. */
+  /** In UTF-16 units, capped where more no longer matters. */
   readonly contentLength: number;
 };
 
-/** One share of a score: 'role' (weight × recency), 'question', 'tool call', `keyword:WORD` or 'length'. */
+/** A part of a score: 'role' (weight × recency), 'question', 'tool call', `keyword:WORD` or 'length'. */
 export type ScoreTerm = { readonly name: string; readonly value: number };
 
-/** A score and what it is made of: `score` is the sum of the terms' values from left to right, bit for bit. */
+/** A score with its parts. `score` is exactly the sum of the terms' values from left to right. */
 export type ScoreExplanation = {
   readonly score: number;
-  /** What the role's weight was multiplied by. */
+  /** The factor for the role's weight. */
   readonly recency: number;
-  /** Those that are not zero, and the role's always. */
+  /** The terms that are not zero, and always the role's. */
   readonly terms: readonly ScoreTerm[];
 };
 
-const MAX_LENGTH_POINTS = 3; // a long paste is no decision: length alone never outweighs what was said
+const MAX_LENGTH_POINTS = 3; // length alone must not outweigh content, since long text is often pasted
 const CHARS_PER_POINT = 100;
 
 export function readFeatures(
@@ -40,10 +40,10 @@ export function readFeatures(
   };
 }
 
-// A few thousand differ, whatever the length of the transcript; more would be a list of odd keywords.
+// A transcript usually has a few thousand distinct ones. More would mean an unusual list of keywords.
 const MAX_SHARED_FEATURES = 20_000;
 
-/** Reads features as `readFeatures` does; messages that score alike share one object, since a transcript's table holds one a message. */
+/** Creates a `readFeatures` whose results are shared between messages that score the same, because a transcript's table holds one per message. */
 export function createFeatureReader(config: ImportanceScoringConfig): (msg: ConversationMessage) => ScoreFeatures {
   const enough = enoughLength(config);
   const shared = new Map<readonly string[], Map<string, ScoreFeatures>>();
@@ -62,7 +62,7 @@ export function createFeatureReader(config: ImportanceScoringConfig): (msg: Conv
   };
 }
 
-/** A length from which on more of it changes no score. */
+/** The length beyond which a message's score no longer changes. */
 function enoughLength({ contentLengthWeight }: ImportanceScoringConfig): number {
   if (contentLengthWeight <= 0) return Number.POSITIVE_INFINITY;
   return Math.ceil((MAX_LENGTH_POINTS * CHARS_PER_POINT) / contentLengthWeight) + 1;
@@ -102,7 +102,7 @@ export function explainFeatures(
   };
 }
 
-/** How important a message is: higher is kept longer. `index` from 0, `total` the count of messages scored together. */
+/** How important a message is; higher scores are kept longer. `index` counts from 0 within the `total` messages scored together. */
 export function scoreMessage(
   msg: ConversationMessage,
   index: number,
@@ -112,7 +112,7 @@ export function scoreMessage(
   return scoreFeatures(readFeatures(msg, config), index, total, config);
 }
 
-/** The same number as `scoreMessage`, as its parts. */
+/** The same score as `scoreMessage`, with its parts. */
 export function explainScore(
   msg: ConversationMessage,
   index: number,
@@ -142,7 +142,7 @@ function lengthPoints(features: ScoreFeatures, config: ImportanceScoringConfig):
   return Math.min((features.contentLength / CHARS_PER_POINT) * config.contentLengthWeight, MAX_LENGTH_POINTS);
 }
 
-// Building the matcher costs more than using it on a short message, and a transcript has one list for all of its messages.
+// Building the matcher costs more than using it on a short message, and all messages of a transcript share one list.
 const matchers = new WeakMap<readonly string[], KeywordMatcher>();
 
 function matcherOf(keywords: readonly string[]): KeywordMatcher {
@@ -153,10 +153,10 @@ function matcherOf(keywords: readonly string[]): KeywordMatcher {
   return created;
 }
 
-/** Which keywords of a list a text holds, in the list's order. Equal answers are one shared array. */
+/** Returns the keywords that a text contains, in the list's order. Equal results are one shared array. */
 type KeywordMatcher = (text: string) => readonly string[];
 
-/** What is still looked for once some keywords were found. Texts with the same keywords share one array. */
+/** What is still missing once some keywords are found. Texts with the same keywords share one array. */
 type Search = {
   readonly found: readonly string[];
   readonly missing: readonly string[];
@@ -164,8 +164,8 @@ type Search = {
 };
 
 /**
- * Finds keywords as substrings, whatever their case (Unicode simple case folding). Keywords that differ only in case count once, an
- * empty one never matches, and none is read as a pattern.
+ * Creates a matcher for keywords as substrings in any case (Unicode simple case folding). Keywords that differ only in case count once.
+ * Empty keywords never match, and none is treated as a pattern.
  */
 export function createKeywordMatcher(keywords: readonly string[]): KeywordMatcher {
   const distinct = distinctKeywords(keywords);
@@ -186,7 +186,7 @@ export function createKeywordMatcher(keywords: readonly string[]): KeywordMatche
       search.pattern.lastIndex = from;
       const match = search.pattern.exec(text);
       if (match === null) break;
-      // On from the same place: another keyword may begin there as well.
+      // Continue at the same place, since another keyword may begin there too.
       from = match.index;
       const hit = search.missing[match.findIndex((group, at) => at > 0 && group !== undefined) - 1];
       const { found } = search;
@@ -205,7 +205,7 @@ function distinctKeywords(keywords: readonly string[]): readonly string[] {
   return [...byFold.values()];
 }
 
-/** One pattern for all that is still missing: a text is gone through once, and once more from each first hit on. */
+/** A pattern for all missing keywords, so that a text is searched once, plus once from each first match. */
 function anyOf(keywords: readonly string[]): RegExp {
   const escaped = keywords.map((keyword) => `(${keyword.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')})`);
   return new RegExp(escaped.join('|'), 'giu');

@@ -3,13 +3,13 @@ import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.t
 import { scoreMessage } from './scoring.ts';
 import { findGroups, groupInputOf, moveBackToWholeGroups } from './tool-groups.ts';
 
-/** A history taken apart; together the three are its messages, each once. */
+/** A history in three parts, which together contain each message once. */
 export type HistorySplit = {
-  /** Least important first; equal ones as said. */
+  /** Least important first; equals in chronological order. */
   readonly toCompress: readonly ConversationMessage[];
-  /** As said. */
+  /** In chronological order. */
   readonly toKeep: readonly ConversationMessage[];
-  /** The clip-archive that an earlier compaction left at the head. */
+  /** The clip-archive at the head, left by an earlier compaction. */
   readonly priorSummary: ConversationMessage | null;
 };
 
@@ -20,8 +20,8 @@ export function isClipArchiveText(text: string): boolean {
 }
 
 /**
- * Parts a history into what is compressed and what stays: the last `keepRecent` messages, or more where a tool call would be parted
- * from its results. Scores count positions within the part that is compressed.
+ * Splits a history into what is compressed and what stays: the last `keepRecent` messages, or more to keep tool calls together with their
+ * results. Scores use positions within the compressed part.
  */
 export function splitHistory(
   history: readonly ConversationMessage[],

@@ -7,17 +7,17 @@ export type SummaryCheck =
   | { readonly ok: true }
   | { readonly ok: false; readonly problem: SummaryProblem; readonly message: string };
 
-const MIN_ALLOWED_TOKENS = 400; // a short last chunk must be able to pass
+const MIN_ALLOWED_TOKENS = 400; // even a short last chunk must be able to pass
 
 /**
- * Whether an answer of the model is a summary. `inputTokens`: what it was given (chunk and previous summary), counted by
- * `estimateTokens`; an answer may be as long as that, and 400 tokens in any case.
+ * Checks whether a model's answer is a summary. It may be as long as its input (chunk and previous summary, `inputTokens` by
+ * `estimateTokens`), or 400 tokens in any case.
  */
 export function checkSummary(answer: {
   readonly text: string;
   readonly stopReason: StopReason;
   readonly inputTokens: number;
-  /** The answer quotes its input: what reads like a refusal or an error is the transcript's own. */
+  /** The answer quotes its input, so what looks like a refusal or an error comes from the transcript. */
   readonly isVerbatim?: boolean;
 }): SummaryCheck {
   const text = answer.text.trim();
@@ -51,7 +51,7 @@ function onOneLine(text: string): string {
   return text.replace(/\s+/g, ' ');
 }
 
-const MAX_REFUSAL_CHARS = 400; // longer texts that begin like one go on to say something
+const MAX_REFUSAL_CHARS = 400; // a longer text that begins like a refusal goes on to say something
 const APOLOGY =
   "(?:i['’]m|i am) (?:very )?sorry[,.]? (?:but )?|sorry[,.]? (?:but )?|i apologi[sz]e[,.]? (?:but )?|unfortunately[,.]? |as an ai\\b[^.]{0,60}?[,.] ";
 const UNABLE =
@@ -75,7 +75,7 @@ function isRefusalText(text: string): boolean {
   return text.length <= MAX_REFUSAL_CHARS && (REFUSAL.test(line) || NOTHING_GIVEN.test(line));
 }
 
-// An error that names itself may carry a payload; a bare cause must be the whole text, or a summary could begin like it.
+// A labeled error may carry a payload. An unlabeled one must be the whole text, because a summary could begin like it.
 const MAX_ERROR_CHARS = 1_000;
 const STATUS = '(?:4(?:0\\d|13|22|29)|5\\d\\d)';
 const CAUSE = `(?:${[
@@ -117,7 +117,7 @@ const BARE_ERROR = new RegExp(
   'i',
 );
 
-// What a server sent along may be a page of any length.
+// A server's response body may have any length.
 const ERROR_WITH_BODY = new RegExp(`^(?:api |http )?error:?\\s*\\(?${STATUS}\\)?:?\\s*[<{]`, 'i');
 
 function isErrorText(text: string): boolean {
@@ -129,7 +129,7 @@ function isErrorText(text: string): boolean {
   return NAMED_ERROR.test(line) || BARE_ERROR.test(line);
 }
 
-/** What services put around an error; an object with other keys may be a summary that a prompt wanted as JSON. */
+/** The keys that services put around an error. An object with other keys may be a summary in JSON that the prompt asked for. */
 const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
   'error',
   'type',

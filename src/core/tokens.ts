@@ -1,22 +1,22 @@
-/** How `estimateTokensByBytes` counts, as reports name it. */
+/** The name of the measure of `estimateTokensByBytes` in reports. */
 export const TOKEN_MEASURE = 'utf8-bytes/4';
 
 const CHARS_PER_TOKEN = 4;
 const BYTES_PER_TOKEN = 4;
 
-/** Characters (UTF-16 units) / 4, rounded up. Half of the truth for Chinese, Japanese and Korean. */
+/** Characters (UTF-16 units) / 4, rounded up. Counts about half of the real tokens for Chinese, Japanese and Korean. */
 export function estimateTokens(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** UTF-8 bytes / 4, rounded up: within about a tenth of real tokenizers for code, chat and CJK text. */
+/** UTF-8 bytes / 4, rounded up. Within about a tenth of real tokenizers for code, chat and CJK text. */
 export function estimateTokensByBytes(text: string): number {
   return Math.ceil(utf8Length(text) / BYTES_PER_TOKEN);
 }
 
-/** Bytes of the text in UTF-8; a lone surrogate counts 3, as the replacement character that would be written for it. */
+/** The length of a text in UTF-8 bytes. A lone surrogate counts 3, as its replacement character would. */
 export function utf8Length(text: string): number {
-  const firstWide = text.search(/[\u0080-\uffff]/); // most text has none, and a search is several times as fast as the loop
+  const firstWide = text.search(/[\u0080-\uffff]/); // most text is ASCII, and this search is several times as fast as the loop
   if (firstWide === -1) return text.length;
   let bytes = firstWide;
   for (let index = firstWide; index < text.length; index += 1) {
@@ -36,5 +36,5 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 function isLowSurrogate(unit: number): boolean {
-  return unit >= 0xdc00 && unit < 0xe000; // NaN, past the end, is none
+  return unit >= 0xdc00 && unit < 0xe000; // NaN (past the end) is not
 }

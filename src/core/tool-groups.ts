@@ -1,6 +1,6 @@
 import { callsOf, type ConversationMessage, resultIdsOf } from './message.ts';
 
-/** The ids of the calls that an item makes and of those it answers. Items with the same `key` are one answer of the model. */
+/** The ids of the calls that an item makes and answers. Items with the same `key` are parts of one model answer. */
 export type GroupInput = {
   readonly calls: readonly string[];
   readonly results: readonly string[];
@@ -13,16 +13,16 @@ export function groupInputOf(message: ConversationMessage): GroupInput {
 }
 
 /**
- * For each item the smallest index of its group: calls with all of their results, and items of one key. Ids may be reused: a result
- * belongs to the latest call with its id that stands before it (or in the same item). One with no call before it belongs to the next
- * call with its id, unless that call is answered later on as well; then, and where no call follows, it is an orphan and stands alone.
+ * Returns for each item the smallest index in its group: calls with all their results, and items with the same key. Ids may be reused: a
+ * result belongs to the latest earlier call with its id (or one in the same item). A result without an earlier call belongs to the next
+ * call with its id, unless that call is answered later too. Otherwise it stands alone.
  */
 export function findGroups(items: readonly GroupInput[]): readonly number[] {
   const sets = createIndexSets(items.length);
   const firstOfKey = new Map<string, number>();
   const latestCall = new Map<string, number>();
   const early = new Map<string, number[]>(); // results without a call so far
-  const claimed = new Map<string, readonly number[]>(); // those whose call has come and is not answered otherwise so far
+  const claimed = new Map<string, readonly number[]>(); // results whose call came later and has no other answer so far
 
   const settle = (id: string): void => {
     const call = latestCall.get(id);
@@ -61,7 +61,7 @@ export function findGroups(items: readonly GroupInput[]): readonly number[] {
   return items.map((_, index) => sets.firstOf(index));
 }
 
-/** The largest boundary (index of the first kept item) at or before the given one that has no group on both of its sides. */
+/** The largest boundary (index of the first kept item) up to the given one that splits no group. */
 export function moveBackToWholeGroups(groups: readonly number[], boundary: number): number {
   let cut = Math.min(Math.max(Math.floor(boundary), 0), groups.length);
   let first = cut;
@@ -73,7 +73,7 @@ export function moveBackToWholeGroups(groups: readonly number[], boundary: numbe
   return cut;
 }
 
-/** Tells of any boundary, in constant time, whether every group stands whole on one side of it. */
+/** Creates a constant-time check of whether a boundary splits no group. */
 export function wholeGroupBoundaries(groups: readonly number[]): (boundary: number) => boolean {
   const firstFrom = new Uint32Array(groups.length);
   let first = groups.length;
@@ -84,7 +84,7 @@ export function wholeGroupBoundaries(groups: readonly number[]): (boundary: numb
   return (boundary) => boundary <= 0 || boundary >= groups.length || (firstFrom[boundary] ?? 0) >= boundary;
 }
 
-/** Disjoint sets of the indexes below `size`, each known by its smallest member. */
+/** Disjoint sets of the indexes below `size`, each identified by its smallest member. */
 function createIndexSets(size: number): {
   readonly firstOf: (index: number) => number;
   readonly join: (a: number, b: number) => void;

@@ -1,4 +1,4 @@
-/** What a character is to the scanner of words: a separator, a letter or digit by case, or a joiner of technical names. */
+/** The classes that the word scanner sorts characters into: separators, letters by case, digits, and characters that join technical names. */
 export const CHARACTER = { separator: 0, lower: 1, upper: 2, digit: 4, joiner: 8, apostrophe: 16 } as const;
 
 const CLASSES = buildClasses();
@@ -24,7 +24,7 @@ export function classAt(text: string, index: number): number {
   return point > 0xffff ? classify(String.fromCodePoint(point)) : CHARACTER.separator;
 }
 
-/** Where text may be cut at or before `index` without parting a surrogate pair. */
+/** The last index up to `index` where text can be cut without splitting a surrogate pair. */
 export function safeCut(text: string, index: number): number {
   const before = text.charCodeAt(index - 1);
   const after = text.charCodeAt(index);
@@ -32,12 +32,12 @@ export function safeCut(text: string, index: number): number {
   return parts ? index - 1 : index;
 }
 
-/** White space, line ends and controls: what stands around a unit and never at its ends. */
+/** White space, line ends and control characters, which units are trimmed of. */
 export function isBlankCode(code: number): boolean {
   return code <= 32 || code === 0x7f || code === 0xa0 || code === 0x3000 || code === 0xfeff || isLineEndCode(code);
 }
 
-/** The line ends that some reader of the summary may break a line at. */
+/** Every character that some reader of the summary may treat as a line end. */
 export function isLineEndCode(code: number): boolean {
   if (code > 13 && code < 0x85) return false;
   return (code >= 10 && code <= 13) || code === 0x85 || code === 0x2028 || code === 0x2029;

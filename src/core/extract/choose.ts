@@ -1,32 +1,32 @@
 import { createHeap } from '../heap.ts';
 import { costOf, type Line } from './summary-lines.ts';
 
-// Lines this near to a chosen one of the same message are looked at again: they may cost less now, or be worth more.
+// After a line is chosen, this many neighbors on each side in the same message are rated again: they may now cost less or gain more.
 const REACH = 8;
 
-/** What can be chosen, by its place in the order in which it would be written. */
+/** What can be chosen, numbered in the order in which it would be written. */
 type Candidates = {
   readonly count: number;
-  /** Asked for few of the places: it may do work. */
+  /** Called for few of the places, so it may do work. */
   readonly lineAt: (place: number) => Line;
   readonly charsAt: (place: number) => number;
   /** The number of the message that a place belongs to. */
   readonly passageAt: (place: number) => number | undefined;
-  /** What a line adds to what is kept so far; it shrinks as more is kept, but beside kept lines. */
+  /** What a line adds to what is kept so far. It shrinks as more is kept, but grows next to kept lines. */
   readonly gainOf: (place: number) => number;
   readonly keep: (place: number) => void;
 };
 
 /**
- * Lazy greedy: keeps lines by their gain for each character that they add to the rendered text, until nothing more fits into
- * `budgetChars`. Returns their places in order. Of equals the earliest is kept.
+ * Lazy greedy selection: keeps the lines with the most gain per character of rendered text until nothing more fits into `budgetChars`.
+ * Returns their places in order. The earliest of equals wins.
  */
 export function chooseLines(candidates: Candidates, budgetChars: number): readonly number[] {
   const { count, lineAt, charsAt, passageAt, gainOf, keep } = candidates;
   const heap = createHeap();
   const chosen = createChosenPlaces(count);
   const picked: number[] = [];
-  // The last line end is not written.
+  // The last line needs no line end.
   let leftChars = budgetChars + 1;
 
   const addedChars = (place: number): number => {
@@ -38,7 +38,7 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
     if (after < 0) return ownChars;
     return ownChars + costOf(lineAt(after), line) - costOf(lineAt(after), lineBefore);
   };
-  // Without its head: no line can be cheaper, so that no key is too low.
+  // Leaves out the header and label: no line can cost less, so no key is too low.
   const enter = (place: number): void => {
     const gain = gainOf(place);
     if (gain > 0 && charsAt(place) < leftChars) heap.push(place, gain / (charsAt(place) + 1));
@@ -69,7 +69,7 @@ export function chooseLines(candidates: Candidates, budgetChars: number): readon
   return picked.sort((a, b) => a - b);
 }
 
-/** The chosen ones among numbered places, asked for their neighbours. */
+/** A set of numbered places that finds the nearest chosen neighbors of any place. */
 type ChosenPlaces = {
   readonly add: (place: number) => void;
   readonly has: (place: number) => boolean;
@@ -79,7 +79,7 @@ type ChosenPlaces = {
   readonly after: (place: number) => number;
 };
 
-/** Two levels of bits: a search looks at most at 32 words a level and at the few words of the second. */
+/** A bit set in two levels: a search reads at most 32 words of the first level and a few of the second. */
 export function createChosenPlaces(count: number): ChosenPlaces {
   const words = new Uint32Array((count >> 5) + 1);
   const groups = new Uint32Array((count >> 10) + 1);

@@ -1,11 +1,11 @@
 import type { TermIndex } from './terms.ts';
 import { SAME_MESSAGE_BONUS, TOKEN_POWER, WORD_POWER } from './weights.ts';
 
-/** What units are worth, given what is kept already: terms that were counted before pay little. */
+/** Rates units by what they add to the text kept so far: a term that was kept before adds little. */
 type GainTracker = {
   readonly gainOf: (unit: number) => number;
   readonly keep: (unit: number) => void;
-  /** Counts terms as kept that stand in other text. */
+  /** Counts terms of other text as kept. */
   readonly cover: (terms: readonly number[]) => void;
 };
 
@@ -13,7 +13,7 @@ type GainOptions = {
   readonly index: TermIndex;
   /** By term. */
   readonly worth: Float64Array;
-  /** By unit: the multiplier of its terms, that of its tokens beside it, and the number of its message. */
+  /** By unit: the factor for its terms, the further factor for its tokens, and the number of its passage. */
   readonly units: readonly { readonly weight: number; readonly context: number; readonly passage: number }[];
 };
 
@@ -53,16 +53,16 @@ export function createGainTracker({ index, worth, units }: GainOptions): GainTra
   };
 }
 
-/** What the next repeat adds: (count + 1)^power − count^power. */
+/** What the next repetition adds: (count + 1)^power − count^power. */
 function stepsOf(power: number): Float64Array {
   return Float64Array.from({ length: MAX_COUNT + 1 }, (_, before) => (before + 1) ** power - before ** power);
 }
 
-// So many content words that other text lacks are a fact of their own, if they are what the unit mostly says.
+// A unit is also new when it has this many new words and they make up this share of its words.
 const MIN_NEW_WORDS = 3;
 const MIN_NEW_SHARE = 0.5;
 
-/** Whether a unit says what text with these terms does not: a technical name that is not in it, or mostly words that are not. */
+/** Whether a unit says something that text with the covered terms does not: a new technical name, or mostly new words. */
 export function isNovel(index: TermIndex, unit: number, covered: ReadonlySet<number>): boolean {
   let words = 0;
   let newWords = 0;

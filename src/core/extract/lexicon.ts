@@ -14,10 +14,10 @@ import {
   TIME_WORDS,
 } from './word-lists.ts';
 
-/** Brings the forms of an English word to one. */
+/** Reduces an English word to its stem. */
 export type Stemmer = (word: string) => string;
 
-/** A word that is no term: a function word, a filler, a speaker's name, a single letter. */
+/** Marks a word that is not a term: a function word, a filler, a speaker's name, a single letter. */
 export const IGNORED = -1;
 
 export const WORD_FLAG = {
@@ -37,16 +37,16 @@ type LexiconEntry = { readonly term: number; readonly flags: number };
 
 export type LexiconOptions = {
   readonly stem: Stemmer;
-  /** Otherwise words are neither stemmed nor looked up in the English lists. */
+  /** If false, words are neither stemmed nor looked up in the English lists. */
   readonly isEnglish: boolean;
   readonly speakers: readonly string[];
 };
 
-/** Numbers the terms as they come: the forms of a word share one, and a token is never a word. */
+/** Numbers terms in order of appearance. All forms of a word share one number; a token and a word never do. */
 export type Lexicon = {
   readonly word: (written: string) => LexiconEntry;
   readonly token: (key: string) => number;
-  /** The same without numbering anything new. */
+  /** Looks up a term without adding one. */
   readonly knownWord: (written: string) => number | undefined;
   readonly knownToken: (key: string) => number | undefined;
   readonly termCount: () => number;
@@ -83,7 +83,7 @@ export function createLexicon({ stem, isEnglish, speakers }: LexiconOptions): Le
   };
 }
 
-// From here on one character can be a word.
+// From this code point on, a single character can be a word.
 const FIRST_IDEOGRAPH = 0x2e80;
 
 const NUMBER = /^\p{N}/u;

@@ -3,35 +3,35 @@ import { dayOf, labelOf } from './summary-lines.ts';
 import type { SpeakerKind } from './terms.ts';
 import { messageText, type Unit, unitsOf } from './units.ts';
 
-/** What somebody said at one time: a message, or a line of an earlier summary. */
+/** A message, or a line of an earlier summary. */
 export type Passage = {
-  /** The message's id; of a batch's line, the batch's. */
+  /** The message's id, or `batch:N` for a line of an earlier summary. */
   readonly id: string;
-  /** Units are substrings of it. */
+  /** Units are spans of this text. */
   readonly text: string;
   readonly units: readonly Unit[];
   readonly day: string | null;
   readonly speaker: string;
-  /** Who speaks where it is prose. */
+  /** The role that prose in this passage counts as. */
   readonly speakerKind: SpeakerKind;
 };
 
-// A call or a line of a result is less to the point than a sentence of this length: half of it leaves room for another.
+// Half the length of a sentence, because a call or a line of output is less informative.
 const MAX_TOOL_PIECE_CHARS = 120;
-// A tool may answer with megabytes, of which a small summary can use little.
+// A tool's output can be megabytes long, and a small summary can use little of it.
 const READ_PER_BUDGET = 64;
 const MIN_TOOL_CHARS = 2_000;
 const MAX_TOOL_CHARS = 24_000;
 
-/** Messages as passages. How much is read of each call and result follows from the budget and from how many of them there are. */
+/** Reads messages as passages. The budget and the number of calls and results decide how much of each is read. */
 export function readMessages(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
   return readPassages(messages, { budgetChars, maxPieceChars: MAX_TOOL_PIECE_CHARS });
 }
 
-// A line of a terminal. Of longer pieces fewer fit, and most of each is not what is needed of it.
+// The width of a terminal line. Longer pieces mean fewer of them, mostly filled with text that nobody needs.
 const MAX_DETAIL_CHARS = 80;
 
-/** The same with calls and results in short pieces, for where there is room for a few details only. */
+/** Reads messages with short pieces of calls and results, for a small budget of details. */
 export function readDetails(messages: readonly ConversationMessage[], budgetChars: number): readonly Passage[] {
   return readPassages(messages, { budgetChars, maxPieceChars: MAX_DETAIL_CHARS });
 }

@@ -1,11 +1,11 @@
 import { CHARACTER, classAt, classOf } from './character.ts';
 import type { Span } from './sentence.ts';
 
-/** What a scan finds, in order. */
+/** Receives what a scan finds, in order. */
 export type ScanSink = {
   /** A plain word as written. */
   readonly word: (word: string, isCapitalized: boolean) => void;
-  /** A run that is more than a plain word. */
+  /** A run of characters that is more than a plain word. */
   readonly run: (run: Run) => void;
 };
 
@@ -21,8 +21,8 @@ const URL = /https?:\/\/[^\s"'`<>)\]}\\]+/y;
 type Scanner = (text: string, span: Span, options: { readonly sink: ScanSink; readonly escapes: boolean }) => void;
 
 /**
- * Makes a scanner, which finds the words and technical names of a stretch of text in one pass and remembers the names that it has read.
- * `escapes`: the text is JSON, where `\n` parts words.
+ * Creates a scanner that finds the words and technical names in a span of text in one pass. It remembers the names that it has parsed.
+ * `escapes`: the text is JSON, where `\n` separates words.
  */
 export function createScanner(): Scanner {
   const runs = new Map<string, Run>();
@@ -73,7 +73,7 @@ function urlEnd(text: string, start: number, limit: number): number {
   return match === null ? start : Math.min(limit, start + match[0].length);
 }
 
-/** The colon of 12:30, the comma of 1,000. */
+/** Whether this is the colon of 12:30 or the comma of 1,000. */
 function joinsDigits(text: string, at: number, end: number): boolean {
   const code = text.charCodeAt(at);
   if (code !== COLON && code !== COMMA) return false;
@@ -86,7 +86,7 @@ function isDigitCode(code: number): boolean {
 
 const MAX_TAIL_CHARS = 2;
 
-/** Behind the tail of "Carol's" and "don't": the word is what stands before. */
+/** Skips the ending of "Carol's" and "don't", so that the word is what stands before the apostrophe. */
 function afterTail(text: string, at: number, end: number): number {
   if (at >= end || classOf(text.charCodeAt(at)) !== apostrophe) return at;
   let i = at + 1;
@@ -106,7 +106,7 @@ function emitQuoted(text: string, { start, end }: Span, sink: ScanSink): void {
   if (quoted.trim() === quoted && /[^\p{L}]/u.test(quoted)) sink.run({ words: [], tokens: [quoted] });
 }
 
-/** What a run of letters, digits and joiners holds: its words, and the keys of the technical tokens in it. */
+/** The words in a run of letters, digits and joiners, and the keys of its technical tokens. */
 type Run = { readonly words: readonly string[]; readonly tokens: readonly string[] };
 
 const FILE_EXTENSION =
@@ -123,7 +123,7 @@ const WIDE_SCRIPT =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const MAX_TOKEN_CHARS = 120;
 
-/** Made when the first text of such a script is met: that alone takes some ten milliseconds. */
+/** Created on first use, because that alone takes some ten milliseconds. */
 const segmenters: Intl.Segmenter[] = [];
 
 function wordSegmenter(): Intl.Segmenter {
@@ -132,7 +132,7 @@ function wordSegmenter(): Intl.Segmenter {
   return made;
 }
 
-/** Reads a run that is more than a plain word; one of a script that writes no spaces is parted by its dictionary. */
+/** Parses a run that is more than a plain word. Scripts without spaces are split by the segmenter's dictionary. */
 function readRun(raw: string): Run {
   if (WIDE_SCRIPT.test(raw)) {
     const segments = Array.from(wordSegmenter().segment(raw));
@@ -144,14 +144,14 @@ function readRun(raw: string): Run {
   return { words: raw.split(/[_./@~+:,-]+/).filter((word) => word !== ''), tokens };
 }
 
-/** A URL is one token; its parts are words. */
+/** A URL counts as one token, and its parts as words. */
 function readUrl(written: string): Run {
   const url = written.replace(/[.,:;]+$/, '');
   const words = url.split(/[^\p{L}\p{N}]+/u).filter((word) => word.length > 2);
   return { words, tokens: url.length <= MAX_TOKEN_CHARS ? [url] : [] };
 }
 
-/** `./a/b.` is `a/b`; the dot of `.env` and the slash of `/usr/bin` stay. */
+/** Reduces `./a/b.` to `a/b`, but keeps the dot of `.env` and the slash of `/usr/bin`. */
 function withoutEdges(raw: string): string {
   let start = 0;
   let end = raw.length;
@@ -168,7 +168,7 @@ function tokensOf(name: string): readonly string[] {
   return name.split(/[.@~+-]+/).filter(isIdentifier);
 }
 
-/** A path's file name (of a folder the last two names) finds it whatever it is relative to; the path as written is worth keeping too. */
+/** The file name (for a folder its last two names), which matches whatever the path is relative to, and the path as written. */
 function tokensOfPath(name: string): readonly string[] {
   const parts = name.split('/').filter((part) => part !== '');
   const last = parts.at(-1) ?? '';

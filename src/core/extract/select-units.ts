@@ -6,16 +6,16 @@ import { createSelection, type SelectedUnit } from './selection.ts';
 import { costOf, type Line, parseHeader, toLine } from './summary-lines.ts';
 
 export type SelectOptions = {
-  /** Of the rendered text, heads and line ends included. */
+  /** The length of the rendered text, headers and line ends included. */
   readonly budgetChars: number;
   readonly stem: Stemmer;
-  /** Summaries that stand beside this one: what they say counts as kept. */
+  /** Summaries that will stand next to this one. What they say counts as kept. */
   readonly earlier?: readonly string[];
-  /** Only units that say what those do not; none where there is none. Otherwise there is one wherever one fits. */
+  /** Chooses only units that say something new, and possibly none. Otherwise there is at least one wherever one fits. */
   readonly onlyNovel?: boolean;
 };
 
-/** The units that keep most of what was said within the budget, in the order in which it was said. Same input, same units. */
+/** The units that keep most of the conversation within the budget, in their original order. Deterministic. */
 export function selectUnits(
   passages: readonly Passage[],
   { budgetChars, stem, earlier = [], onlyNovel = false }: SelectOptions,
@@ -26,10 +26,10 @@ export function selectUnits(
   return selected.length > 0 || onlyNovel ? selected : firstWords(passages, budgetChars);
 }
 
-// With less room than this beside it, a head tells more than the words do.
+// If a header would leave less room than this, the words go without it.
 const MIN_FIRST_CHARS = 20;
 
-/** Where no unit fits or none says anything: the beginning of the first text there is, with its head where that leaves room. */
+/** The fallback when no unit fits or says anything: the beginning of the first text, with its header if there is room. */
 function firstWords(passages: readonly Passage[], budgetChars: number): readonly SelectedUnit[] {
   for (const passage of passages) {
     const match = /\S[^\n\r\v\f\u0085\u2028\u2029]*/.exec(passage.text);
@@ -54,11 +54,11 @@ function firstWords(passages: readonly Passage[], budgetChars: number): readonly
   return [];
 }
 
-// Older summaries are mostly folded into newer ones; all of them would make a long transcript's cost grow with its square.
+// Older summaries are mostly merged into newer ones. Reading all of them would make the cost grow with the square of the transcript.
 const MAX_EARLIER_CHARS = 64_000;
 const MIN_EARLIER_CHARS = 8_000;
 
-/** The lines of the latest of them, no more text than there is to summarize. */
+/** The lines of the latest summaries, up to as much text as there is to summarize. */
 function earlierLines(earlier: readonly string[], passages: readonly Passage[]): readonly string[] {
   const sourceChars = passages.reduce((sum, { text }) => sum + text.length, 0);
   const maxChars = Math.min(MAX_EARLIER_CHARS, Math.max(MIN_EARLIER_CHARS, sourceChars));

@@ -8,7 +8,7 @@ import { hasAttachment, type Unit } from './units.ts';
 import { weighContext, weighTalkSentence, weighTerms, weighUnit } from './weights.ts';
 import { isEnglishText } from './word-lists.ts';
 
-/** A chosen unit: `text` is `passage.text.slice(start, end)` of the passage whose message has this id. */
+/** A chosen unit. `text` is `passage.text.slice(start, end)` of the passage with this message id. */
 export type SelectedUnit = {
   readonly messageId: string;
   readonly start: number;
@@ -25,15 +25,15 @@ type Candidate = Unit & {
 
 export type ChooseOptions = {
   readonly budgetChars: number;
-  /** Only units that say what covered text does not. */
+  /** Chooses only units that say something that covered text does not. */
   readonly onlyNovel?: boolean;
-  /** By what a unit's value is multiplied, beside its own weight; 0: it is not chosen. */
+  /** A factor for the gain of a unit, on top of its own weight. 0 excludes the unit. */
   readonly worthOf?: (text: string, unit: Unit, passage: Passage) => number;
 };
 
-/** Units of passages, to be chosen from several times: what was chosen or covered before is worth less the next time. */
+/** Units that can be chosen from several times. What was chosen or covered before adds less the next time. */
 export type Selection = {
-  /** Counts what these lines say as kept. */
+  /** Counts the content of these lines as kept. */
   readonly cover: (lines: readonly string[]) => void;
   readonly choose: (options: ChooseOptions) => readonly SelectedUnit[];
 };
@@ -102,7 +102,7 @@ function factorsOf(
 
 const OPENING_MESSAGES = 4;
 
-/** Indexes all units; a passage that follows another's question is its answer. */
+/** Indexes all units. A passage that follows somebody else's question counts as its answer. */
 function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Candidate[] {
   const candidates: Candidate[] = [];
   const hasTools = passages.some(({ units }) => units.some(({ kind }) => kind !== 'prose'));
@@ -166,10 +166,10 @@ function selectedOf(unit: Candidate | undefined, line: Line, passages: readonly 
 
 const SAMPLE_CHARS = 20_000;
 const UNITS_A_PASSAGE = 12;
-// A guess, so that the sample is taken from all over.
+// An estimate, so that the sample is spread over the whole conversation.
 const CHARS_A_PASSAGE = 1_000;
 
-/** Enough prose to tell its language. */
+/** Enough prose to detect its language. */
 function proseSample(passages: readonly Passage[]): string {
   const step = Math.max(1, Math.floor((passages.length * CHARS_A_PASSAGE) / SAMPLE_CHARS));
   const pieces: string[] = [];

@@ -1,9 +1,9 @@
 import { CHARACTER, classAt, isBlankCode, safeCut } from './character.ts';
 
-/** Where a unit stands in its message's text. */
+/** A range of UTF-16 indices in a message's text; `end` is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
 
-/** Longer units crowd out others: a sentence beyond this is cut. */
+/** Longer units would crowd out others, so longer sentences are split. */
 export const MAX_UNIT_CHARS = 240;
 
 const ABBREVIATIONS: ReadonlySet<string> = new Set(
@@ -11,7 +11,7 @@ const ABBREVIATIONS: ReadonlySet<string> = new Set(
     ' ',
   ),
 );
-// Full stops of the scripts that write no space after them, or that use signs of their own.
+// Full stops of scripts that write no space after them, or that have marks of their own.
 const WIDE_STOPS = '。！？｡।॥؟۔։።';
 const STOPS = '.!?…';
 const CLOSERS = '"\'’”»)]）」』*_`~';
@@ -21,7 +21,7 @@ const QUESTION_MARK = 63;
 const EXCLAMATION_MARK = 33;
 const FIRST_WIDE_STOP = 0x0589;
 
-/** The sentences of a line, without the blanks around them; abbreviations and initials do not end one. */
+/** The sentences of a line, trimmed. Abbreviations and initials do not end a sentence. */
 export function splitSentences(text: string, { start, end }: Span): readonly Span[] {
   const found: Span[] = [];
   let from = start;
@@ -42,7 +42,7 @@ export function splitSentences(text: string, { start, end }: Span): readonly Spa
   return found.flatMap((span) => trimmed(text, span));
 }
 
-/** A span cut into pieces of `maxChars` at most, at a blank or other separator where there is one. */
+/** Splits a span into pieces of at most `maxChars`, at a clause end, blank or separator where possible. */
 export function splitLong(text: string, span: Span, maxChars = MAX_UNIT_CHARS): readonly Span[] {
   if (span.end - span.start <= maxChars) return [span];
   const pieces: Span[] = [];
@@ -56,7 +56,7 @@ export function splitLong(text: string, span: Span, maxChars = MAX_UNIT_CHARS): 
   return pieces;
 }
 
-/** The span without blanks at its ends; nothing where it is all blank. */
+/** The span without blanks at its ends, or nothing if it is all blank. */
 export function trimmed(text: string, { start, end }: Span): readonly Span[] {
   let from = start;
   let to = end;

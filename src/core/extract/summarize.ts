@@ -16,11 +16,11 @@ import {
 } from './summary-lines.ts';
 import { linesOf, proseUnits, type SegmentKind, type Unit } from './units.ts';
 
-// A summary is at most half of what it stands for, or nothing would be gained; short texts may stay whole.
+// A summary may be at most half as long as its source, or it would save nothing. Short texts may stay whole.
 const MAX_SHARE = 0.5;
 const MIN_BUDGET_CHARS = 400;
 
-/** A summary made of the source's own sentences and lines, never over `maxChars` (UTF-16 units), and never empty where one fits. */
+/** A summary made of the source's own sentences and lines, at most `maxChars` (UTF-16 units) long. Never empty if any text fits. */
 export function summarizeSource(source: ModelSource, { maxChars, stem }: { maxChars: number; stem: Stemmer }): string {
   const budgetChars = Math.min(maxChars, Math.max(MIN_BUDGET_CHARS, Math.floor(sizeOf(source) * MAX_SHARE)));
   const text =
@@ -43,14 +43,14 @@ function emptyNotes(source: ModelSource): readonly string[] {
   const isChunk = source.kind === 'chunk';
   const count = isChunk ? source.messages.length : source.batches.length;
   const noun = isChunk ? (count === 1 ? 'message' : 'messages') : count === 1 ? 'batch' : 'batches';
-  // There is text, but none that may stand without its speaker in so little room.
+  // There is text, but too little room for any of it with its speaker.
   if (textsOf(source).some(({ content }) => /\S/.test(content))) return ['…'];
   return [`No text: ${count} ${noun} without content.`, 'No text.', '–'];
 }
 
 /**
- * Batches as passages: of a summary of our own each line with its day and speaker, of a model's prose its sentences. In order of days
- * where every line has one. Ids are `batch:N`, N from 1.
+ * Reads batches as passages: our own summaries by line, with day and speaker, and a model's prose by sentence. Sorted by day if every line
+ * has one. Ids are `batch:N`, N from 1.
  */
 export function readBatches(batches: readonly SummaryBatch[]): readonly Passage[] {
   const passages = batches.flatMap(({ content }, index) => readSummary(content, `batch:${index + 1}`));
@@ -92,7 +92,7 @@ function readSummary(text: string, id: string): readonly Passage[] {
   return passages;
 }
 
-/** A summary of ours begins with a day, or with a speaker who is a role or is named again. A model's prose may hold a label anywhere. */
+/** Our own summaries begin with a day, or with a speaker that is a role or appears again. A model's prose may contain a label anywhere. */
 function isOwnSummary(text: string, lines: readonly Span[]): boolean {
   const [first] = lines;
   if (first === undefined) return false;

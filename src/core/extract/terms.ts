@@ -2,10 +2,10 @@ import { createLexicon, IGNORED, type LexiconOptions, WORD_FLAG } from './lexico
 import { createScanner, type ScanSink } from './scan.ts';
 import type { Span } from './sentence.ts';
 
-/** Who used a token: what it is worth depends on that. */
+/** Who used a token, which decides how much it is worth. */
 export type SpeakerKind = 'user' | 'assistant' | 'call' | 'result';
 
-/** How many units of each speakerKind have a token, and in which message it was used last, by anybody and by other than a tool. */
+/** How many units of each kind of speaker contain a token, and in which message it appeared last: at all, and outside tool results. */
 export type TokenUse = {
   readonly counts: Record<SpeakerKind, number>;
   lastIndex: number;
@@ -13,11 +13,11 @@ export type TokenUse = {
   readonly isSmallNumber: boolean;
 };
 
-/** What a unit's words tell of it, beside its terms. */
+/** What the words of a unit reveal, apart from its terms. */
 export type UnitFeatures = {
   readonly mentionsTime: boolean;
   readonly hasName: boolean;
-  /** It speaks to the listener and of nobody else. */
+  /** Speaks to the listener and mentions nobody else. */
   readonly onlyAddressesListener: boolean;
   readonly mentionsFailure: boolean;
   /** "I went", "we just finished". */
@@ -29,21 +29,21 @@ export type UnitFeatures = {
   readonly introducesName: boolean;
   readonly hasToken: boolean;
   readonly contentWords: number;
-  /** Content words that stand beside its technical names. */
+  /** Content words outside its technical names. */
   readonly contextWords: number;
 };
 
-/** Terms of units: words by their stem, technical tokens by their key; a term counts once a unit. Terms and units are numbered from 0. */
+/** The terms of units: words by stem, technical tokens by key. A term counts once per unit. Terms and units are numbered from 0. */
 export type TermIndex = {
   readonly add: (text: string, span: Span, use: { speakerKind: SpeakerKind; messageIndex: number }) => UnitFeatures;
-  /** Terms of other text that some unit has, each once. */
+  /** The distinct terms of other text that also appear in a unit. */
   readonly knownTermsIn: (text: string) => readonly number[];
   readonly forEachTermOf: (unit: number, visit: (term: number) => void) => void;
   readonly unitCount: () => number;
   readonly termCount: () => number;
-  /** In how many units a term stands. */
+  /** The number of units that contain a term. */
   readonly frequencyOf: (term: number) => number;
-  /** Null for a word. */
+  /** Null if the term is a word. */
   readonly tokenUseOf: (term: number) => TokenUse | null;
 };
 

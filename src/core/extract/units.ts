@@ -2,7 +2,7 @@ import { callsOf, type ConversationMessage } from '../message.ts';
 import { isBlankCode, isLineEndCode, safeCut } from './character.ts';
 import { MAX_UNIT_CHARS, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
 
-/** The least that is chosen: a sentence, a line of code, of a list or of a tool's answer, a piece of a call. */
+/** The smallest choice: a sentence, a line of code, of a list or of tool output, or a piece of a call. */
 export type Unit = Span & { readonly kind: SegmentKind };
 
 const ATTACHMENT = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|attachment|media)\b[^\]\n]{0,2000}\]/gi;
@@ -12,13 +12,13 @@ const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)[^`]*$/;
 
 type ToolLimits = {
-  /** Of each call and result, what is read. */
+  /** How much of each call and result is read. */
   readonly maxToolChars: number;
-  /** Of the pieces that it is cut into. */
+  /** The length of the pieces that calls and results are cut into. */
   readonly maxPieceChars: number;
 };
 
-/** The units of `text`, which is `messageText(message)`, in order. */
+/** The units of `text`, which must be `messageText(message)`, in order. */
 export function unitsOf(message: ConversationMessage, text: string, limits: ToolLimits): readonly Unit[] {
   return segmentsOf(message, text, limits.maxToolChars).flatMap((segment) =>
     unitsOfSegment(text, segment, limits.maxPieceChars),
@@ -38,14 +38,14 @@ function unitsOfSegment(text: string, segment: Segment, maxPieceChars: number): 
 
 const LINE_NUMBER = /\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/y;
 
-/** Tools that show files number their lines: the number is no part of what the line says. */
+/** Skips the line numbers that tools put before the lines of a file. */
 function withoutLineNumber(text: string, { start, end }: Span): Span {
   LINE_NUMBER.lastIndex = start;
   const match = LINE_NUMBER.exec(text);
   return { start: match === null ? start : Math.min(end, start + match[0].length), end };
 }
 
-/** Prose by lines and sentences, without attachments; code and list lines stay whole where they are short enough. */
+/** Splits prose into lines and sentences, without attachments. Short lines of code and lists stay whole. */
 export function proseUnits(text: string, segment: Span): readonly Unit[] {
   const units: Unit[] = [];
   let isFenced = false;
@@ -85,7 +85,7 @@ function callUnits(text: string, segment: Segment, maxPieceChars: number): reado
 
 const BACKSLASH = 92;
 
-/** Arguments are JSON: a line end of theirs is written `\n`, and that is the best place to cut. */
+/** Arguments are JSON, where a line end is written `\n`: the best place to cut. */
 function callCut(text: string, from: number, maxPieceChars: number): number {
   const limit = from + maxPieceChars;
   const lineEnd = text.lastIndexOf('\\n', limit - 2);
@@ -93,7 +93,7 @@ function callCut(text: string, from: number, maxPieceChars: number): number {
   return splitLong(text, { start: from, end: limit + 1 }, maxPieceChars)[0]?.end ?? limit;
 }
 
-/** Lines without the blanks around them, empty ones left out. */
+/** The trimmed lines of a span, without empty ones. */
 export function linesOf(text: string, { start, end }: Span): readonly Span[] {
   const lines: Span[] = [];
   let from = start;
@@ -117,7 +117,7 @@ function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): vo
   for (const { start, end } of spans) units.push({ start, end, kind });
 }
 
-/** Whether a message's text says that something was sent along with it. */
+/** Whether a message's text mentions an attachment. */
 export function hasAttachment(text: string): boolean {
   return text.includes('[') && ATTACHMENT_HEAD.test(text);
 }
@@ -141,17 +141,17 @@ function without(holes: readonly Span[], line: Span): readonly Span[] {
   return stretches;
 }
 
-/** prose: what somebody wrote. call: a tool's name and arguments. result: what a tool answered. error: an answer that is a failure. */
+/** prose: written by a person or a model. call: a tool's name and arguments. result: a tool's output. error: the output of a failed call. */
 export type SegmentKind = 'prose' | 'call' | 'result' | 'error';
 
-/** A stretch of a message's text that is of one kind. */
+/** A part of a message's text that is all of one kind. */
 export type Segment = { readonly kind: SegmentKind; readonly start: number; readonly end: number };
 
-// More than anybody writes: it was pasted.
+// Nobody writes more than this by hand, so it was pasted.
 const MAX_PROSE_CHARS = 200_000;
 const HEAD_SHARE = 2 / 3;
 
-/** What units are substrings of: the message's content, and any call of its that the content does not show. */
+/** The text that units are spans of: the message's content, plus any calls that the content does not show. */
 export function messageText(message: ConversationMessage): string {
   if (message.parts !== undefined) return message.content;
   const missing = callsOf(message)
@@ -161,8 +161,8 @@ export function messageText(message: ConversationMessage): string {
 }
 
 /**
- * The segments of `messageText(message)` in order. Of a call or result longer than `maxToolChars` its head and tail: they say what it is and
- * how it ended.
+ * The segments of `messageText(message)`, in order. Calls and results longer than `maxToolChars` are reduced to their beginning and end,
+ * which show what they are and how they ended.
  */
 export function segmentsOf(message: ConversationMessage, text: string, maxToolChars: number): readonly Segment[] {
   const found: Segment[] = [];
@@ -206,7 +206,7 @@ function capped(segment: Segment, text: string, maxToolChars: number): readonly 
   ];
 }
 
-// A line longer than this is cut where the cap falls.
+// A longer line is cut exactly at the cap.
 const MAX_LINE_SEARCH_CHARS = 2_000;
 
 function lineEndBefore(text: string, start: number, at: number): number {

@@ -1,17 +1,17 @@
 import type { SpeakerKind, TermIndex, TokenUse, UnitFeatures } from './terms.ts';
 import type { SegmentKind } from './units.ts';
 
-// Found by measuring on chats and coding sessions; around these values the results are flat, so that none of them is critical.
+// Found by measuring chats and coding sessions. Results are flat around these values, so none of them is critical.
 
-/** A repeated word pays by count^power, a repeated token hardly at all. */
+/** A repeated word gains count^power; a repeated token gains almost nothing. */
 export const WORD_POWER = 0.8;
 export const TOKEN_POWER = 0.03;
-/** A sentence beside a chosen one of its message: half a turn says less than half of what the turn says. */
+/** A bonus for sentences of a message that already has a chosen one, since half a message says less than half of the whole. */
 export const SAME_MESSAGE_BONUS = 1.2;
 
-// A token in words of average rarity.
+// The worth of a token, in words of average rarity.
 const TOKEN_SCALE = 120;
-// 12 and 150 count something more often than they name it.
+// Numbers like 12 and 150 are usually counts, not names.
 const SMALL_NUMBER_WEIGHT = 0.5;
 const SPEAKER_WEIGHT: Readonly<Record<SpeakerKind, number>> = { user: 1, assistant: 0.7, call: 1, result: 0.3 };
 const UNIT_WEIGHT = {
@@ -24,18 +24,18 @@ const UNIT_WEIGHT = {
   call: 0.8,
   result: 0.6,
   failure: 1.5,
-  // A question says what somebody wanted to know, not what is: it comes last.
+  // A question shows what somebody wanted to know, not what is true, so it comes last.
   pureQuestion: 0.02,
 } as const;
-// Fewer content words than this are an exclamation more often than a fact.
+// Units with fewer content words are usually exclamations.
 const PHRASE_WORDS = 3;
-// Without a stop-word list, a word in more of the units than this is one, unless there are hardly any.
+// Without a stop-word list, a word counts as a stop word if more than this share of the units contain it, unless there are few units.
 const COMMON_SHARE = 0.025;
 const MIN_COMMON_UNITS = 4;
 const MIN_UNITS_FOR_COMMON = 40;
 const RARITY_SMOOTHING = 2;
 
-/** What each term is worth the first time it is kept, by its number. */
+/** What each term is worth the first time it is kept, by term number. */
 export function weighTerms(
   index: TermIndex,
   { messageCount, isEnglish }: { messageCount: number; isEnglish: boolean },
@@ -52,7 +52,7 @@ export function weighTerms(
   });
 }
 
-/** Who used it, how often (a logarithm), and how recently: up to three times as much at the end as at the start. */
+/** Combines who used a token, how often (as a logarithm) and how recently (up to three times as much at the end as at the start). */
 function tokenWeight(use: TokenUse, messageCount: number): number {
   const { counts, lastIndex, lastSpokenIndex, isSmallNumber } = use;
   const used =
@@ -64,16 +64,16 @@ function tokenWeight(use: TokenUse, messageCount: number): number {
 }
 
 type UnitFacts = {
-  /** Somebody at work with tools said it: his questions are requests. */
+  /** A user of tools said it, so its questions are requests. */
   readonly isRequest: boolean;
   readonly kind: SegmentKind;
   readonly features: UnitFeatures;
   readonly isQuestion: boolean;
-  /** The message before, by somebody else, asked something. */
+  /** The previous message was somebody else's question. */
   readonly isAnswer: boolean;
 };
 
-/** By what the value of a unit's terms is multiplied. */
+/** The factor for the worth of a unit's terms. */
 export function weighUnit({ kind, features, isRequest, isQuestion, isAnswer }: UnitFacts): number {
   if (kind === 'call') return UNIT_WEIGHT.call;
   if (kind === 'error') return UNIT_WEIGHT.result * UNIT_WEIGHT.failure;
@@ -88,7 +88,7 @@ export function weighUnit({ kind, features, isRequest, isQuestion, isAnswer }: U
   return weight;
 }
 
-/** A token alone tells little: it pays in full beside three words that say what it is about. */
+/** A token needs context: it gets its full worth next to three words that explain it. */
 export function weighContext({ contextWords }: UnitFeatures): number {
   return contextWords >= 3 ? 1 : contextWords === 2 ? 0.75 : 0.5;
 }
@@ -96,13 +96,13 @@ export function weighContext({ contextWords }: UnitFeatures): number {
 type TalkSentence = {
   readonly features: UnitFeatures;
   readonly sentence: string;
-  /** Its message is one of the first of a day: what is new comes first, and farewells last. */
+  /** Its message is one of the first of its day. People share news first and say goodbye last. */
   readonly opensDay: boolean;
   /** Its message came with a picture or another attachment. */
   readonly showsSomething: boolean;
 };
 
-// Each says little; together they tell what people will ask about later from talk that passes the time.
+// Each is a weak sign, but together they find what people will ask about later in small talk.
 const TALK_WEIGHT = {
   ownPast: 1.15,
   own: 1.1,
@@ -113,11 +113,11 @@ const TALK_WEIGHT = {
   showsSomething: 1.15,
 } as const;
 
-// A title, or somebody's words.
+// A title or a quotation.
 const QUOTATION = /["“„«「『《][\p{L}\p{N}][^"“”„«»「」『』《》]{1,60}["”“»」』》]/u;
 const LIST = /, [\p{L}\p{N}_-]+,? and [\p{L}\p{N}]/u;
 
-/** By what a sentence of a talk is multiplied: more where it tells what its speaker did, has, or shows. 1 where it does none of it. */
+/** The factor for a sentence of small talk: above 1 if it says what its speaker did, has or shows. */
 export function weighTalkSentence({ features, sentence, opensDay, showsSomething }: TalkSentence): number {
   let weight = 1;
   if (features.reportsOwnPast) weight *= TALK_WEIGHT.ownPast;

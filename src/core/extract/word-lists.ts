@@ -1,6 +1,6 @@
 import { CHARACTER, classOf } from './character.ts';
 
-/** Function words of English: they carry no fact of their own. Contractions appear as what stands before the apostrophe. */
+/** English function words, which carry no facts. Contractions are listed up to the apostrophe. */
 export const FUNCTION_WORDS =
   wordSet(`a about above after again against all also am an and any are aren as at be because been
 before being below between both but by can cannot could couldn d did didn do does doesn doing don down during each few for from
@@ -10,7 +10,7 @@ same shan she should shouldn so some such t than that the their theirs them them
 too under until up us ve very was wasn we were weren what when where which while who whom whose why will with won would wouldn y yet
 you your yours yourself yourselves`);
 
-/** What keeps a talk going and says little: greetings, assent, praise, hedges, the lightest verbs. */
+/** Words that keep a conversation going but say little: greetings, assent, praise, hedges, light verbs. */
 export const FILLERS =
   wordSet(`hey hi hello thanks thank thx wow yeah yep yup yes nope oh ooh ah aw haha lol hmm um uh ok okay sure
 cool great awesome amazing nice good really totally definitely absolutely actually basically literally glad happy sounds sound
@@ -20,26 +20,26 @@ much many super exactly right agree true hope wait look looks looking bit pretty
 know see say says said tell told make makes made making take takes took come comes came want wants wanted need needs feel feels felt
 feeling put talk`);
 
-/** Words of time: a sentence with one says when something was. */
+/** Words that say when something happened. */
 export const TIME_WORDS =
   wordSet(`today yesterday tomorrow tonight morning afternoon evening night noon midnight weekend week weeks
 month months year years day days hour hours minute minutes ago last next recently soon monday tuesday wednesday thursday friday
 saturday sunday january february march april june july august september october november december spring summer autumn winter
 birthday anniversary christmas easter since`);
 
-/** Words by which somebody speaks of a person who is not the listener. */
+/** Words that refer to the speaker or to third parties, not to the listener. */
 export const SELF_WORDS = wordSet('i me my mine myself we us our ours ourselves he she they him his her their');
 
-/** Words by which somebody speaks to the listener. */
+/** Words that address the listener. */
 export const ADDRESS_WORDS = wordSet('you your yours yourself yourselves');
 
-/** Words of what is the speaker's own. */
+/** Words for what belongs to the speaker. */
 export const OWN_WORDS = wordSet('my our');
 
-/** Who tells of himself. */
+/** First-person subjects of a narrative. */
 export const NARRATOR_WORDS = wordSet('i we');
 
-/** What may stand between him and what he did. */
+/** Adverbs that may stand between such a subject and its verb. */
 export const NARRATOR_ADVERBS = wordSet('just also even finally recently once already never then');
 
 /** Past forms that do not end in -ed. */
@@ -48,26 +48,26 @@ export const PAST_WORDS =
 flew felt thought told heard built sold spent grew taught chose drove fell forgot held kept knew led paid put sang sent set slept spoke
 swam threw wore brought caught broke`);
 
-/** Numbers and what else says how many or how often. */
+/** Numbers and other words for how many or how often. */
 export const COUNT_WORDS = wordSet(`two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty
 hundred thousand million once twice first second third dozen couple half`);
 
-/** Words before a name. */
+/** Words that introduce a name. */
 export const NAMING_WORDS = wordSet('called named titled nicknamed');
 
-/** Words of a line that tells of a failure. */
+/** Words in lines that report a failure. */
 export const FAILURE_WORDS =
   wordSet(`error errors fail fails failed failing failure failures exception panic fatal traceback denied
 refused aborted crashed undefined unresolved invalid`);
 
-// These are frequent in every English text and words of no other language that is written much in the same letters.
+// Frequent in every English text, and in no other widely written language of this alphabet.
 const ENGLISH_MARKS = wordSet('the and that with this for are you have it from not what');
 const MAX_MARK_CHARS = 4;
 const ENGLISH_MARK_SHARE = 0.06;
 const MIN_WORDS_TO_TELL = 30;
 const LETTER = CHARACTER.lower | CHARACTER.upper;
 
-/** Whether a sample of prose is English; too little to tell counts as English where it has Latin letters at all. */
+/** Whether a sample of prose is English. A sample that is too short counts as English if it has only Latin letters or an English word. */
 export function isEnglishText(sample: string): boolean {
   let words = 0;
   let marks = 0;
@@ -93,9 +93,9 @@ function wordSet(words: string): ReadonlySet<string> {
 }
 
 /**
- * Words of time of the languages that have no list of function words here: days, months, and how long ago. In lower case, as the scanner
- * parts them; those of a language that writes no spaces as its dictionary does. Words that say
- * something else in a language that is written much (French "hier" is a German word too) are left out.
+ * Words of time in languages without a list of function words here: days, months, and how long ago. In lower case, split as the scanner
+ * splits them (by dictionary in scripts without spaces). Words that mean something else in a widely written language are left out, such as
+ * French "hier", which is also German.
  */
 export const OTHER_TIME_WORDS: ReadonlySet<string> = new Set(
   `heute gestern vorgestern morgen übermorgen abend abends nachts mittag wochenende woche wochen monat monate monaten jahr jahre jahren tag tage tagen stunde

@@ -6,20 +6,20 @@ import type { Step, Turn } from './turns.ts';
 
 type ResultStep = Extract<Step, { readonly kind: 'result' }>;
 
-/** A call, what it did, and what came of it. */
+/** A tool call with its outcome. */
 export type CompletedCall = {
   readonly callId: string;
   readonly name: string;
   readonly messageIds: readonly string[];
   readonly turn: number;
   readonly call: ToolCall;
-  /** As a person reads it; null: no result stands in these messages. */
+  /** The result in readable form; null if these messages contain no result. */
   readonly answer: string | null;
   readonly exitCode: number | null;
   readonly hasFailed: boolean;
 };
 
-// What a command says of how it went stands at the head or the end of its output.
+// The beginning and end of a command's output show how it went.
 const MAX_ANSWER_CHARS = 4_000;
 
 /** The calls of all turns in order, each with its result. */
@@ -57,11 +57,11 @@ type Outcome = {
   readonly isError: boolean;
 };
 
-/** Commands whose exit code 1 is an answer: nothing was found, or the two differ. */
+/** For these commands exit code 1 is an answer: nothing was found, or two things differ. */
 const EXIT_1_IS_AN_ANSWER = /^(?:(?:e|f|z|p|git )?grep|rg|ag|ack|diff|cmp|git diff|test|\[{1,2})(?:\s|$)/;
 const QUOTED_WORD = /"(?:[^"\\]|\\.)*"|'[^']*'/g;
 const IS_DIFF = /^(?:diff|cmp|git diff)\s/;
-/** A person or the client stopped it, so that nothing is known of how it would have ended. */
+/** The user or the client stopped the command, so nobody knows how it would have ended. */
 const STOPPED =
   /^(?:command |request |tool call |operation )?(?:aborted|interrupted|cancell?ed)(?: by (?:the )?user)?\.?$/i;
 
@@ -78,7 +78,7 @@ function hasFailed({ command, answer, exitCode, isError }: Outcome): boolean {
   return !isAnswer || lines.some((line) => FAILURE_TO_RUN.test(line));
 }
 
-/** What these commands say where they could not do their work. */
+/** What these commands print when they could not run at all. */
 const FAILURE_TO_RUN =
   /^(?:\S+: .*(?:no such file|not found|permission denied|is a directory|invalid|unrecognized)|error:|usage:|fatal:)/i;
 
@@ -86,14 +86,14 @@ const MAX_COMMAND_CHARS = 140;
 const MAX_OUTCOME_CHARS = 160;
 const OUTCOME =
   /\b(?:\d+ (?:passed|failed|failing|passing|errors?|warnings?|tests?|files? changed|problems?|vulnerabilities)|error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|timed? ?out|passed|success(?:ful(?:ly)?)?|succeeded|created|pushed|merged|deployed|published|installed|built|done)\b|^(?:ok|PASS|FAIL)\b/i;
-/** A total says more than the last of the lines that it counts. */
+/** A total says more than the last line that it counts. */
 const TOTAL =
   /(?<!\btest )(?<!#)\b\d+ (?:passed|failed|failing|passing|errors?|problems?|vulnerabilities|tests? (?:passed|failed|run))\b|^(?:ℹ|#) (?:fail|pass) \d+|^test result: |^Tests run: \d+|^Found \d+ errors?/i;
 const FAILED_TOTAL = /\b[1-9]\d* (?:failed|failing|failures?|errors?|problems?|tests? failed)\b|^(?:ℹ|#) fail [1-9]/i;
 const FAILING =
   /\b(?:error|fail(?:ed|ure|s)?|exception|panic|fatal|cannot|could not|not found|denied|refused|undefined|assert)\b|\bE[A-Z]{4,}\b/i;
 
-/** `$ npm test → exit 1: 2 failed`. */
+/** Formats a call as `$ npm test → exit 1: 2 failed`. */
 export function commandLine({ call, answer, exitCode, hasFailed }: CompletedCall): string {
   const command = cutAtBlank(firstLine(call.command ?? ''), MAX_COMMAND_CHARS);
   const showsOutcome = answer !== null && (hasFailed || hasEffect(call.command ?? ''));
@@ -103,7 +103,7 @@ export function commandLine({ call, answer, exitCode, hasFailed }: CompletedCall
   return outcome === '' ? `$ ${command}` : `$ ${command} → ${outcome}`;
 }
 
-/** A command of several lines may begin with a remark. */
+/** The first line that is not a comment. */
 function firstLine(command: string): string {
   const lines = command.split(LINE_ENDS).map((line) => line.trim());
   return lines.find((line) => line !== '' && !line.startsWith('#')) ?? lines[0] ?? '';
@@ -118,10 +118,10 @@ function outcomeLine(answer: string, hasFailed: boolean): string | null {
   return line === undefined ? null : cutAtBlank(line, MAX_OUTCOME_CHARS);
 }
 
-/** A line of a usage message, which may explain what an option does with errors. */
+/** A line of a usage message, which may mention errors without reporting one. */
 const OPTION = /^-{1,2}[A-Za-z][\w-]*[,= ]/;
 
-/** The lines of an answer that tell of a failure, each once and in order. */
+/** The distinct lines of an answer that report a failure, in order. */
 export function errorLines(answer: string, max: number): readonly string[] {
   const lines = readableLines(answer);
   const distinct = [...new Set(lines)];
@@ -140,10 +140,10 @@ function readableLines(answer: string): readonly string[] {
 const READ_ONLY =
   /^(?:ls|cat|head|tail|grep|rg|ag|fd|find|sed -n|awk|wc|pwd|which|echo|tree|stat|file|sleep|cd|jq|env|type|man|nl|less|printf|date|git (?:status|log|diff|show|branch|ls-files|ls-tree|blame|rev-parse|remote|grep|cat-file|fetch|stash list))\b/;
 
-/** The head of a loop: what it repeats comes after it. */
+/** The head of a loop, in front of the command that it repeats. */
 const LOOP = /^(?:for|while|if)\b[^;]*;\s*(?:do|then)\s+/;
 
-/** Whether a command does or checks something, and does not only look. */
+/** Whether a command changes or checks something, instead of only reading. */
 export function hasEffect(command: string): boolean {
   return !READ_ONLY.test(firstLine(command).replace(LOOP, ''));
 }

@@ -1,15 +1,15 @@
 import { safeCut } from '../extract/character.ts';
 import { callsOf, type ConversationMessage, type MessagePart } from '../message.ts';
 
-// Less of a text than this says little: other messages go whole instead.
+// A shorter piece of text says little, so other messages are kept whole instead.
 const MIN_TEXT_CHARS = 240;
 const HEAD_SHARE = 0.7;
 const MAX_DEPTH = 6;
 
 /**
- * The messages with no more than a hand-over uses of them, about `maxChars` in all, in their order. Long texts are cut in their middle, those of
- * calls inside of their arguments; where that would leave too little of each, the results and calls of the oldest messages go, then the
- * assistant's words, and at last requests.
+ * Shortens messages to what a hand-over needs of them, about `maxChars` in all, in the same order. Long texts are cut in the middle, long
+ * calls inside their arguments. If that would leave too little of each, messages are dropped, oldest first: results and calls, then the
+ * assistant's words, then requests.
  */
 export function condenseMessages(
   messages: readonly ConversationMessage[],
@@ -25,7 +25,7 @@ export function condenseMessages(
   );
 }
 
-/** The length at which longer texts are cut so that all together have `maxChars`. */
+/** The length to which longer texts must be cut so that all of them add up to `maxChars`. */
 function capFor(lengths: readonly number[], maxChars: number): number {
   let left = maxChars;
   const sorted = lengths.toSorted((a, b) => a - b);
@@ -45,7 +45,7 @@ function textOf(part: MessagePart): string {
   return part.kind === 'call' ? part.arguments : part.text;
 }
 
-/** Of each importance the newest first. */
+/** Keeps the most important messages, the newest first within each rank. */
 function mostImportant(messages: readonly ConversationMessage[], maxChars: number): readonly ConversationMessage[] {
   const ranked = messages.map((message, index) => ({ index, rank: rankOf(message, messages[index + 1]) }));
   const kept = new Set<number>();
@@ -59,7 +59,7 @@ function mostImportant(messages: readonly ConversationMessage[], maxChars: numbe
   return messages.filter((_, index) => kept.has(index));
 }
 
-/** Typed words, then the assistant's last before them, its others, calls, results. */
+/** Ranks typed messages first, then the assistant's last words before them, its other words, calls, results. */
 function rankOf(message: ConversationMessage, next: ConversationMessage | undefined): number {
   if (message.typed !== undefined) return 4;
   if (message.role === 'tool' || partsOf(message).some(({ kind }) => kind === 'result')) return 0;
@@ -89,7 +89,7 @@ function withShortCalls(message: ConversationMessage, cap: number): Conversation
   return { ...message, tool_calls: short };
 }
 
-/** Arguments stay JSON: their texts are cut, the names of files beside them stay. */
+/** Arguments stay valid JSON: long strings are cut, short ones such as file names stay. */
 function condensedArguments(written: string, cap: number): string {
   if (written.length <= cap) return written;
   const value = parseJson(written);
@@ -103,7 +103,7 @@ function parseJson(written: string): unknown {
   try {
     return JSON.parse(written);
   } catch {
-    // Not every program writes JSON.
+    // Not every producer writes JSON.
     return undefined;
   }
 }

@@ -4,22 +4,22 @@ import { linesOf } from '../extract/units.ts';
 
 type ExcerptOptions = {
   readonly maxChars: number;
-  /** Of those characters, how many the beginning gets before anything else, and the end. */
+  /** The share of those characters that the beginning gets first, and then the end. */
   readonly openingShare?: number;
   readonly closingShare?: number;
-  /** How much a sentence or line between them should be chosen. 0: not at all. */
+  /** Rates a sentence or line from the middle. 0 excludes it from this choice. */
   readonly worthOf?: (text: string) => number;
-  /** Leaves out blocks of code where the text does not fit with them, but for those at its beginning. */
+  /** Leaves out code blocks if the text does not fit with them, except at its beginning. */
   readonly skipsCode?: boolean;
 };
 
-// Nobody writes more by hand; what was pasted is looked at in its first and last part.
+// Nobody writes more by hand. Of pasted text the first and the last part are read.
 const MAX_READ_CHARS = 60_000;
 const GAP = ' … ';
 
 /**
- * The text where it fits, else its beginning, its end, and what is worth most between them, with `…` where something was left out.
- * Lines stay lines, empty ones go. Everything but the `…` is the text's own.
+ * Returns the text if it fits, else its beginning, its end and the best of the middle, with `…` in each gap. Lines stay lines and empty
+ * lines are dropped. Everything but `…` is quoted exactly.
  */
 export function excerptOf(text: string, options: ExcerptOptions): string {
   const { maxChars, openingShare = 0.6, closingShare = 0.2, worthOf, skipsCode = false } = options;
@@ -34,7 +34,7 @@ export function excerptOf(text: string, options: ExcerptOptions): string {
   if (whole.length <= maxChars) return whole;
   const chosen = new Set<number>();
   let left = maxChars;
-  /** The characters that it takes; 0: it is none of them, or does not fit. */
+  /** Takes a unit and returns its length; 0 if it is taken already or does not fit. */
   const take = (index: number): number => {
     const unit = units[index];
     if (unit === undefined || chosen.has(index)) return 0;
@@ -44,7 +44,7 @@ export function excerptOf(text: string, options: ExcerptOptions): string {
     left -= chars;
     return chars;
   };
-  /** Takes one after the other until they have so many characters. */
+  /** Takes neighboring units until they add up to this many characters. */
   const takeRun = (start: number, step: number, wantedChars: number): void => {
     for (let index = start, taken = 0; taken < wantedChars; index += step) {
       const chars = take(index);
@@ -74,19 +74,19 @@ function lineTexts(text: string): readonly string[] {
   return linesOf(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
 }
 
-/** The first sentence, or as much of it as fits. */
+/** The first sentence, cut to fit. */
 export function openingOf(text: string, maxChars: number): string {
   const [first] = sentencesOf(text.slice(0, MAX_READ_CHARS));
   return first === undefined ? '' : cutAtBlank(text.slice(first.start, first.end), maxChars);
 }
 
-/** Cut where no word is parted, with `…` behind it. */
+/** Cuts text between words and appends `…`. */
 export function cutAtBlank(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   if (maxChars < 2) return '';
   const head = text.slice(0, safeCut(text, maxChars - 1));
   const blank = /\s\S*$/.exec(head)?.index ?? -1;
-  // A script without spaces, or one very long word.
+  // Without a usable space, as in some scripts or a very long word, the text is cut anywhere.
   const end = blank > maxChars / 2 ? blank : head.length;
   return `${head.slice(0, end).trimEnd()}…`;
 }
@@ -96,7 +96,7 @@ const STARTS_LIST = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
 
 type Sentence = Span & { readonly isCode: boolean };
 
-/** Sentences of prose; lines of lists, tables and code. */
+/** Splits prose into sentences, and lists, tables and code into lines. */
 function sentencesOf(text: string): readonly Sentence[] {
   let isFenced = false;
   return linesOf(text, { start: 0, end: text.length }).flatMap((line): readonly Sentence[] => {
@@ -109,7 +109,7 @@ function sentencesOf(text: string): readonly Sentence[] {
   });
 }
 
-/** A beginning that is code says what it is about. */
+/** Code at the beginning stays, because it says what the text is about. */
 function withoutCode(sentences: readonly Sentence[]): readonly Sentence[] {
   const firstProse = sentences.findIndex(({ isCode }) => !isCode);
   return firstProse < 0 ? sentences : sentences.filter(({ isCode }, index) => !isCode || index < firstProse);

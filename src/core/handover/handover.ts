@@ -22,14 +22,14 @@ import { readConversation } from './turns.ts';
 import { writeCommandLines, writeFileLines, writeStateLines } from './work-sections.ts';
 
 type HandoverInput = {
-  /** What goes, in the order in which it was said. */
+  /** The messages to summarize, in order. */
   readonly messages: readonly ConversationMessage[];
-  /** Summaries that stand beside this one: what they say counts as kept. */
+  /** Summaries that will stand next to this one. What they say counts as kept. */
   readonly earlier?: readonly string[];
 };
 
 type HandoverOptions = {
-  /** Of the text, in UTF-16 units. */
+  /** The length of the text, in UTF-16 units. */
   readonly maxChars: number;
   readonly stem: Stemmer;
 };
@@ -37,7 +37,7 @@ type HandoverOptions = {
 type Handover = {
   readonly text: string;
   readonly kind: ConversationKind;
-  /** What the text is made of; a talk between people has no sections. */
+  /** The parts of the text. Small talk has none. */
   readonly sections: readonly HandoverSection[];
 };
 
@@ -58,12 +58,12 @@ const SHARES = {
   chat: { summary: 1 / 3, requests: 0.7, state: 0, findings: 0, files: 0, commands: 0 },
 } as const;
 
-// A tool may answer with megabytes, of which a small summary can use little.
+// A tool's output can be megabytes long, and a small summary can use little of it.
 const READ_PER_BUDGET = 64;
 const MIN_TOOL_CHARS = 2_000;
 const MAX_TOOL_CHARS = 60_000;
 
-/** The hand-over of a conversation: quotations and counts, never over `maxChars`. Same input, same text; time grows with the messages. */
+/** Writes the hand-over of a conversation: quotations and counts, at most `maxChars` long. Deterministic, in time linear in the messages. */
 export function writeHandover(
   { messages, earlier = [] }: HandoverInput,
   { maxChars, stem }: HandoverOptions,
@@ -92,7 +92,7 @@ export function writeHandover(
   const add = (heading: string, share: number, write: (roomChars: number) => readonly HandoverLine[]): void => {
     const used = sections.reduce((sum, section) => sum + sectionChars(section), 0);
     const room = Math.min(maxChars - used - headingChars(heading), Math.floor(maxChars * share));
-    // A path, a command or a task may hold anything: whoever wrote the line, only headings of ours begin like one.
+    // A path, a command or a task can contain anything, so its text is escaped: only our own headings may look like headings.
     const lines = room <= 0 ? [] : write(room).map((line) => ({ ...line, text: quoteText(line.text) }));
     if (lines.length === 0) return;
     sections.push({ heading, lines });
@@ -118,7 +118,7 @@ export function writeHandover(
 
 const LIST_MARK = /^[-*•+]\s+/;
 
-/** The requests of a conversation with their endings, to stand before a summary of another make. */
+/** The requests of a conversation and how they ended, to put before a summary that a model wrote. */
 export function writeRequests(
   messages: readonly ConversationMessage[],
   { maxChars }: Pick<HandoverOptions, 'maxChars'>,
@@ -131,7 +131,7 @@ function toolChars(count: number, maxChars: number): number {
   return Math.max(MIN_TOOL_CHARS, Math.min(MAX_TOOL_CHARS, share));
 }
 
-/** Chosen units grouped by the request during which they were said. */
+/** Formats chosen units, grouped by the request that they belong to. */
 function asLines(units: readonly SelectedUnit[]): readonly HandoverLine[] {
   let day: string | null = null;
   return units.map(({ line, messageId }) => {
@@ -143,19 +143,19 @@ function asLines(units: readonly SelectedUnit[]): readonly HandoverLine[] {
   });
 }
 
-/** work: an assistant used tools. chat: a model answered at length without tools. talk: people spoke with each other. */
+/** work: an assistant used tools. chat: a model gave long answers without tools. talk: people talked with each other. */
 type ConversationKind = 'work' | 'chat' | 'talk';
 
-// A model answers with paragraphs where people write to each other as much as they are written to.
+// A model answers in paragraphs, while people write about as much as they read.
 const MIN_ANSWER_CHARS = 300;
 const MIN_ANSWER_RATIO = 2;
-/** A character of a script that writes syllables or words says as much as this many letters. */
+/** A character of a syllabic or ideographic script says as much as this many letters. */
 const WIDE_CHARACTER_LETTERS = 3;
 const WIDE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
 const SAMPLE_MESSAGES = 400;
 const SAMPLE_CHARS = 2_000;
 
-/** What kind of conversation messages are, by what is in them: calls, and how much each side says. */
+/** Detects the kind of a conversation from its tool calls and from how much each side says. */
 export function kindOfConversation(messages: readonly ConversationMessage[]): ConversationKind {
   if (
     messages.some((message) => callsOf(message).length > 0 || resultIdsOf(message).length > 0 || hasToolParts(message))

@@ -1,15 +1,15 @@
-/** A line of a hand-over (it may have line ends: the rest is indented), and the messages that it quotes or counts. */
+/** A line of a hand-over and the messages that it quotes or counts. Line ends inside the text are followed by an indent. */
 export type HandoverLine = { readonly text: string; readonly messageIds: readonly string[] };
 
-/** Lines that belong together; without lines it is left out. */
+/** A section of a hand-over. Sections without lines are left out. */
 export type HandoverSection = { readonly heading: string; readonly lines: readonly HandoverLine[] };
 
-/** Characters that a line takes, its line end included. */
+/** The length of a line, its line end included. */
 export function charsOf({ text }: HandoverLine): number {
   return text.length + 1;
 }
 
-/** Characters of a section with the empty line behind it. */
+/** The length of a section and the empty line after it. */
 export function sectionChars({ heading, lines }: HandoverSection): number {
   return headingChars(heading) + lines.reduce((chars, line) => chars + charsOf(line), 0);
 }
@@ -22,28 +22,28 @@ export function renderSections(sections: readonly HandoverSection[]): string {
   return sections.map(({ heading, lines }) => [heading, ...lines.map(({ text }) => text)].join('\n')).join('\n\n');
 }
 
-/** Whatever some reader takes for the end of a line. */
+/** Every character that some reader may treat as a line end. */
 export const LINE_ENDS = /[\n\r\u0085\u2028\u2029]+/;
 
-/** A name that has to stay on one line. */
+/** Puts a name on one line. */
 export function joinLines(text: string): string {
   return text.split(LINE_ENDS).join(' ');
 }
 
 const LINE_END = /[^\S\n\r\u2028\u2029]*[\n\r\u0085\u2028\u2029]+\s*/g;
-/** Characters that begin a heading or a label of ours. */
+/** Characters that begin our own headings and labels. */
 const STRUCTURAL = '#＃﹟[［';
 const HEADING_MARKS =
   /(^|[\n\r\u0085\u2028\u2029])([^\S\n\r\u2028\u2029]*(?:[-*+•][^\S\n\r\u2028\u2029]+)?)#{1,6}[^\S\n\r\u2028\u2029]+/g;
 
-/** Without the marks of Markdown headings: below a heading or in a list of ours they are lines like others. */
+/** Removes the marks of Markdown headings, so that quoted headings are ordinary lines in our sections and lists. */
 export function withoutHeadingMarks(text: string): string {
   return text.replace(HEADING_MARKS, '$1$2');
 }
 
 /**
- * A quotation as it may stand in a line: its further lines are indented, and none begins like a heading or a label of ours, which stays on the
- * line before it instead.
+ * Formats a quotation for a line: further lines are indented. A line that would look like our own heading or label is joined to the line
+ * before.
  */
 export function quotedExactly(text: string, indent = '   '): string {
   return text.replace(LINE_END, (end, at: number) =>
@@ -51,7 +51,7 @@ export function quotedExactly(text: string, indent = '   '): string {
   );
 }
 
-/** The same where headings may lose their marks, so that they keep lines of their own. */
+/** Formats a quotation, removing heading marks so that its headings keep lines of their own. */
 export function quoted(text: string, indent = '   '): string {
   return quotedExactly(withoutHeadingMarks(text), indent);
 }

@@ -10,7 +10,7 @@ const MAX_JOINED_CALL_CHARS = 120;
 const MAX_JOINED_RESULT_CHARS = 80;
 const MAX_PROSE_CHARS = 200_000;
 
-/** Everything that was said, called and answered, in lines that a person can read; `day` says during which request. */
+/** Reads everything that was written, called and answered as readable lines. `day` names the request during which it happened. */
 export function readPassages(
   { turns }: Conversation,
   { calls, maxToolChars }: { readonly calls: readonly CompletedCall[]; readonly maxToolChars: number },
@@ -66,7 +66,7 @@ const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/;
 const FENCE = /^(?:```|~~~)/;
 const LIST_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s)/;
 
-/** What somebody wrote, by sentences and lines of lists; code that stands in it is read as what a tool shows. */
+/** Splits a message into sentences and list items. Code in it counts as tool output. */
 function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
   const units: Unit[] = [];
   let isFenced = false;
@@ -90,7 +90,7 @@ function proseOf(text: string): Pick<Piece, 'text' | 'units'> {
   return { text, units };
 }
 
-/** The lines that can be read, without their numbers; an empty line stands where others were left out. */
+/** The readable lines of tool text, without line numbers. An empty line marks a gap. */
 function linesIn(text: string, kind: SegmentKind): Piece {
   const lines = text.split(LINE_ENDS).filter((line) => line.trim() !== '');
   const readable = lines.map(readableOrBlank);
@@ -106,10 +106,10 @@ function readableOrBlank(line: string): string {
   return isClientLine(readable) || isNoise(readable) ? '' : readable;
 }
 
-/** A line that ends a sentence, opens a list or is a heading. */
+/** A line that ends a sentence, introduces a list or is a heading. */
 const CLOSED_LINE = /^#|[.:!?。：！？][)*_`"']*$/;
 
-/** Lines that stand next to each other, as far as they are short: a name says more beside other words. Items of lists and headings stay alone. */
+/** Joins short adjacent lines, because a name says more next to other words. List items and headings stay alone. */
 function joined(text: string, units: readonly Unit[], maxChars: number): readonly Unit[] {
   const together: Unit[] = [];
   for (const unit of units) {
@@ -129,7 +129,7 @@ function pushPieces(units: Unit[], text: string, line: Span, kind: SegmentKind):
   for (const span of wholePieces(text, line)) units.push({ ...span, kind });
 }
 
-/** Pieces of a line that part no word; a word that is longer than a piece is left out. */
+/** Splits a line between words. A word that is longer than a piece is left out. */
 function wholePieces(text: string, { start, end }: Span): readonly Span[] {
   if (end - start <= MAX_LINE_CHARS) return [{ start, end }];
   const pieces: Span[] = [];

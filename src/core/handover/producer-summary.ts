@@ -20,10 +20,10 @@ const FRAME =
 const ANALYSIS = /(?:^|\n)(?:Analysis:|<analysis>)[\s\S]*?\n(?=(?:Summary:|<summary>)\s*\n)/;
 const FENCE = /^\s*(?:```|~~~)/;
 const MAX_LINE_CHARS = 240;
-/** Rules and open work stay whole as far as anybody writes them. */
+/** Rules and open tasks stay whole, since nobody writes longer ones. */
 const MAX_WEIGHTY_LINE_CHARS = 800;
 
-/** The newest of the summaries that the producer wrote: whole where it fits, else most of its rules and open work, and less of the rest. */
+/** The producer's newest summary: whole if it fits, else mostly its rules and open tasks. */
 export function summaryLines(
   summaries: readonly { readonly messageId: string; readonly text: string }[],
   maxChars: number,
@@ -41,7 +41,7 @@ type SummaryLine = {
   readonly section: number;
   readonly isHeading: boolean;
   readonly isCode: boolean;
-  /** How many lines of a section of weight 1 one line of this stands for. */
+  /** How many lines this counts for, compared with a line of a section of weight 1. */
   readonly weight: number;
 };
 
@@ -59,12 +59,12 @@ function weightOf(heading: string): number {
   return MATERIAL.test(heading) ? WEIGHT.material : WEIGHT.plain;
 }
 
-/** Its lines without the frame that its producer put around it. Each is indented, so that none can be taken for a line of ours. */
+/** The lines of a summary without its producer's frame. Each is indented, so that it cannot look like one of our own. */
 function readLines(summary: string): readonly SummaryLine[] {
   const lines: SummaryLine[] = [];
   let section = 0;
   let sectionWeight: number = WEIGHT.plain;
-  // The lead-in of a list gives its weight to the items below it.
+  // The line that introduces a list passes its weight to the items.
   let lead: { readonly indent: number; readonly weight: number } | null = null;
   let isFenced = false;
   for (const line of summary.replace(ANALYSIS, '\n').split(LINE_ENDS)) {
@@ -89,12 +89,15 @@ function readLines(summary: string): readonly SummaryLine[] {
   return lines;
 }
 
-/** Quoted before, as a summary of ours was when its producer took it up. */
+/** A heading that was escaped when our own summary was written, before its producer took it over. */
 const ESCAPED_HEADING = /^(\s*)\\(?=#)/;
 const ITEM = /^\s*(?:[-*+•]|\d{1,3}[.)])\s/;
 const HEADING_MARKS = /^(\s*)#{1,6}\s+/;
 
-/** The headings, then lines of all sections in turn, of weightier ones more at a time, until nothing more fits; in order, with counts of what is missing. */
+/**
+ * Takes the headings, then lines from all sections in turn, more at a time from heavier ones, until nothing fits. In order, with counts of
+ * what is missing.
+ */
 function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly string[] {
   const turnOf = new Map<string, number>();
   const ranked = lines.flatMap((line, index) => {
@@ -106,7 +109,7 @@ function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly st
     return [{ index, turn, text: cutAtBlank(line.text, maxLineChars) }];
   });
   const chosen = new Map<number, string>();
-  // Each section may end in a count.
+  // Each section may end with a count.
   const sections = new Set(lines.map(({ section }) => section)).size;
   let left = maxChars - Math.min(sections * COUNT_CHARS, Math.floor(maxChars / 3));
   for (const { index, text } of ranked.toSorted((a, b) => a.turn - b.turn || a.index - b.index)) {
@@ -119,7 +122,7 @@ function outlineOf(lines: readonly SummaryLine[], maxChars: number): readonly st
 
 const COUNT_CHARS = '  … 100 more lines\n'.length;
 
-/** The chosen lines; where others were left out between them or at the end, how many, as far as there is room. */
+/** Adds the number of missing lines to each gap, as far as there is room. */
 function withCounts(
   lines: readonly SummaryLine[],
   chosen: ReadonlyMap<number, string>,

@@ -5,17 +5,17 @@ import type { AssistantText, Request, Turn } from './turns.ts';
 // The first request says what the work is about, the newest what is wanted now.
 const EDGE_CHARS = 2_000;
 const EDGE_SHARE = 0.2;
-// Others that are longer were pasted in part: their beginning, their end and the lines that ask or demand say what was wanted.
+// Longer requests contain pasted text. Their beginning, their end and the lines that ask or demand something say what was wanted.
 const LONG_CHARS = 700;
 const TIGHT_CHARS = 440;
 const FIRST_SENTENCE_CHARS = 160;
-/** Of the room, what requests may take before the longer ones are cut further: endings need the rest. */
+/** If requests take more than this share of the room, longer ones are cut further to leave room for the endings. */
 const REQUESTS_SHARE = 0.6;
 const ENDING_CHARS = 170;
-// The newest endings say where the work stands: more of each, the newer it is.
+// The newest endings show where the work stands, so the newer an ending, the more of it is quoted.
 const NEWEST_SHARES = [0.35, 0.3, 0.25, 0.2, 0.15];
 const OLDER_SHARE = 0.1;
-// Findings and details say more with the rest.
+// The rest is better spent on findings and details.
 const GROWTH_SHARE = 0.5;
 const MAX_ENDING_CHARS = 2_400;
 
@@ -24,7 +24,7 @@ const ASKING =
 
 type AskedTurn = Turn & { readonly request: Request };
 
-/** Every request in order, each with the assistant's last words before the next one (`→`), within `maxChars`. */
+/** Every request in order, each followed by the assistant's last words before the next one (`→`), within `maxChars`. */
 export function writeRequestLines(turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
   const asked = turns.filter((turn): turn is AskedTurn => turn.request !== null);
   const texts = fitRequests(asked, maxChars);
@@ -49,10 +49,10 @@ const REPLY_MARKS = {
   answers: '   (answering questions, says their result) ',
 } as const;
 const MAX_REPLY_CHARS = { refusal: 500, answers: 1_000 } as const;
-/** Of the room beside the requests: words that any tool may have written must not take that of the endings. */
+/** The share of the room beside the requests. Any tool can forge such words, so they must not crowd out the endings. */
 const REPLIES_SHARE = 0.3;
 
-/** The newest first. */
+/** Takes the newest first. */
 function fitReplies(
   rows: readonly Row[],
   roomChars: number,
@@ -72,7 +72,7 @@ function fitReplies(
   return { replies, chars };
 }
 
-/** A first sentence or two for each, the newest first; what is left goes to the newest, and to words that say more than the last. */
+/** Gives each ending a sentence or two, the newest first. The rest goes to the newest endings and to earlier words that say more. */
 function fitEndings(rows: readonly Row[], roomChars: number): ReadonlyMap<number, readonly HandoverLine[]> {
   const endings = new Map<number, readonly HandoverLine[]>();
   let left = roomChars;
@@ -117,7 +117,10 @@ function endingLine(said: AssistantText, maxChars: number): HandoverLine {
   return { text: ENDING_MARK + quoted(text, '     '), messageIds: [said.messageId] };
 }
 
-/** The requests by number, as far as they fit: whole where they can be, else those between the first and the newest by their first sentences. */
+/**
+ * The text of each request that fits, by number. If they are too long, those between the first and the newest are reduced to their first
+ * sentence.
+ */
 function fitRequests(asked: readonly AskedTurn[], maxChars: number): ReadonlyMap<number, string> {
   const edges = new Set([asked[0]?.number, asked.at(-1)?.number]);
   const edgeChars = Math.max(LONG_CHARS, Math.min(EDGE_CHARS, Math.floor(maxChars * EDGE_SHARE)));

@@ -3,26 +3,26 @@ import type { Step } from './turns.ts';
 
 type CallStep = Extract<Step, { readonly kind: 'call' }>;
 
-/** One point of a plan or todo list, in its producer's words. */
+/** An item of a plan or todo list, in the producer's words. */
 type Task = { readonly text: string; readonly status: string };
 
-/** What a tool call did, read from its arguments whatever the producer calls its tools. */
+/** What a tool call does, read from its arguments, whatever the producer calls its tools. */
 export type ToolCall = {
-  /** Files that it writes or edits. */
+  /** Files that the call writes or edits. */
   readonly written: readonly string[];
-  /** The command line that it runs. */
+  /** The command line that the call runs. */
   readonly command: string | null;
-  /** The whole plan or todo list that it sets. */
+  /** The complete plan or todo list that the call sets. */
   readonly tasks: readonly Task[] | null;
-  /** Text that it writes, asks or hands on: the values of its arguments that hold more than a name. */
+  /** The arguments that contain text: content, questions, prompts. */
   readonly texts: readonly string[];
-  /** A file, pattern or address that it looks at. */
+  /** The file, pattern or URL that the call reads. */
   readonly target: string | null;
-  /** Names, patterns and descriptions among its arguments, each of one line. */
+  /** Names, patterns and descriptions in the arguments, one line each. */
   readonly about: readonly string[];
 };
 
-/** Plain text is quoted as it is; of keys and values, the values. */
+/** For arguments in plain text, all of it; for JSON, the values. */
 function textsOf(args: Arguments): readonly string[] {
   const keys = typeof args['input'] === 'string' ? ['input'] : TEXT_KEYS;
   return keys.flatMap((key) => {
@@ -80,7 +80,7 @@ export function readCall({ name, arguments: written }: Pick<CallStep, 'name' | '
   };
 }
 
-/** Arguments as keys and values: of JSON, or of a text that names them (`file_path=a.ts old_string=…`). */
+/** Parses arguments from JSON, or from text such as `file_path=a.ts old_string=…`. */
 function parseArguments(written: string): Arguments {
   const parsed = parseJson(written);
   if (typeof parsed === 'string') return parseNamed(parsed);
@@ -108,7 +108,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Arguments that a program cut off, or that were never JSON, are read as text.
+    // Truncated arguments, and those that never were JSON, are read as text.
     return undefined;
   }
 }
@@ -138,7 +138,7 @@ function commandOf(name: string, args: Arguments): string | null {
   return null;
 }
 
-/** Without the change of folder that agents put before most commands. */
+/** Removes the `cd` that agents put before most commands. */
 function unwrapped(command: string): string {
   return command.replace(/^\s*cd\s+\S+\s*(?:&&|;)\s*/, '').trim();
 }

@@ -1,6 +1,6 @@
 import { CHARACTER, classOf, isBlankCode } from '../extract/character.ts';
 
-// Tools answer with megabytes; what a person reads of them stands at the head and the tail.
+// Tool output can be megabytes long. Its beginning and end are what a person would read.
 const MAX_READ_CHARS = 24_000;
 const HEAD_SHARE = 2 / 3;
 const MAX_JSON_CHARS = 1_000_000;
@@ -26,7 +26,10 @@ const TEXT_KEYS = [
 // oxlint-disable-next-line no-control-regex
 const TERMINAL_COLOR = /(?:\x1b\[|\x9b)[\d;?]*[A-Za-z]/g;
 
-/** A tool's answer as a person would read it: the text inside of JSON, real line ends for escaped ones, no terminal colors, no reminders to the model. */
+/**
+ * A tool's answer as a person would read it: the text inside JSON, with real line ends, and without terminal colors and reminders to the
+ * model.
+ */
 export function readableText(answer: string, maxChars = MAX_READ_CHARS): string {
   const text = withoutReminders(innerText(answer));
   const short = text.length <= maxChars ? text : headAndTail(text, maxChars);
@@ -77,15 +80,15 @@ function withoutEscapes(text: string): string {
 }
 
 const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/;
-/** What draws a line before or behind words, as test runners do around their totals. */
+/** Rulers before and after words, as test runners draw them around totals. */
 const RULER = /^\s*[=─━_*~-]{3,}(?=\s)|(?<=\s)[=─━_*~-]{3,}\s*$/gu;
 const MIN_LETTER_SHARE = 0.45;
 const MIN_LINE_CHARS = 6;
 const MAX_WORD_CHARS = 100;
-/** A member of JSON, a piece of it, the frame of a block of code or of a change. */
+/** A JSON member or fragment, or the frame of a code block or diff. */
 const NOT_A_LINE = /^["'][^"']{1,80}["']: |^(?:```|~~~|@@ |diff --git |index [0-9a-f]{6,}\.\.)|(?:":|[{[]"|,")$/;
 
-/** The line without its number, where a person can read it as it stands; null: a piece of JSON, a frame, encoded bytes. */
+/** The line without its number; null if a person could not read it: JSON fragments, frames, encoded bytes. */
 export function readableLine(line: string): string | null {
   const text = line.replace(LINE_NUMBER, '').replace(RULER, '').trim();
   if (text.length < MIN_LINE_CHARS || BRACKETS.includes(text.charAt(0))) return null;
@@ -96,7 +99,7 @@ export function readableLine(line: string): string | null {
 const BRACKETS = '])},:;';
 const LETTER = CHARACTER.lower | CHARACTER.upper;
 
-/** Letters enough, and no word so long that it is encoded and not written. */
+/** Whether text has enough letters and no word so long that it must be encoded data. */
 function isWritten(text: string): boolean {
   let letters = 0;
   let wordChars = 0;
@@ -111,7 +114,7 @@ function isWritten(text: string): boolean {
 }
 
 const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status)"?:?[ \t]*(-?\d{1,5})\b/i;
-/** A line in which a tool speaks of the call and not of what came of it. */
+/** A line about the call itself, not about its outcome. */
 const STATUS_LINE = /^<.*>$|\bexit(?:ed)?\b.{0,30}\b(?:code|status)\b/i;
 
 export function isStatusLine(line: string): boolean {
@@ -120,7 +123,7 @@ export function isStatusLine(line: string): boolean {
 
 const EXIT_CODE_REACH = 600;
 
-/** The exit code that the answer to a command tells; null: it tells none. */
+/** The exit code in the output of a command, or null. */
 export function exitCodeOf(answer: string): number | null {
   const match = EXIT_CODE.exec(answer.slice(0, EXIT_CODE_REACH)) ?? EXIT_CODE.exec(answer.slice(-EXIT_CODE_REACH));
   return match === null ? null : Number(match[1]);
@@ -130,7 +133,7 @@ const OPENING = '<system-reminder>';
 const CLOSING = '</system-reminder>';
 const UNCLOSED = /<system-reminder>[^\n]*(?:\n[^\n]+)*/g;
 
-/** The text without the reminders that a client adds to results for the model alone. One without an end goes up to the next empty line. */
+/** Removes the reminders that a client adds to results for the model. A reminder without an end runs up to the next empty line. */
 function withoutReminders(text: string): string {
   if (!text.includes(OPENING)) return text;
   const pieces = text.split(CLOSING);
@@ -156,34 +159,34 @@ const CLIENT_LINES: readonly RegExp[] = [
   /^shellId: \d+/,
 ];
 
-/** A line that a client wrote about a call, such as its id or how long it took; it says nothing of the work. */
+/** Whether the client wrote a line about the call, such as its id or duration. It says nothing about the work. */
 export function isClientLine(line: string): boolean {
   return CLIENT_LINES.some((pattern) => pattern.test(line));
 }
 
 const NOISE: readonly RegExp[] = [
-  // A row of `ls -l`, and its head
+  // Rows of `ls -l`, and its first line
   /^[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d/,
   /^total \d+[KMG]?$/,
-  // One of many tests that passed; totals stay.
+  // Single tests that passed; totals stay
   /\bPASSED\b\s*(?:\[\s*\d{1,3}%\])?$/,
   /^--- PASS: |^ok\s+\S+\s+(?:\(cached\)|\d[\d.]*m?s\b)|^\?\s+\S+\s+\[no test files\]$|^test \S+ \.\.\. ok$/,
   /^(?:[✓✔√]|ok \d+\b)\s.{1,200}\(\d[\d.]*\s?m?s\)$/u,
-  // Imports of any common language
+  // Imports in any common language
   /^import\s(?:.*\bfrom\s+["']|["']|[\w.]+(?:\s+as\s+\w+)?;?$|static\s|type\s|\{)/,
   /^(?:from\s+[\w.]+\s+import\b|#include\s*[<"]|using\s+[\w.]+;$|(?:pub\s+)?use\s+[\w:]+(?:::\{.*)?;?$|package\s+[\w.]+;?$)/,
   /^export\s+(?:\*|\{[^}]*\})\s+from\s+["']/,
   /^(?:const|let|var)\s+[^=]{1,200}=\s*require\(/,
   /^\}\s*from\s+["']/,
   /^(?:[\w.]+\s+)?["'][@\w.-]+(?:\/[\w.@-]+)+["'],?$/,
-  // The heads of a patch, whose files are listed by themselves
+  // Patch headers, whose files are listed elsewhere
   /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b/,
   // Progress
   /^\[?\s*\d{1,3}%[\]|\s]|\b\d{1,3}%\s*\||[█▏▎▍▌▋▊▉━]{4,}/u,
   /^(?:Downloading|Downloaded|Fetching|Compiling|Unpacking|Preparing to unpack|Selecting previously|Setting up|Get:\d+|Hit:\d+|remote: (?:Counting|Compressing|Enumerating))\b/,
 ];
 
-/** A line of a listing, of progress or of imports: it takes room, and nobody misses it in a hand-over. */
+/** Whether a line is a listing, progress output or an import, which nobody misses in a hand-over. */
 export function isNoise(line: string): boolean {
   return NOISE.some((pattern) => pattern.test(line));
 }

@@ -6,30 +6,27 @@ import { isAnnouncement } from './sentence-worth.ts';
 export type Request = Extract<Step, { readonly kind: 'request' }>;
 export type AssistantText = Extract<Step, { readonly kind: 'said' }>;
 
-/** The words that a result gives to the user: on refusing a call, or as answers to what the model asked. */
+/** What the user wrote in a tool result: a reason for refusing a call, or answers to the model's questions. */
 type Reply = { readonly kind: 'refusal' | 'answers'; readonly messageId: string; readonly text: string };
 
-/** A request and all that was done about it, up to the next request. */
+/** A request and everything up to the next one. */
 export type Turn = {
-  /** Null: what stands before the first request. */
+  /** Null for what comes before the first request. */
   readonly request: Request | null;
-  /** From 1, over all requests. */
+  /** Counts all requests, from 1. */
   readonly number: number;
-  /** `8 May 2023`, where times are known. */
+  /** For example `8 May 2023`; null if times are unknown. */
   readonly day: string | null;
   readonly steps: readonly Step[];
-  /**
-   * Results that say, in their client's words, why the user refused a call, or what the user answered. Any tool can write such words: nobody counts
-   * as having typed them.
-   */
+  /** Reasons for refusals and answers, in the client's words. Any tool can forge them, so they do not count as typed. */
   readonly replies: readonly Reply[];
-  /** The assistant's last words in it. */
+  /** The assistant's last words in this turn. */
   readonly ending: AssistantText | null;
-  /** Where those only say what comes next: its last words before them that say more. */
+  /** If those only announce what comes next: the last words before them that say more. */
   readonly outcome: AssistantText | null;
 };
 
-/** A conversation as requests and what was done about each. */
+/** A conversation as turns. */
 export type Conversation = {
   readonly turns: readonly Turn[];
   readonly summaries: readonly Extract<Step, { readonly kind: 'summary' }>[];
@@ -68,12 +65,12 @@ export function readConversation(messages: readonly ConversationMessage[]): Conv
   return { turns, summaries: steps.filter((step) => step.kind === 'summary') };
 }
 
-/** What a client writes in the model's name where nothing is to be said. */
+/** Placeholders that clients write in the model's name. */
 function isEmptyWord(text: string): boolean {
   return /^\s*(?:No response requested\.?|\(no content\)|\[Request interrupted by user[^\]]*\])\s*$/i.test(text);
 }
 
-/** Its last words, or where those only announce what never came, its last words before them that say more. */
+/** The last words, unless they announce something that never came and earlier ones say more. */
 function endingOf(said: readonly AssistantText[]): AssistantText | null {
   const last = said.at(-1) ?? null;
   return last !== null && isAnnouncement(last.text.trim()) ? (said.findLast(saysMore) ?? last) : last;
@@ -90,7 +87,7 @@ function saysMore({ text }: AssistantText): boolean {
   return text.length >= MIN_OUTCOME_CHARS && !isAnnouncement(text.trim().split(/\n/).at(-1) ?? '');
 }
 
-/** Tools by which a model asks the user. */
+/** Tools that ask the user a question. */
 const ASKS = /^(?:ask_?(?:the_?)?(?:user|human)(?:_?questions?)?|ask_followup_question|request_user_input|question)$/i;
 const CLIENT_FRAME = /^[^"\n]{0,80}: (?=")|(?<=")\. (?:Read the answers carefully|You can now continue)[^"]*$/g;
 const REFUSAL =
@@ -100,7 +97,7 @@ const MAX_REFUSAL_CHARS = 10_000;
 function refusalsOf(step: Step, next: Step | undefined): readonly Reply[] {
   if (step.kind !== 'result') return [];
   const text = REFUSAL.exec(step.text.slice(0, MAX_REFUSAL_CHARS))?.[1]?.trim();
-  // Where the codec knows that it was typed, it is a request of its own.
+  // If the codec knows that the user typed it, it is a request already.
   if (text === undefined || (next?.kind === 'request' && next.messageId === step.messageId)) return [];
   return [{ kind: 'refusal', messageId: step.messageId, text }];
 }
@@ -110,9 +107,9 @@ function answersOf({ messageId, text, isError }: Extract<Step, { readonly kind: 
   return isError || answers === '' ? [] : [{ kind: 'answers', messageId, text: answers }];
 }
 
-/** Something that happened in a conversation, in the order in which it happened. Texts are the messages' own, unchanged. */
+/** One step of a conversation. Texts are exactly those of the messages. */
 export type Step =
-  /** A person wrote this. `rejects`: it came with the result of a call that the person refused. */
+  /** A person wrote this. `rejects`: the id of the call that the person refused with it. */
   | { readonly kind: 'request'; readonly messageId: string; readonly text: string; readonly rejects: string | null }
   | { readonly kind: 'said'; readonly messageId: string; readonly text: string }
   | {
@@ -129,12 +126,12 @@ export type Step =
       readonly text: string;
       readonly isError: boolean;
     }
-  /** The producer wrote this summary when it compacted the conversation itself. */
+  /** A summary that the producer wrote when it compacted the conversation. */
   | { readonly kind: 'summary'; readonly messageId: string; readonly text: string }
-  /** What a program put in the user's name: a command, a reminder. */
+  /** Text that a program wrote in the user's name, such as a command or a reminder. */
   | { readonly kind: 'note'; readonly messageId: string; readonly text: string };
 
-/** The steps of messages, in order. System messages are instructions, which stay outside a summary. */
+/** The steps of messages, in order. System messages are instructions and stay outside of summaries. */
 export function readSteps(messages: readonly ConversationMessage[]): readonly Step[] {
   return messages.flatMap((message) => (message.role === 'system' ? [] : stepsOf(message)));
 }

@@ -7,13 +7,13 @@ const MAX_TASKS = 30;
 const MAX_TASK_CHARS = 160;
 const MAX_STATUS_CHARS = 30;
 const MAX_ERROR_LINES = 6;
-/** What was looked at last shows what was in progress; more of it says little. */
+/** The last few reads show what was in progress. More of them say little. */
 const MAX_READS = 4;
 const MAX_TEXT_CHARS = 280;
 const TASKS_SHARE = 0.4;
 const FAILURE_SHARE = 0.3;
 
-/** Open tasks, the failure that nobody has mended, the last steps, and the question that waits. */
+/** The section on the state of the work: tasks, an unresolved failure, the last steps, an open question. */
 export function writeStateLines(
   { conversation, calls }: { readonly conversation: Conversation; readonly calls: readonly CompletedCall[] },
   maxChars: number,
@@ -27,7 +27,7 @@ export function writeStateLines(
 function within(lines: readonly HandoverLine[], maxChars: number): readonly HandoverLine[] {
   let left = maxChars;
   const fit = lines.findIndex((line) => (left -= charsOf(line)) < 0);
-  // A head without what it stands for says nothing.
+  // A heading line with nothing below it says nothing.
   return fit < 0 ? lines : fit < 2 ? [] : lines.slice(0, fit);
 }
 
@@ -95,7 +95,7 @@ function stepLines(
           ? null
           : stepLine(done);
     if (text === null || text === '' || seen.has(text)) continue;
-    // A later try succeeded.
+    // A later attempt succeeded.
     if (done?.hasFailed === true && done.call.written.some((path) => writtenLater.has(path))) continue;
     if (done?.hasFailed === false) for (const path of done.call.written) writtenLater.add(path);
     if (done !== undefined && !isNotable(done)) {
@@ -113,7 +113,7 @@ function stepLines(
   return lines.length === 0 ? asked : [head, ...lines, ...asked];
 }
 
-/** It did something, or failed. */
+/** Whether a call changed something or failed. */
 function isNotable({ call, hasFailed }: CompletedCall): boolean {
   return hasFailed || call.written.length > 0 || (call.command !== null && hasEffect(call.command));
 }
@@ -135,14 +135,14 @@ function waitingQuestion({ turns }: Conversation): HandoverLine | null {
   return { text: `Waits for an answer: ${cutAtBlank(last, 400)}`, messageIds: [ending.messageId] };
 }
 
-/** Files that calls wrote or edited, the latest last, each with how often. The folder that all share stands once at the head. */
+/** The files that calls wrote or edited, the latest last, with the number of edits. Their common folder is named once. */
 export function writeFileLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
   const files = new Map<string, string[]>();
   for (const { call, messageIds } of calls) {
     for (const path of call.written) {
       const writers = files.get(path) ?? [];
       writers.push(...messageIds.slice(0, 1));
-      // Deleted first, so that the path moves to the end.
+      // Deleting first moves the path to the end.
       files.delete(path);
       files.set(path, writers);
     }
@@ -161,13 +161,13 @@ function sharedFolder(paths: readonly string[]): string {
   if (first === undefined || paths.length < 2) return '';
   let end = first.lastIndexOf('/') + 1;
   for (const path of paths) {
-    // lastIndexOf takes a negative position for 0, so the root needs a case of its own.
+    // lastIndexOf treats a negative position as 0, so the root needs its own case.
     while (end > 0 && !path.startsWith(first.slice(0, end))) end = end < 2 ? 0 : first.lastIndexOf('/', end - 2) + 1;
   }
   return end > 1 ? first.slice(0, end) : '';
 }
 
-/** Commands that did or checked something, each once with its latest result, in order. */
+/** Commands that changed or checked something, each once with its latest result, in order. */
 export function writeCommandLines(calls: readonly CompletedCall[], maxChars: number): readonly HandoverLine[] {
   const latest = new Map<string, HandoverLine>();
   for (const done of calls) {

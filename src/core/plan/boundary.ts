@@ -4,34 +4,34 @@ import type { PlanMessage } from './view.ts';
 export type BoundaryInput = {
   readonly messages: readonly PlanMessage[];
   readonly carriedCount: number;
-  /** Of each message, the smallest index of its group. */
+  /** For each message, the smallest index in its group. */
   readonly groups: readonly number[];
   readonly keepRecent: number;
-  /** Tokens that the recent part may have beyond `keepRecent` messages; 0: it has no more than it must. */
+  /** The recent part may grow to this many tokens beyond `keepRecent` messages. 0: it does not grow. */
   readonly keepRecentTokens: number;
-  /** Whether the kept part may begin at a line; null: it may. */
+  /** Why the kept part cannot begin at a line; null if it can. */
   readonly cutProblem: (line: number) => string | null;
-  /** Something must stay: in a chain of parents for the summary to hang on, in a list because its last element has no comma. */
+  /** At least one message must stay: a chain's summary needs a child, and a list's last element has no comma. */
   readonly lastStays: boolean;
 };
 
 export type Boundary =
-  /** `index` of the first kept message; `note` says what the user would not expect. */
+  /** `index`: the first kept message. `note`: something the user would not expect. */
   | {
       readonly kind: 'cut';
       readonly index: number;
       readonly note: string | null;
-      /** Why more than `keepRecent` messages must stay; null: no more must. */
+      /** Why more than `keepRecent` messages must stay; null if they need not. */
       readonly heldBy: string | null;
     }
   | { readonly kind: 'none'; readonly reason: 'too-short' | 'no-legal-cut'; readonly detail: string };
 
-/** To begin at a request, the recent part may take this share of the tokens that could be compressed; more would gain too little (P7). */
+/** To begin at a request, the recent part may grow by this share of the compressible tokens. More would defeat the purpose (P7). */
 const MAX_SHARE_FOR_A_REQUEST = 0.5;
-/** Where no request is in reach, it may take this share. */
+/** The same share if no request is close enough. */
 const MAX_SHARE_FOR_GROUPS = 0.25;
 
-/** Where the kept part begins: P1, moved back over groups (P4) to a legal cut of the format (P7); never forward. */
+/** Finds where the kept part begins: at P1, moved back over groups (P4) to a legal cut of the format (P7), never forward. */
 export function findBoundary(input: BoundaryInput): Boundary {
   const { messages, carriedCount, groups, keepRecent, lastStays } = input;
   const inFile = messages.length - carriedCount;
@@ -44,7 +44,7 @@ export function findBoundary(input: BoundaryInput): Boundary {
   }
   const wanted = messages.length - keepRecent;
   if (keepRecent === 0 && !lastStays) return cutAtEnd(input);
-  // Where a kept record is needed, the last one is the latest place for a cut.
+  // If a record must stay, the last one is the latest possible cut.
   const latest = moveBackToWholeGroups(groups, Math.min(wanted, lastStays ? messages.length - 1 : messages.length));
   const isWhole = wholeGroupBoundaries(groups);
   const isCut = (index: number): boolean => isWhole(index) && isLegal(input, index);
@@ -66,8 +66,8 @@ function holderOf(
 const TOGETHER = 'tool calls and their results stay together';
 
 /**
- * Lets the recent part grow, group by group, to the nearest beginning of a request within its tokens; where none is in reach, by as many
- * whole groups as fit. It is measured in tokens, since a pasted image has many bytes and no words. `least` is where it must begin.
+ * Grows the recent part, group by group, to the nearest beginning of a request within its tokens, or else by as many whole groups as fit.
+ * Measured in tokens, since a pasted image has many bytes but no words. `least` is the latest allowed start.
  */
 function growRecentPart(input: BoundaryInput, least: number, isCut: (index: number) => boolean): number {
   const { messages, carriedCount, keepRecent, keepRecentTokens } = input;
@@ -89,7 +89,7 @@ function growRecentPart(input: BoundaryInput, least: number, isCut: (index: numb
   return keepRecent === 0 ? least : index;
 }
 
-/** Nothing is kept: what stands against that is said of the last message as well. */
+/** Nothing is kept, so only a problem with the last message can prevent it. */
 function cutAtEnd({ messages, cutProblem }: BoundaryInput): Boundary {
   const problem = cutProblem(messages.at(-1)?.line ?? 0);
   if (problem !== null) return { kind: 'none', reason: 'no-legal-cut', detail: problem };

@@ -2,30 +2,30 @@ import type { Entry } from '../transcript.ts';
 import type { ConversationPlan } from './plan.ts';
 import type { ConversationView } from './view.ts';
 
-/** What becomes of a line. survived: its text stands in the clip-archive word for word; the line itself is archived. */
+/** What happens to a line. survived: the clip-archive contains its text word for word, and the line itself is archived. */
 export type LineOutcome =
   | { readonly kind: 'kept' }
   | { readonly kind: 'other' | 'survived'; readonly conversation: number | null }
   | { readonly kind: 'summarized'; readonly conversation: number; readonly index: number };
 
-/** One conversation with its plan; null: it stays as it is. */
+/** A conversation and its plan; null if it stays unchanged. */
 export type PlannedConversation = {
   readonly view: ConversationView;
   readonly plan: Extract<ConversationPlan, { kind: 'compact' }> | null;
 };
 
 export type TranscriptPlan = {
-  /** Of the line at index `line - 1`. */
+  /** The outcome of line N is at index N - 1. */
   readonly outcomes: readonly LineOutcome[];
-  /** For each conversation, the line before which its clip-archive goes; null where it stays as it is. */
+  /** For each conversation, the line before which its clip-archive is inserted; null if it stays unchanged. */
   readonly insertBefore: readonly (number | null)[];
 };
 
 const KEPT: LineOutcome = { kind: 'kept' };
 
 /**
- * Gives every line of the transcript exactly one outcome. `loose` are entries that belong to no conversation: they stay, unless they stand
- * before everything that is kept of every conversation.
+ * Gives every line of the transcript exactly one outcome. `loose` entries belong to no conversation: they stay unless they come before
+ * everything that is kept of every conversation.
  */
 export function planLines(
   conversations: readonly PlannedConversation[],
@@ -33,7 +33,7 @@ export function planLines(
   options: {
     readonly lineCount: number;
     readonly isChain: boolean;
-    /** The summary goes before all that stays but the header. */
+    /** The summary comes before everything that stays, except the header. */
     readonly summaryStandsFirst?: boolean;
   },
 ): TranscriptPlan {
@@ -54,7 +54,7 @@ export function planLines(
     setRest(view, cutLine, { conversation, set, isKept });
     const header = leadingHeader(view, isKept);
     const last = view.entries.findLast(({ kind }) => kind !== 'header');
-    // Nothing may follow a comma: where the last element of a list goes, ours takes its place.
+    // The last element of a list has no comma after it, so if it is removed, the summary takes its place.
     if (last?.list !== undefined && !isKept(last.line)) return last.line + 1;
     const first = options.summaryStandsFirst === true ? firstKeptAfter(header, view, isKept) : null;
     return first ?? Math.max(header + 1, insertionLine(view, plan, options.isChain));
@@ -67,7 +67,7 @@ export function planLines(
   return { outcomes, insertBefore };
 }
 
-/** The lines of what a conversation's producer will still send, without looking at the rest of the file. */
+/** The lines that the conversation's producer will still send, without looking at the rest of the file. */
 export function keptMessageLines({ view, plan }: PlannedConversation, isChain: boolean): ReadonlySet<number> {
   const stays = (index: number): boolean =>
     plan === null || index >= plan.boundary || (!isChain && plan.retained.has(index));
@@ -94,8 +94,8 @@ function setMessages(
 }
 
 /**
- * Everything that is no message of the context: stale ones, the prior summary, meta records, blank lines. What goes by its place comes
- * first: a record that goes with a message, stale or not, has that message's fate.
+ * Handles everything else: stale messages, the earlier summary, meta records, blank lines. Records decided by their own place come first,
+ * because attached records share the outcome of their message.
  */
 function setRest(
   view: ConversationView,
@@ -124,7 +124,7 @@ function setRest(
   for (const [line, message] of attached) if (!isKept(message)) set(line, other);
 }
 
-/** The line of the header; 0: there is none, or something that is said stays before it: a summary behind it would stand for that too. */
+/** The line of the header; 0 if there is none, or if a kept message precedes it, which a summary after the header would seem to include. */
 function leadingHeader({ entries }: ConversationView, isKept: (line: number) => boolean): number {
   const isSaid = ({ kind, line }: Entry): boolean => (kind === 'message' || kind === 'instruction') && isKept(line);
   const first = entries.find((entry) => entry.kind === 'header' || isSaid(entry));
@@ -146,7 +146,7 @@ function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
   return new Set(latest.values());
 }
 
-/** Before the first line that stays of what came after the leading instructions; else right after the last line that went. */
+/** Before the first kept line after the leading instructions, or else right after the last removed line. */
 function insertionLine(
   view: ConversationView,
   plan: Extract<ConversationPlan, { kind: 'compact' }>,

@@ -8,14 +8,14 @@ import { type ConversationView, groupFactsOf, type PlanMessage, tokensOf } from 
 
 export type PlanSettings = {
   readonly keepRecent: number;
-  /** Tokens up to which the recent part grows beyond `keepRecent` messages. */
+  /** The recent part may grow to this many tokens beyond `keepRecent` messages. */
   readonly keepRecentTokens: number;
   readonly chunkSize: number;
-  /** Chunks by tokens instead; null: by `chunkSize`. */
+  /** Limits chunks by tokens; null: by `chunkSize`. */
   readonly maxChunkTokens: number | null;
   readonly chunkOrder: ChunkOrder;
   readonly scoring: ImportanceScoringConfig;
-  /** Null: everything older goes. */
+  /** Null: all older messages are compressed. */
   readonly targetTokens: number | null;
   readonly clipTokens: ClipEstimate;
 };
@@ -27,19 +27,19 @@ type PlanInput = {
   readonly cutProblem: (line: number) => string | null;
 };
 
-/** What would be done with one conversation. Indices are those of `view.messages`. */
+/** What to do with a conversation. Indices refer to `view.messages`. */
 export type ConversationPlan =
   | { readonly kind: 'skip'; readonly reason: 'too-short' | 'no-legal-cut' | 'under-limit'; readonly detail: string }
   | {
       readonly kind: 'compact';
-      /** Index of the first message of the recent part. */
+      /** The index of the first recent message. */
       readonly boundary: number;
       /** Older messages that stay word for word. */
       readonly retained: ReadonlySet<number>;
-      /** What goes, least important first; inside a chunk in the order in which it was said (C1). */
+      /** The messages to compress: chunks in order of importance, least first, each in chronological order (C1). */
       readonly chunks: readonly (readonly number[])[];
       readonly notes: readonly string[];
-      /** Why more recent messages must stay than was asked for; null: no more must. */
+      /** Why more recent messages must stay than requested; null if they need not. */
       readonly heldBy: string | null;
     };
 
@@ -53,7 +53,7 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   if (boundary.kind === 'none') return { kind: 'skip', reason: boundary.reason, detail: boundary.detail };
   const end = boundary.index;
   const scores = scoreOlder(messages, end, scoring);
-  // Words that came with a rejected call are typed too, but the call that they stay with may be large.
+  // The words of a rejection are typed too, but they stay with their call, which may be large.
   const latestRequest = messages.findLastIndex(
     (message) => isRequested(message) && (message.results ?? []).length === 0,
   );
@@ -84,19 +84,19 @@ export function planConversation({ view, settings, lastStays, cutProblem }: Plan
   };
 }
 
-/** A person asked for something in it: as a prompt, while the model worked, or when rejecting a tool call. */
+/** Whether a person asked for something: in a prompt, while the model worked, or when rejecting a tool call. */
 function isRequested(message: PlanMessage | null): boolean {
   return message !== null && (message.isPrompt === true || message.typedTokens !== undefined);
 }
 
-/** The share of a target up to which the recent part grows: a target wins over that, though not over `keepRecent`. */
+/** The share of a target that the recent part may grow to. A target limits growth, but not `keepRecent`. */
 const RECENT_SHARE = 0.25;
 
 function recentTokensWithin({ keepRecentTokens, targetTokens }: PlanSettings): number {
   return targetTokens === null ? keepRecentTokens : Math.min(keepRecentTokens, targetTokens * RECENT_SHARE);
 }
 
-/** Scores of the messages before `end`, by their index and count within that part. */
+/** Scores the messages before `end` as if they were the whole conversation. */
 function scoreOlder(messages: readonly PlanMessage[], end: number, config: ImportanceScoringConfig): readonly number[] {
   return messages.slice(0, end).map((message, index) => scoreAt(message, { index, total: end, config }));
 }
@@ -129,7 +129,7 @@ function sumTokens(messages: readonly PlanMessage[]): number {
   return messages.reduce((sum, message) => sum + (message.tokens ?? 0), 0);
 }
 
-/** By how much a result is larger than its target, and the largest part of it that nothing may shorten; null: it fits. */
+/** Explains by how much a result misses its target and which of the fixed parts is largest; null if it fits. */
 export function describeMissedTarget(
   { messages, instructions }: ConversationView,
   { boundary, retained, heldBy }: Extract<ConversationPlan, { kind: 'compact' }>,

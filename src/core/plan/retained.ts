@@ -1,29 +1,29 @@
-/** A group of older messages that survives or goes as one. */
+/** A group of older messages that are kept or dropped together. */
 export type Candidate = {
-  /** Indices of its messages. */
+  /** The indices of its messages. */
   readonly members: readonly number[];
-  /** Its highest member's (a group is worth what its best message is worth). */
+  /** The highest score among its messages. */
   readonly score: number;
   readonly tokens: number;
-  /** Survives whatever the target (P6). */
+  /** Stays whatever the target (P6). */
   readonly isFixed: boolean;
-  /** A person's request is in it. */
+  /** Contains a person's request. */
   readonly isRequest: boolean;
 };
 
-/** What goes, and how many messages stay of those that could go. */
+/** What is dropped, and how many droppable messages stay. */
 type Going = { readonly messages: number; readonly tokens: number; readonly staying: number };
 
-/** Tokens of the clip-archive when so much goes. */
+/** Estimates the tokens of the clip-archive for what is dropped. */
 export type ClipEstimate = (going: Going) => number;
 
 export type RetainInput = {
   readonly candidates: readonly Candidate[];
-  /** Tokens of everything that stays anyway: instructions and the recent messages. */
+  /** The tokens of instructions and recent messages, which always stay. */
   readonly fixedTokens: number;
-  /** Tokens of the conversation as it is, an earlier clip-archive included. */
+  /** The tokens of the unchanged conversation, including an earlier clip-archive. */
   readonly unchangedTokens: number;
-  /** Null: everything goes that may. */
+  /** Null: everything droppable is dropped. */
   readonly targetTokens: number | null;
   readonly clipTokens: ClipEstimate;
 };
@@ -32,8 +32,8 @@ export type RetainInput = {
 const REQUEST_SHARE = 0.25;
 
 /**
- * Lets groups go, one after the other, until the result fits: first those that would not fit even alone, then the lowest-scored, and last the
- * requests that have a place of their own. Where it never fits, all that may go have gone.
+ * Drops groups until the result fits: first those that would not fit even alone, then by ascending score, and last the requests with a
+ * reserved place. If it never fits, everything droppable is dropped.
  */
 export function chooseRetained(input: RetainInput): ReadonlySet<number> {
   const { candidates, fixedTokens, unchangedTokens, targetTokens, clipTokens } = input;
@@ -55,7 +55,7 @@ export function chooseRetained(input: RetainInput): ReadonlySet<number> {
   return retained;
 }
 
-/** What may go, in the order in which it goes. */
+/** The droppable groups in the order in which they are dropped. */
 function orderOfGoing(input: RetainInput, targetTokens: number): readonly Candidate[] {
   const reserved = reservedRequests(input.candidates, targetTokens * REQUEST_SHARE);
   const isTooLarge = fitsNowhere(input, targetTokens);
@@ -66,16 +66,16 @@ function orderOfGoing(input: RetainInput, targetTokens: number): readonly Candid
   return [
     ...first,
     ...byScore.filter((candidate) => !first.has(candidate)),
-    ...[...reserved].reverse(), // they stand newest first
+    ...[...reserved].reverse(), // they are in order from the newest
   ];
 }
 
-/** It would hide the summary: it goes first, whoever said it. */
+/** Whether a group would hide the summary, so that it is dropped first. */
 function mayHide({ score }: Candidate): boolean {
   return score === Number.NEGATIVE_INFINITY;
 }
 
-/** Tells of a group whether the result would be too large with nothing else beside it. Otherwise it would drive out all that scores less. */
+/** Tells whether the result would exceed the target with only this group added. Otherwise it would displace everything with a lower score. */
 function fitsNowhere(
   { candidates, fixedTokens, clipTokens }: RetainInput,
   targetTokens: number,
@@ -92,8 +92,8 @@ function fitsNowhere(
 }
 
 /**
- * The newest requests within the tokens, newest first. It stops at the first one that does not fit, so that more tokens never mean other
- * requests; one that is larger than all the tokens would stop it for good and is passed over.
+ * Reserves the newest requests that fit into the tokens, newest first. It stops at the first that does not fit, so that more tokens never
+ * select different requests. Requests larger than all the tokens are skipped.
  */
 function reservedRequests(candidates: readonly Candidate[], tokens: number): ReadonlySet<Candidate> {
   const reserved = new Set<Candidate>();
@@ -102,12 +102,12 @@ function reservedRequests(candidates: readonly Candidate[], tokens: number): Rea
     if (!candidate.isRequest || mayHide(candidate) || candidate.tokens > tokens) continue;
     left -= candidate.tokens;
     if (left < 0) break;
-    if (!candidate.isFixed) reserved.add(candidate); // what is fixed takes its share, though nothing drives it out
+    if (!candidate.isFixed) reserved.add(candidate); // a fixed group uses up its share, though nothing can displace it
   }
   return reserved;
 }
 
-/** The groups of the messages before `end`, in order of their first member. */
+/** The groups of the messages before `end`, in order of their first message. */
 export function groupCandidates(
   groups: readonly number[],
   end: number,

@@ -1,35 +1,35 @@
 import type { GroupInput } from '../tool-groups.ts';
 import type { Entry } from '../transcript.ts';
 
-/** A message as the plan sees it: a line of the file, or one that an earlier clip-archive holds word for word. */
+/** A message as the plan sees it: a line of the file, or one that an earlier clip-archive contains word for word. */
 export type PlanMessage = Entry & {
-  /** Row of the archive's line; such a message has no line in the file. */
+  /** The row of its line in the archive. Such a message has no line in the file. */
   readonly carriedLineId?: number;
 };
 
-/** One conversation of a transcript, its entries sorted by what they mean to the plan. */
+/** A conversation with its entries sorted by their role in the plan. */
 export type ConversationView = {
-  /** All its entries, in file order. */
+  /** All entries, in file order. */
   readonly entries: readonly Entry[];
-  /** What can be compressed or kept, oldest first: carried messages, then those of the file. */
+  /** The messages that can be compressed or kept, oldest first: carried ones, then those of the file. */
   readonly messages: readonly PlanMessage[];
   /** How many of `messages` are carried. */
   readonly carriedCount: number;
-  /** System and developer messages that stay. */
+  /** System and developer messages, which stay. */
   readonly instructions: readonly Entry[];
-  /** The line of the summary that stands for all before it. */
+  /** The earlier summary, which replaces everything before it. */
   readonly prior: Entry | null;
-  /** Main-thread messages that the producer's summary stands for: neither instructions nor what was taken back. */
+  /** The number of main-thread messages that the producer's summary replaced, without instructions and messages that were taken back. */
   readonly staleMessageCount: number;
-  /** Those of them that a person typed, and which of them each is, from 1. */
+  /** Those of them that a person typed, with their number among them, from 1. */
   readonly staleTyped: readonly { readonly entry: Entry; readonly index: number }[];
-  /** The last clip-archive of ours that the producer's summary stands for. */
+  /** Our last clip-archive that the producer's summary replaced. */
   readonly staleClip: Entry | null;
 } & MetaRules;
 
-/** What becomes of records that are no messages, where it is not their place that decides. */
+/** Rules for records whose outcome does not depend on their place. */
 type MetaRules = {
-  /** The line of the message that a record goes and stays with. */
+  /** The line of the message that a record stays or goes with. */
   readonly companionOf?: (entry: Entry) => number | null;
   readonly mustGo?: (entry: Entry) => boolean;
 };
@@ -40,9 +40,9 @@ export type ViewInput = {
   readonly isStale: (entry: Entry) => boolean;
   readonly isInSummary?: (entry: Entry) => boolean;
   readonly carried: readonly PlanMessage[];
-  /** False: instructions are messages like others. */
+  /** False: instructions are treated like other messages. */
   readonly keepSystem: boolean;
-  /** Undefined: messages stand in the order in which they were said. */
+  /** Undefined: messages are already in chronological order. */
   readonly orderOf?: (entry: Entry) => number;
 } & MetaRules;
 
@@ -77,12 +77,12 @@ export function viewConversation(input: ViewInput): ConversationView {
   return { entries, messages, carriedCount: carried.length, instructions, prior, ...stale, ...rules };
 }
 
-/** A message that must go was taken back, and is in no summary; one that goes with another has its last word there. */
+/** Excludes messages that were taken back and messages that are attached to another one. */
 function isOfMainThread(stale: Entry, { mustGo, companionOf }: MetaRules): boolean {
   return stale.isSide !== true && mustGo?.(stale) !== true && (companionOf?.(stale) ?? null) === null;
 }
 
-/** Tokens of a conversation as its producer sends it. */
+/** The tokens of a conversation as its producer sends it. */
 export function tokensOf({ messages, instructions, prior }: ConversationView): number {
   const inFile = messages.filter((message) => message.carriedLineId === undefined);
   return [...inFile, ...instructions, ...(prior === null ? [] : [prior])].reduce(
@@ -91,7 +91,7 @@ export function tokensOf({ messages, instructions, prior }: ConversationView): n
   );
 }
 
-/** What binds a message to others that must go or stay with it. */
+/** The ids that tie a message to others. */
 export function groupFactsOf({ calls = [], results = [], groupKey }: PlanMessage): GroupInput {
   return groupKey === undefined ? { calls, results } : { calls, results, key: groupKey };
 }

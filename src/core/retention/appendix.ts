@@ -9,20 +9,20 @@ export const APPENDIX_HEAD = 'Details kept verbatim';
 
 export type AppendixOptions = {
   readonly summary: string;
-  /** What the summary stands for, in the order in which it was said. */
+  /** The messages that were summarized, in order. */
   readonly messages: readonly ConversationMessage[];
-  /** Of the summary's length that the appendix may have, its head included. */
+  /** The maximum length of the appendix with its heading, as a share of the summary's length. */
   readonly share: number;
-  /** Of summary and appendix together. */
+  /** The maximum length of summary and appendix together. */
   readonly maxChars: number;
   readonly stem: Stemmer;
-  /** Summaries that stand beside this one: what they say is kept already. */
+  /** Summaries that will stand next to this one. What they say is kept already. */
   readonly earlier?: readonly string[];
 };
 
 /**
- * Sentences, lines and calls of the messages, word for word, that say what the summary does not; empty where nothing of worth is missing or no
- * room is left. It begins with a blank line and its head, to be written straight behind the summary.
+ * Quotes sentences, lines and calls that say what the summary does not. Empty if nothing worthwhile is missing or no room is left. Begins
+ * with a blank line and its heading, so that it can be appended directly.
  */
 export function buildAppendix(options: AppendixOptions): string {
   const { summary, messages, share, maxChars, stem, earlier = [] } = options;

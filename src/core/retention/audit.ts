@@ -4,24 +4,24 @@ import type { ConversationMessage } from '../message.ts';
 import { type Fact, type KeyedFact, keyWords, MAX_STRETCH_CHARS, namesIn, sentenceKey } from './facts.ts';
 import { findFacts } from './find-facts.ts';
 
-/** How many of the facts of messages stand in their summary, and which do not, in the order in which they were said. */
+/** How many facts of the messages are in their summary, and which are not, in order. */
 export type Retention = {
   readonly kept: number;
   readonly total: number;
-  /** Of the facts; 1 where there are none. */
+  /** As a share of all facts; 1 if there are none. */
   readonly share: number;
   readonly lost: readonly Fact[];
 };
 
 type AuditInput = {
   readonly summary: string;
-  /** What the summary stands for. */
+  /** The messages that were summarized. */
   readonly messages: readonly ConversationMessage[];
-  /** It stands beside the summary: what it says is kept. */
+  /** A summary that stands next to this one. What it says counts as kept. */
   readonly previousSummary?: string | null;
 };
 
-/** Measures what a summary lost. Same input, same result; time grows with the text. */
+/** Measures what a summary lost. Deterministic, in time linear in the text. */
 export function auditRetention({ summary, messages, previousSummary = null }: AuditInput): Retention {
   const facts = findFacts(messages);
   const said = readSummaries(previousSummary === null ? [summary] : [previousSummary, summary]);
@@ -35,14 +35,14 @@ export function auditRetention({ summary, messages, previousSummary = null }: Au
   };
 }
 
-/** What texts say, to be asked whether a fact stands in them. */
+/** The content of summaries, which can be searched for facts. */
 type SummaryFacts = { readonly has: (fact: KeyedFact) => boolean };
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/u;
 
 /**
- * Reads summaries. A name is kept where it stands in any form (a path by its end, a commit by its first digits, a quantity without its commas); a sentence where
- * all its words but the function words stand in one sentence.
+ * Reads summaries. A name is found in any form (a path by its end, a commit by its first digits, a quantity without separators), and a
+ * sentence if one sentence contains all its content words.
  */
 function readSummaries(texts: readonly string[]): SummaryFacts {
   const keys = new Set<string>();
@@ -76,7 +76,7 @@ function readSummaries(texts: readonly string[]): SummaryFacts {
           ? whole.includes(key)
           : sentencesIn(text).every((words) => hasAll(sentencesOf, words));
       }
-      // Summaries name a file without its folder.
+      // Summaries often name a file without its folder.
       return keys.has(`${kind} ${key}`) || (kind === 'path' && fileNames.has(fileNameOf(key)));
     },
   };
@@ -92,7 +92,7 @@ function sentencesIn(text: string): readonly (readonly string[])[] {
     .filter((words) => words.length > 0);
 }
 
-/** Whether some sentence has all of the words. */
+/** Whether one sentence contains all of the words. */
 function hasAll(sentencesOf: ReadonlyMap<string, readonly number[]>, words: readonly string[]): boolean {
   const places = words.map((word) => sentencesOf.get(word) ?? []).sort((a, b) => a.length - b.length);
   const [rarest = [], ...others] = places;

@@ -1,27 +1,27 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 
-/** What a summary should not lose: things that cannot be guessed from what stands around them. */
+/** What a summary should keep, because it cannot be guessed from context. */
 type FactKind = 'path' | 'url' | 'id' | 'version' | 'number' | 'error' | 'rule';
 
 export type Fact = {
   readonly kind: FactKind;
-  /** As it stands in the message. */
+  /** As written in the message. */
   readonly text: string;
   readonly messageId: string;
 };
 
-/** A fact with what tells it from others: two that differ in form only have one key. */
+/** A fact with its identity: two that differ only in form have the same key. */
 export type KeyedFact = Fact & { readonly key: string };
 
-/** A technical name in a line; equal things have equal keys, however they are written. */
+/** A technical name in a line. Equal things have equal keys, however they are written. */
 type Name = { readonly kind: Exclude<FactKind, 'error' | 'rule'>; readonly text: string; readonly key: string };
 
-/** Names are looked for in stretches of a line, so that a text of one line costs no more than others. */
+/** Names are searched in stretches of this length, so that one very long line costs no more than many short ones. */
 export const MAX_STRETCH_CHARS = 2_000;
 
 const URL = /\bhttps?:\/\/[^\s"'`<>)\]}\\]{1,2000}/g;
 const UUID = /\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/gi;
-/** With a slash or an extension; `1/2` and `and/or` are sorted out below. */
+/** Anything with a slash or an extension. `pathKey` rejects `1/2` and `and/or`. */
 const PATH = /(?<![\w/.@+-])(?:[A-Za-z]:\\|~\/|\.{0,2}\/)?(?:[\w@.+-]{1,255}[/\\]){0,40}[\w@.+-]{1,255}(?![\w/])/g;
 const EXTENSION = /\.[A-Za-z][A-Za-z0-9]{0,9}$/;
 const FILE_EXTENSIONS: ReadonlySet<string> = new Set(
@@ -33,7 +33,7 @@ const VERSION =
   /(?<![\w.])v?\d{1,5}\.\d{1,5}\.\d{1,7}(?:[-+][\w.]{1,40})?(?![\w.]*\.\d)|(?<![\w.])v\d{1,4}(?:\.\d{1,5})?\b/g;
 const ADDRESS = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?![\w.])/g;
 const TICKET = /\b[A-Z][A-Z0-9]{1,9}-\d{1,7}\b|(?<![\w&#])#\d{1,7}\b/g;
-/** Standards and models look like tickets. */
+/** Names of standards and models, which look like ticket numbers. */
 const NO_TICKET = /^(?:UTF|SHA|ISO|MD|AES|RSA|TLS|GPT|COVID|HTTP|RFC|UTC|GMT|ES|IPV|BASE|CVE)-/;
 const HASH = /\b[0-9a-f]{7,64}\b/g;
 const PREFIXED = /\b[a-z]{2,12}_[A-Za-z0-9]{10,64}\b/g;
@@ -50,7 +50,7 @@ const QUANTITY = new RegExp(
   'giu',
 );
 
-/** The names in a stretch of a line, as often as they stand there. */
+/** All technical names in a stretch of a line, with repetitions. */
 export function namesIn(line: string): readonly Name[] {
   const names: Name[] = [];
   const add = (kind: Name['kind'], text: string, key: string): void => {
@@ -82,7 +82,7 @@ export function namesIn(line: string): readonly Name[] {
   });
   for (const [ticket] of last.matchAll(TICKET)) if (!NO_TICKET.test(ticket)) add('id', ticket, ticket);
   for (const [hash] of last.matchAll(HASH)) {
-    // Commits are written short and long.
+    // Commit hashes appear in long and short form.
     if (/\d/.test(hash) && /[a-f]/.test(hash)) add('id', hash, hash.slice(0, SHORT_HASH_CHARS));
   }
   for (const [id] of last.matchAll(PREFIXED)) if (/\d/.test(id)) add('id', id, id);
@@ -92,12 +92,12 @@ export function namesIn(line: string): readonly Name[] {
 
 const SHORT_HASH_CHARS = 7;
 
-/** The line with blanks in place of what was taken from it. */
+/** Replaces the matches that `take` accepts with spaces. */
 function without(line: string, pattern: RegExp, take: (text: string) => boolean): string {
   return line.replace(pattern, (text) => (take(text) ? ' '.repeat(text.length) : text));
 }
 
-/** The last two names of a path, which find it whatever it is relative to; null: no path. */
+/** The last two names of a path, which match whatever the path is relative to; null if it is not a path. */
 function pathKey(text: string): string | null {
   const parts = text.split(/[/\\]/).filter((part) => part !== '' && part !== '.' && part !== '..' && part !== '~');
   const last = parts.at(-1);
@@ -126,16 +126,16 @@ function quantityKey(text: string): string {
   return `${plainNumber(number.replace(/\s/g, ''))} ${name}`;
 }
 
-/** Without the separators of thousands. */
+/** Removes thousands separators. */
 function plainNumber(text: string): string {
   return text.replace(/(?<=\d)[,_ ](?=\d{3}(?:\D|$))/g, '');
 }
 
 const WORD = /[\p{L}\p{N}_]+/gu;
-// What turns a sentence into its opposite is no filler.
+// Function words that can reverse a sentence's meaning.
 const NEGATION_AND_ORDER: ReadonlySet<string> = new Set(['not', 'no', 'must', 'only', 'before', 'after', 'without']);
 
-/** The words that a sentence is known by, whatever its quotes, case and punctuation; "don't" is "not". */
+/** The words that identify a sentence, whatever its quotes, case and punctuation. "don't" becomes "not". */
 export function keyWords(text: string): readonly string[] {
   const plain = plainNumber(text.normalize('NFKC').toLowerCase())
     .replace(/can['’]t\b/g, 'not')

@@ -4,15 +4,15 @@ import { linesOf, messageText, type Segment, segmentsOf } from '../extract/units
 import type { ConversationMessage } from '../message.ts';
 import { type Fact, type KeyedFact, MAX_STRETCH_CHARS, namesIn, sentenceKey } from './facts.ts';
 
-// Of a call what it is about, which stands at its head; the rest is text that it writes.
+// The beginning of a call says what it is about; the rest is text that it writes.
 const MAX_CALL_CHARS = 400;
-// A tool may answer with megabytes; its head and tail say how it ended.
+// Tool output can be megabytes long; its beginning and end show how it ended.
 const MAX_RESULT_CHARS = 24_000;
 const MAX_ERROR_CHARS = 240;
 
 /**
- * The facts of messages, each once, in the order in which they were first said: names and quantities in what people and models wrote and in the heads of
- * calls, lines of results that tell of a failure, and what the user said must always or never be. What only a tool showed is none: nobody used it.
+ * Finds the distinct facts of messages in order of appearance: names and quantities that people and models wrote or used in calls, failures
+ * in results, and what the user said must always or never be. Names that only appear in tool output do not count, because nobody used them.
  */
 export function findFacts(messages: readonly ConversationMessage[]): readonly KeyedFact[] {
   const facts = new Map<string, KeyedFact>();
@@ -38,7 +38,7 @@ function addFacts(text: string, { segment, message, add }: AddOptions): void {
   const { kind, start, end } = segment;
   if (kind === 'call') {
     const head = text.slice(start, safeCut(text, Math.min(end, start + MAX_CALL_CHARS)));
-    // What was cut off is not a name, and in JSON text a letter behind a backslash is none either.
+    // A name may be cut off at the end, and a letter after a backslash belongs to a JSON escape.
     const whole = end - start > MAX_CALL_CHARS ? head.replace(/[^\s"\\]*$/, '') : head;
     for (const name of namesIn(whole.replace(/\\["\\nrt]/g, '  '))) add(name.kind, name.text, name.key);
     return;
@@ -59,10 +59,10 @@ function addFacts(text: string, { segment, message, add }: AddOptions): void {
   }
 }
 
-/** A failure and what it says: `TypeError: …`, `error TS2345: …`, `FATAL: …`, `exit code 1`. */
+/** A failure with its message: `TypeError: …`, `error TS2345: …`, `FATAL: …`, `exit code 1`. */
 const ERROR_LINE =
   /(?<![\w.-])(?:[A-Z][A-Za-z]{0,60}(?:Error|Exception)|[Ee]rror|ERROR|FATAL|[Ff]atal|panic|FAILED|ERR!?|E[A-Z]{4,20})(?: [A-Z]{1,6}\d{1,6})?(?:\[[\w-]{1,40}\])?(?: \([^)\n]{1,60}\))?:\s|\b(?:exit(?:ed with)?|returned) (?:code|status) [1-9]/;
-/** Source code speaks of errors that did not happen. */
+/** Source code, which mentions errors that did not happen. */
 const CODE_LINE =
   /\b(?:throw|catch|instanceof|extends|import|return|const|class|def|raise|except)\b|\bnew [A-Z]|\.(?:error|warn)\(|f\(["'`]|%[vsdw]\b|^\s*(?:\/\/|\*|#)|^\d{1,7}[→\t]|^["'`{[]/;
 const ERROR_HEAD_CHARS = 300;
@@ -72,7 +72,7 @@ function isErrorLine(line: string): boolean {
   return ERROR_LINE.test(head) && !CODE_LINE.test(head);
 }
 
-// Words by which somebody says what must always or never be: not what happened to be so ("it never worked", "I don't know").
+// Words for what must always or never be, but not for what happened ("it never worked", "I don't know").
 const ENGLISH =
   /\bmust(?:n['’]t)?\b|(?<!\b(?:i|we|you|he|she|it|they|that|this|which|who|has|have|had|was|is|are|['’]ve|['’]s|to) )\b(?:never|always)\b(?!\s+\p{L}+(?:ed|[^s\s]s)\b)|(?:^|[.,;:(–—-]\s*|\b(?:please|and|but|so|then|also|just) )(?:do not|don['’]t)\b|\b(?:under no circumstances|at all costs|no matter what|make sure|be sure to|is not allowed|are not allowed|not ever)\b/iu;
 const OTHERS =
@@ -83,7 +83,7 @@ const QUESTION = /[?？]["'”’)\]]*$/;
 const MIN_CHARS = 8;
 const MAX_CHARS = 400;
 
-/** The sentences of a line that say what must always or never be. */
+/** The sentences of a line that state what must always or never be. */
 function rulesIn(text: string, line: Span): readonly string[] {
   return splitSentences(text, line)
     .map(({ start, end }) => text.slice(start, end))

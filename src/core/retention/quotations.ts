@@ -2,11 +2,11 @@ import { hasInstructions } from '../extract/summary-lines.ts';
 import type { ConversationMessage } from '../message.ts';
 import type { Fact } from './facts.ts';
 
-/** Words in quotation marks that a summary gives to the user, and that no user's message has. */
+/** A quotation that a summary attributes to the user, but that no message of the user contains. */
 export type FalseQuotation = {
-  /** Between the marks. */
+  /** The text between the quotation marks. */
   readonly text: string;
-  /** In the summary, of the text between the marks. */
+  /** Its range in the summary, without the marks. */
   readonly start: number;
   readonly end: number;
 };
@@ -14,7 +14,7 @@ export type FalseQuotation = {
 type QuotationInput = {
   readonly summary: string;
   readonly messages: readonly ConversationMessage[];
-  /** It may quote what was said before these messages: a quotation that stands in it is not checked again. */
+  /** An earlier summary. Quotations from it are not checked again. */
   readonly previousSummary?: string | null;
 };
 
@@ -38,11 +38,14 @@ const BEFORE = new RegExp(
 );
 const AFTER = new RegExp(`^[,.]?\\s{0,3}(?:(?:${USER})[^.!?\\n]{0,20}(?:${SAYING})|(?:${SAYING}) (?:${USER}))`, 'iu');
 const CONTEXT_CHARS = 220;
-// A word or two in quotation marks is a name, or said with a wink.
+// One or two words in quotation marks are a name, or irony.
 const MIN_WORDS = 3;
 const MIN_UNSPACED_CHARS = 6;
 
-/** Quotations of the user that the user did not say, in their order. Case, blanks, kinds of quotes and punctuation at the ends do not matter; `…` stands for anything. */
+/**
+ * Finds quotations that the user did not say, in order. Ignores case, white space, the style of quotes, and punctuation at the ends; `…`
+ * matches anything.
+ */
 export function findFalseQuotations(input: QuotationInput): readonly FalseQuotation[] {
   const { summary, messages, previousSummary = null } = input;
   const found = [...summary.matchAll(QUOTATION)].flatMap((match): readonly FalseQuotation[] => {
@@ -68,7 +71,7 @@ function isOfUser(summary: string, { start, end }: { readonly start: number; rea
   return BEFORE.test(before) || AFTER.test(summary.slice(end, end + CONTEXT_CHARS));
 }
 
-/** The parts between ellipses, in their order. */
+/** Whether a source contains the parts between ellipses, in order. */
 function standsIn(quotation: string, source: string): boolean {
   let from = 0;
   for (const part of quotation.split(/\s*(?:\[?(?:…|\.{3})\]?|\[[^\]]{1,60}\])\s*/)) {
@@ -91,7 +94,7 @@ function plain(text: string): string {
     .replace(/^[\s,.;:!?'()-]+|[\s,.;:!?'()-]+$/g, '');
 }
 
-/** The summary with each of these without its quotation marks, and said to be no quotation where `maxChars` leaves room for the words. */
+/** Removes the quotation marks of false quotations, and adds a note to each if `maxChars` leaves room. */
 export function markQuotations(summary: string, quotations: readonly FalseQuotation[], maxChars: number): string {
   const note = ' (not the exact words)';
   const isNoted = summary.length + quotations.length * (note.length - 2) <= maxChars;
@@ -104,12 +107,15 @@ export function markQuotations(summary: string, quotations: readonly FalseQuotat
   return marked + summary.slice(from);
 }
 
-// Enough to see what is meant; all of them would be a summary of their own.
+// A few examples are enough; all of them would make a second summary.
 const MAX_QUOTATIONS = 5;
 const MAX_FACTS = 30;
 const MAX_CHARS = 120;
 
-/** What a model is told of its summary, completing "it could not be used: …". Text of the transcript stands in it as JSON strings, and none that gives orders. */
+/**
+ * Tells a model what is wrong with its summary, to complete "it could not be used: …". Transcript text is encoded as JSON strings, and text
+ * with instructions is left out.
+ */
 export function describeFlaws({
   quotations,
   lost,

@@ -2,18 +2,18 @@ import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { wordsOf } from './question.ts';
 import { rootOf, spaceOutQuery } from './words.ts';
 
-/** How much a word of the best messages counts, beside one that was asked for. */
+/** The weight of a word from the best messages, relative to a query word. */
 export const FEEDBACK_SHARE = 0.15;
 export const FEEDBACK_MESSAGES = 10;
 const FEEDBACK_WORDS = 20;
-/** Of each message: a tool's output would be all that is found. */
+/** Per message, so that the output of one tool does not take all places. */
 const MAX_WORDS_A_MESSAGE = 30;
 const MAX_CHARS = 4000;
 const MIN_WORD_CHARS = 3;
-/** A word that more of the messages have tells none from the other. */
+/** A word in more than this share of the messages does not distinguish them. */
 export const MAX_FEEDBACK_PART = 0.1;
 
-/** Words of the best messages that were not asked for in any form; `weigh` is null for one that is too common or in no index. */
+/** Words of the best messages that are not in the query in any form. `weigh` returns null for a word that is too common or not in the index. */
 export function chooseFeedback(
   texts: readonly string[],
   { asked, weigh }: { readonly asked: readonly string[]; readonly weigh: (word: string) => number | null },
@@ -44,12 +44,12 @@ function isInformative(word: string): boolean {
   return !FUNCTION_WORDS.has(word) && (word.length >= MIN_WORD_CHARS || /[^\p{ASCII}]/u.test(word));
 }
 
-/** How much a word counts that stands for the one that was asked for. */
+/** The weight of a related word, relative to the query word. */
 export const RELATED_SHARE = 0.4;
 
 /**
- * General words and what people say in their place: who asks about somebody's pets is answered by a message about a puppy. A line holds the
- * general words before the colon, the particular ones behind it. Only everyday English and the English of programmers.
+ * Maps general words to specific ones, because a question about somebody's pets is answered by a message about a puppy. General words stand
+ * before the colon, specific ones after it. Everyday English and that of programmers only.
  */
 const GROUPS = `pet animal: dog cat puppy kitten pup hamster rabbit bunny turtle fish bird parrot horse guinea snake
 child kid: son daughter baby toddler kid child children teen infant newborn
@@ -151,7 +151,7 @@ const PARTICULAR: ReadonlyMap<string, readonly string[]> = new Map(
   ).map(([root, groups = []]) => [root, groups.flatMap(({ particular }) => particular)] as const),
 );
 
-/** Words that a message may use in place of a general one, which is given in all its forms. Empty for a word that is particular itself. */
+/** Words that a message may use instead of a general one, which is given in all its forms. Empty if the word is specific itself. */
 export function relatedWords(forms: readonly string[]): readonly string[] {
   return [...new Set(forms.flatMap((form) => PARTICULAR.get(rootOf(form)) ?? []))];
 }

@@ -1,23 +1,23 @@
 import { foldWord, isSpaceless, rootOf } from './words.ts';
 
-/** A part of a text, white space as single spaces; `marks` are the words in it that were looked for, in UTF-16 units. */
+/** A part of a text with single spaces for all white space. `marks` are the matched words in it, as ranges of UTF-16 indices. */
 export type Excerpt = { readonly text: string; readonly marks: readonly ExcerptMark[] };
 
 type ExcerptMark = { readonly start: number; readonly end: number };
 
 type ExcerptOptions = { readonly terms: readonly string[]; readonly maxChars: number };
 
-/** What search sees of a text: what lies beyond was found by nobody. */
+/** The index reads no more of a text, so nothing beyond it was matched. */
 const MAX_TEXT_CHARS = 200_000;
-/** The window is chosen among the first of them. */
+/** The window is chosen among the first this many matches. */
 const MAX_FOUND = 2000;
 const MAX_LEAD_CHARS = 60;
-/** So far a cut moves to stand between words. */
+/** How far a cut may move to fall between words. */
 const MAX_SNAP_CHARS = 24;
-/** As the index parts words. */
+/** Splits words as the index does. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 
-/** Finds the part of a text that holds the most of the terms' words, whatever their endings; its beginning where it holds none. */
+/** Creates a function that finds the part of a text with the most of the terms' words, in any form. Without matches it returns the beginning. */
 export function createExcerpter({ terms, maxChars }: ExcerptOptions): (text: string) => Excerpt {
   const words = terms.flatMap((term) => term.split(' '));
   const find = createFinder(
@@ -41,7 +41,7 @@ function createFinder(findWords: Finder, findPieces: Finder | null): Finder {
   return (text) => [...findWords(text), ...findPieces(text)].toSorted((a, b) => a.start - b.start).slice(0, MAX_FOUND);
 }
 
-/** In scripts without spaces whatever stands in a text is found; pieces that overlap or touch are one. Null: there is none to be found. */
+/** Finds substrings in scripts without spaces. Overlapping and adjacent ones are joined. Null if there is nothing to find. */
 function createPieceFinder(pieces: readonly string[]): Finder | null {
   if (pieces.length === 0) return null;
   const any = new RegExp(`(?=(${pieces.map((piece) => Array.from(piece).join('\\p{M}*')).join('|')}))`, 'gu');
@@ -62,7 +62,7 @@ const BEGINNING_CHARS = 2;
 
 function createWordFinder(words: readonly string[]): (text: string) => readonly FoundWord[] {
   const roots = new Set(words.map(rootOf));
-  // Nearly every word of a text is told by its beginning to be none that is looked for.
+  // The first characters rule out nearly every word.
   const beginnings = new Set([...roots].map(beginningOf));
   return (text) => {
     const found: FoundWord[] = [];
@@ -79,12 +79,12 @@ function createWordFinder(words: readonly string[]): (text: string) => readonly 
   };
 }
 
-/** Marks that stand on its letters are left out. */
+/** Ignores combining marks. */
 function beginningOf(word: string): string {
   return foldWord(word.slice(0, 2 * BEGINNING_CHARS)).slice(0, BEGINNING_CHARS);
 }
 
-/** The first stretch with the most different words. */
+/** The first stretch with the most distinct words. */
 function chooseWindow(found: readonly FoundWord[], maxChars: number): ExcerptMark {
   const counts = new Map<string, number>();
   let best = { distinct: 0, start: 0, end: 0 };
@@ -115,7 +115,7 @@ function cutText(text: string, window: ExcerptMark & { readonly maxChars: number
   return `${start > 0 ? '…' : ''}${shown}${end < text.length || !window.isWhole ? '…' : ''}`;
 }
 
-/** The next place between words, else one that parts no character. */
+/** The nearest place between words, or else between characters. */
 function snap(
   text: string,
   { from, step, limit }: { readonly from: number; readonly step: 1 | -1; readonly limit: number },

@@ -1,9 +1,12 @@
 import { createHeap } from '../heap.ts';
 
-/** The messages that have a word, by their numbers, lowest first. */
+/** The messages that contain a word, by ascending number. */
 export type WordHits = { readonly lineIds: readonly number[]; readonly weight: number };
 
-/** How much of a word's weight a message has from one so many steps before (negative) or after it: two before, it mostly spoke itself. */
+/**
+ * The share of a word's weight that a message gets from a neighbor this many steps before (negative) or after it. The same person usually
+ * spoke two messages before.
+ */
 export const NEAR_SHARES: ReadonlyMap<number, number> = new Map([
   [-2, 0.4],
   [-1, 0.4],
@@ -12,7 +15,7 @@ export const NEAR_SHARES: ReadonlyMap<number, number> = new Map([
   [2, 0.2],
 ]);
 
-/** How much more a rare word tells than a common one: 1 is BM25's measure. In a question it is less. */
+/** How much rare words count. 1 is BM25's measure; in questions rarity matters less. */
 export const KEYWORD_RARITY_POWER = 1;
 export const QUESTION_RARITY_POWER = 0.7;
 
@@ -22,8 +25,8 @@ export function weighWord(hitCount: number, messageCount: number, rarityPower: n
 }
 
 /**
- * The numbers of messages that have the most of the words in themselves or beside them, best first. Of a word that stands in several
- * neighbors the nearest counts. Rough: neighbors are told by their numbers alone.
+ * The numbers of the messages that contain most of the words or have them nearby, best first. If several neighbors contain a word, the
+ * nearest counts. Approximate, since neighbors are found by number alone.
  */
 export function findPlaces(words: readonly WordHits[], limit: number): readonly number[] {
   const [first, last] = spanOf(words);
@@ -54,9 +57,9 @@ function spanOf(words: readonly WordHits[]): readonly [first: number, last: numb
   return [Math.min(...ids), Math.max(...ids)];
 }
 
-/** Places of the highest scores, highest first, of equal ones the first. */
+/** The places with the highest scores, best first. The first of equals wins. */
 function bestOf(scores: Float32Array, limit: number): readonly number[] {
-  const heap = createHeap(); // the worst of those that are kept is on top
+  const heap = createHeap(); // the lowest kept score is on top
   let floor = 0;
   let size = 0;
   for (let at = 0; at < scores.length; at += 1) {

@@ -1,12 +1,12 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { wordsOf } from './question.ts';
 
-/** What a question wants to be answer. Questions about time are a trait of their own: `MessageTraits.mentionsTime`. */
+/** The kind of answer that a question asks for. Time is separate: see `MessageTraits.mentionsTime`. */
 type AnswerKind = 'person' | 'place' | 'number' | 'title' | 'reason';
 
-/** What a message of the wanted kind gains, as a share of the best score by words. */
+/** The bonus for a message with that kind of answer, as a share of the best word score. */
 export const KIND_SHARE = 0.2;
-/** So many of the best by words are read for it. */
+/** How many of the best messages are checked for it. */
 export const KIND_MESSAGES = 30;
 const MAX_QUERY_CHARS = 500;
 const MAX_TEXT_CHARS = 4000;
@@ -20,7 +20,7 @@ const ASKED_BY: { readonly [kind in AnswerKind]: RegExp } = {
   reason: /\bwhy\b|\breason\b/i,
 };
 
-/** A capital inside a sentence. */
+/** A capital letter inside a sentence. */
 const NAME = String.raw`(?<=[a-z,;] )(?!I\b)[A-Z][a-z]`;
 
 const ANSWERED_BY: { readonly [kind in AnswerKind]: RegExp } = {
@@ -36,24 +36,24 @@ const ANSWERED_BY: { readonly [kind in AnswerKind]: RegExp } = {
 
 const KINDS = ['person', 'place', 'number', 'title', 'reason'] as const satisfies readonly AnswerKind[];
 
-/** The kinds of answer that a query asks for; none for most. English only. */
+/** The kinds of answer that a query asks for, usually none. English only. */
 export function readAnswerKinds(query: string): readonly AnswerKind[] {
   const asked = query.slice(0, MAX_QUERY_CHARS);
   return KINDS.filter((kind) => ASKED_BY[kind].test(asked));
 }
 
-/** Of how many of the kinds a text tells something. */
+/** How many of the kinds a text may answer. */
 export function countAnsweredKinds(text: string, kinds: readonly AnswerKind[]): number {
   const answer = text.slice(0, MAX_TEXT_CHARS);
   return kinds.filter((kind) => ANSWERED_BY[kind].test(answer)).length;
 }
 
-/** A day, a month or a year that a query names. Month from 0, as in `Date`; null: any. */
+/** A day, month or year named in a query. Months count from 0, as in `Date`; null means any. */
 type Period = { readonly year: number | null; readonly month: number | null; readonly day: number | null };
 
-/** What a message from the named time gains, as a share of the best score by words. */
+/** The bonus for a message from the named period, as a share of the best word score. */
 export const PERIOD_SHARE = 0.4;
-/** People tell of what happened some days later. */
+/** People report what happened some days later. */
 const REPORTED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
 const MONTHS = [
@@ -73,7 +73,7 @@ const MONTHS = [
 const YEAR = String.raw`(?<year>(?:19|20)\d\d)\b`;
 const DAY = String.raw`(?<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?\b`;
 const MONTH = String.raw`(?<month>${MONTHS.join('|')})\b`;
-/** `May` and `March` are words too: a month has a day, a year, or a word of time beside it. The first that fits is taken. */
+/** Since `May` and `March` are also other words, a month needs a day, a year or a preposition of time next to it. The first match counts. */
 const WRITTEN = [
   String.raw`\b${YEAR}-(?<number>0[1-9]|1[0-2])(?:-${DAY})?`,
   String.raw`\b${DAY}(?: of)? ${MONTH}(?:,? ${YEAR})?`,
@@ -83,7 +83,7 @@ const WRITTEN = [
   String.raw`\b(?i:in|of|during|since|by|until|before|after|year|spring|summer|autumn|fall|winter) ${YEAR}`,
 ].map((pattern) => new RegExp(pattern));
 
-/** The first time that a query names by its date; null: none. English names of months, and ISO dates. */
+/** The first date in a query, or null. Supports English month names and ISO dates. */
 export function readPeriod(query: string): Period | null {
   const asked = query.slice(0, MAX_QUERY_CHARS);
   const found = WRITTEN.map((pattern) => pattern.exec(asked)).find((match) => match !== null);
@@ -97,7 +97,7 @@ export function readPeriod(query: string): Period | null {
   };
 }
 
-/** Whether a message is from that time or from the week after it. A period without a year is that of the message's own year, or of the one before. */
+/** Whether a message is from the period or the week after it. Without a year, the period is in the message's own year or the one before. */
 export function isFromPeriod(period: Period, at: Date | null): boolean {
   if (at === null) return false;
   const years = period.year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [period.year];
@@ -113,20 +113,20 @@ export function isFromPeriod(period: Period, at: Date | null): boolean {
   });
 }
 
-/** Words that stand together in what is asked for, as a text would hold them. */
+/** Words that must appear next to each other, in this order. */
 type Phrase = readonly string[];
 
-/** How much a message gains that holds a phrase, beside the best of all by its words. */
+/** The bonus for a message that contains all phrases, as a share of the best word score. */
 export const PHRASE_SHARE = 0.3;
-/** So many of the best are read for it. */
+/** How many of the best messages are checked for it. */
 export const PHRASE_MESSAGES = 20;
 const MAX_PHRASES = 4;
 const MAX_PHRASE_WORDS = 12;
 const MAX_PHRASE_TEXT_CHARS = 200_000;
-/** Between quotes, else what has no space in it: a path, an address, `can't-do`. */
+/** Text in quotes, or else anything without spaces: a path, a URL, `can't-do`. */
 const TOGETHER = /"([^"]{1,400})"|“([^”]{1,400})”|(\S+)/gu;
 
-/** The paths, addresses and quotations of a question; a word with a mere ending (`Ada's`) is none. */
+/** The paths, URLs and quotations in a query. A word with a mere suffix (`Ada's`) does not count. */
 export function readPhrases(query: string): readonly Phrase[] {
   const phrases = Array.from(query.slice(0, 20_000).matchAll(TOGETHER), (match) =>
     wordsOf(match[1] ?? match[2] ?? match[3] ?? '').slice(0, MAX_PHRASE_WORDS),
@@ -134,26 +134,26 @@ export function readPhrases(query: string): readonly Phrase[] {
   return phrases.filter((words) => words.filter((word) => !FUNCTION_WORDS.has(word)).length > 1).slice(0, MAX_PHRASES);
 }
 
-/** How many of the phrases a text holds, as a share. */
+/** The share of the phrases that a text contains. */
 export function sharePhrases(text: string, phrases: readonly Phrase[]): number {
   const words = ` ${wordsOf(text.slice(0, MAX_PHRASE_TEXT_CHARS)).join(' ')} `;
   const held = phrases.filter((phrase) => words.includes(` ${phrase.join(' ')} `));
   return held.length / Math.max(1, phrases.length);
 }
 
-/** What ranking wants to know of a message besides its words. */
+/** What ranking needs to know about a message apart from its words. */
 export type MessageTraits = {
-  /** It ends as a question: what is asked there is answered elsewhere. */
+  /** Ends with a question, so the answer is in another message. */
   readonly isQuestion: boolean;
-  /** It says when. */
+  /** Says when something happened. */
   readonly mentionsTime: boolean;
 };
 
-/** Beyond this nobody tells when: it was pasted. */
+/** Longer texts are pasted, so only their beginning is checked for dates. */
 const MAX_TIME_CHARS = 4000;
 const MAX_END_CHARS = 400;
 
-/** A question mark at the end, behind which only attachments and closing marks may stand. */
+/** A question mark at the end, followed only by attachments and closing marks. */
 const QUESTION_END = /[?？؟](?:\s|["'”’)*_]|\[[^\][]{0,300}\])*$/u;
 const TIME =
   /\b(?:yesterday|today|tomorrow|tonight|ago|last|next|week(?:s|end|ends)?|months?|years?|days?|mornings?|evenings?|recently|soon|since|mon(?:day)?|tues?(?:day)?|wed(?:nesday)?|thurs?(?:day)?|fri(?:day)?|satur(?:day)|sunday|january|february|march|april|may|june|july|august|september|october|november|december|(?:1[5-9]|20)\d\d|\d{1,2}(?:st|nd|rd|th))\b|\d{1,2}:\d\d|[年月日号]/iu;

@@ -1,38 +1,38 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 import { isSpaceless, spaceOutQuery } from './words.ts';
 
-/** A word that is looked for; what has any of the forms has it. */
+/** A word of the query. A text that contains any of the forms matches. */
 export type QueryTerm = {
   readonly forms: readonly string[];
-  /** Whatever begins so has it too. */
+  /** Also matches longer words that begin with it. */
   readonly isBeginning: boolean;
 };
 
-/** What a text asks for. */
+/** A query, parsed. */
 export type Question = {
-  /** Each once; empty: there is no word in it. */
+  /** The distinct words; empty if there are none. */
   readonly words: readonly QueryTerm[];
-  /** The one speaker that it names. */
+  /** The only speaker that the query names, or null. */
   readonly speaker: string | null;
   readonly asksWhen: boolean;
-  /** So few words that somebody looks for the messages that have them. */
+  /** The query is so short that it lists keywords instead of asking something. */
   readonly isKeywords: boolean;
 };
 
-/** What is looked for is said in the first of them; each more costs a look through the index. */
+/** More words add little, and each costs an index lookup. */
 const MAX_WORDS = 64;
 const MAX_QUESTION_CHARS = 20_000;
-/** As the index parts words: marks but for those of Latin, Greek and Cyrillic part them too. */
+/** Splits words as the index does, which also splits at combining marks, except those of Latin, Greek and Cyrillic. */
 const WORD = /[\p{L}\p{N}\p{Co}\u0300-\u036f]+/gu;
 const MAX_KEYWORDS = 3;
-/** The index knows no more of a word. */
+/** The index cuts words at this length. */
 const MAX_WORD_CHARS = 200;
 const ASKS_WHEN =
   /^\s*(?:(?:and|so|but)\s+)?when\b|\b(?:what|which) (?:date|day|week|month|year|time)\b|\bhow long\b|什么时候|何时|いつ/iu;
 
 /**
- * Reads any text: its words, function words only where there are no others. The names of those who spoke say whose words are looked
- * for, and are themselves, written as they write them, looked for only where there is nothing else.
+ * Parses any text into query words. Function words count only if there are no others. Names of speakers select whose messages are meant;
+ * written with the same capitals, they are query words only if there are no others.
  */
 export function readQuestion(text: string, speakers: readonly string[]): Question {
   const asked = text.slice(0, MAX_QUESTION_CHARS);
@@ -54,7 +54,7 @@ export function readQuestion(text: string, speakers: readonly string[]): Questio
   };
 }
 
-/** The words of a text in small letters, as the index parts them. */
+/** The words of a text in lower case, split as the index does. */
 export function wordsOf(text: string): readonly string[] {
   return text.toLowerCase().match(WORD) ?? [];
 }
@@ -64,7 +64,7 @@ function toQueryTerm(word: string): QueryTerm {
   return { forms: formsOf(word.slice(0, MAX_WORD_CHARS)), isBeginning };
 }
 
-/** Words whose forms their endings do not tell: the first of each group is the one that is looked up. */
+/** Irregular forms, which stemming does not find. Each group begins with the base form. */
 const GROUPS = `arise arose arisen;awake awoke awoken;begin began begun;bend bent;bind bound;bite bit bitten;bleed bled;blow blew blown
 break broke broken;breed bred;bring brought;build built;burn burnt;buy bought;catch caught;choose chose chosen;cling clung;come came
 creep crept;deal dealt;dig dug;do did done;draw drew drawn;dream dreamt;drink drank drunk;drive drove driven;eat ate eaten
@@ -89,7 +89,7 @@ const FORMS: ReadonlyMap<string, readonly string[]> = new Map(
   }),
 );
 
-/** The forms by which a word is looked up, each once: itself, and those that its stem does not reach. */
+/** The forms to look up for a word: itself and the irregular ones. */
 export function formsOf(word: string): readonly string[] {
   const lower = word.toLowerCase();
   const group = plainForms(lower).flatMap((plain) => FORMS.get(plain) ?? [])[0];
@@ -98,7 +98,7 @@ export function formsOf(word: string): readonly string[] {
   return [...new Set([lower, ...forms])];
 }
 
-/** A word, and what it may be without a regular ending. */
+/** A word and its possible base forms without a regular ending. */
 function plainForms(word: string): readonly string[] {
   const [, stem = '', ending] = /^(.{2,}?)(s|es|ing)$/.exec(word) ?? [];
   if (ending === undefined) return [word];

@@ -1,7 +1,7 @@
 import { NEAR_SHARES, type WordHits } from './places.ts';
 import type { MessageTraits } from './query-hints.ts';
 
-/** A message that stands near another one, so many messages before (negative) or after it. */
+/** A neighbor of a message, this many steps before (negative) or after it. */
 export type NearMessage = {
   readonly lineId: number;
   readonly steps: number;
@@ -9,7 +9,7 @@ export type NearMessage = {
   readonly traits: MessageTraits;
 };
 
-/** A message that may be what is looked for. */
+/** A message that may be what the query asks for. */
 export type Candidate = {
   readonly lineId: number;
   readonly conversationId: string | null;
@@ -20,22 +20,22 @@ export type Candidate = {
   readonly near: readonly NearMessage[];
 };
 
-/** How much each thing counts, as a share of what it changes. */
+/** How much each factor counts, relative to what it changes. */
 type RankWeights = {
-  /** Of a question's words, for the message that answers it. */
+  /** For words of a question, when the message answers it. */
   readonly answer: number;
-  /** Of `NEAR_SHARES`, for the words of neighbors. */
+  /** For words of neighbors, multiplied with `NEAR_SHARES`. */
   readonly near: number;
   readonly speaker: number;
   readonly time: number;
-  /** Taken off a message that only asks. */
+  /** The penalty for a message that only asks. */
   readonly question: number;
   readonly session: number;
-  /** As b in BM25: long messages count less. */
+  /** The b of BM25, which makes long messages count less. */
   readonly length: number;
 };
 
-/** Measured on questions about long talks: the answer often has none of the words, and stands beside those that do. */
+/** Measured on questions about long conversations. The answer often contains none of the words, but stands next to messages that do. */
 export const QUESTION_WEIGHTS: RankWeights = {
   answer: 1,
   near: 1,
@@ -46,10 +46,10 @@ export const QUESTION_WEIGHTS: RankWeights = {
   length: 0.5,
 };
 
-/** For what comes behind the best: whoever reads that far looks for more of what one speaker said, in other sessions too. */
+/** For results after the best ones: a reader who gets that far wants more from one speaker, and from other sessions. */
 export const DEEP_WEIGHTS: RankWeights = { ...QUESTION_WEIGHTS, speaker: 0.5, question: 0.1, session: 0.2 };
 
-/** BM25 by the messages' own words; what stands around them decides little. */
+/** BM25 by the messages' own words. Neighbors hardly count. */
 export const KEYWORD_WEIGHTS: RankWeights = {
   answer: 0.4,
   near: 0.25,
@@ -65,27 +65,27 @@ export type RankOptions = {
   readonly weights: RankWeights;
   readonly speaker: string | null;
   readonly asksWhen: boolean;
-  /** What else speaks for a message, by its number, on the scale of the best score by words (1: as much as that). */
+  /** Other evidence for a message, by its number, where 1 equals the best word score. */
   readonly alsoFor: (lineId: number) => number;
 };
 
 export type Ranked<T> = { readonly candidate: T; readonly score: number };
 
 const SESSION_MEMBERS = 3;
-/** A pause as long as this parts two sessions. */
+/** A pause this long separates two sessions. */
 const SESSION_GAP_MS = 60 * 60_000;
-/** So many lines, where there are no times. */
+/** The same in lines, if times are unknown. */
 const SESSION_GAP_LINES = 50;
-// As in BM25, with every word counted once.
+// The k1 of BM25, with each word counted once.
 const SATURATION = 1.2;
 
-/** The candidates, best first: by the words in and around them, who says them, whether they tell when, and the sessions they stand in. */
+/** Ranks candidates, best first: by the words in and around them, their speaker, whether they mention a time, and their session. */
 export function rankCandidates<T extends Candidate>(
   candidates: readonly T[],
   options: RankOptions,
 ): readonly Ranked<T>[] {
   const byWords = scoreByWords(candidates, options);
-  // Where nothing has any of the words, there is no scale but the other one.
+  // If no message contains any of the words, other evidence alone sets the scale.
   const best = byWords.values().reduce((most, score) => Math.max(most, score), 0) || 1;
   const own = ({ lineId }: T): number => (byWords.get(lineId) ?? 0) + options.alsoFor(lineId) * best;
   const sessionScore = scoreSessions(candidates, { own, share: options.weights.session });
@@ -97,7 +97,7 @@ export function rankCandidates<T extends Candidate>(
     .toSorted((a, b) => b.score - a.score || a.candidate.lineId - b.candidate.lineId);
 }
 
-/** Whether a message has one of the words itself, or answers a question that has one. */
+/** Whether a message contains one of the words, or answers a question that does. */
 export function isAbout({ lineId, near }: Candidate, words: readonly WordHits[]): boolean {
   const places = [lineId, ...near.flatMap((one) => (isAnswered(one) ? [one.lineId] : []))];
   return words.some(({ lineIds }) => places.some((place) => includesSorted(lineIds, place)));
@@ -160,7 +160,7 @@ function includesSorted(sorted: readonly number[], wanted: number): boolean {
   return sorted[low] === wanted;
 }
 
-/** What a message has from its session: a share of the mean of the session's best. */
+/** The bonus that a message gets from its session: a share of the mean of the session's best. */
 function scoreSessions<T extends Candidate>(
   candidates: readonly T[],
   { own, share: sessionShare }: { readonly own: (candidate: T) => number; readonly share: number },
@@ -203,12 +203,12 @@ function isApart(before: Candidate, after: Candidate): boolean {
   return Math.abs(after.at.getTime() - before.at.getTime()) > SESSION_GAP_MS;
 }
 
-/** What the message that means most nearly the same has more than the one that does least, as a share of the best score by words. */
+/** The advantage of the most similar message over the least similar one, as a share of the best word score. */
 const SIMILARITY_SHARE = 0.5;
 
 /**
- * What likeness to a query speaks for each message, as a share of the best score by words. Models differ in what they call alike: only the
- * order and the distances among those that are looked at count.
+ * Converts similarities to the query into scores, as shares of the best word score. Models use different scales, so only the order and
+ * relative distances of these messages count.
  */
 export function weighSimilarity(similarities: ReadonlyMap<number, number>): (id: number) => number {
   const all = [...similarities.values()];

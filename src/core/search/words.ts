@@ -1,15 +1,15 @@
 import { FUNCTION_WORDS } from '../extract/word-lists.ts';
 
-/** What is looked for is said in the first of them; each more costs a look through the index. */
+/** More terms add little, and each costs an index lookup. */
 const MAX_TERMS = 64;
-/** A path or an address as a whole; what is longer is somebody's data. */
+/** The longest path or URL that is searched as a whole; longer ones are data. */
 const MAX_PHRASE_WORDS = 12;
-/** As the index parts words: letters, digits and private characters, with the marks that stand on them. */
+/** Splits words as the index does: letters, digits and private-use characters with their combining marks. */
 const WORD = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 
 /**
- * What any text asks for: its words, each once, and where several hang together (`src/app.ts`) those words in that order too. Function
- * words count only where there are no others. Empty: there is no word in it.
+ * The search terms of any text: its distinct words, and connected words (`src/app.ts`) also as a sequence. Function words count only if
+ * there are no others. Empty if the text has no words.
  */
 export function readSearchTerms(query: string): readonly string[] {
   const chunks = query.split(/\s+/).map((chunk): readonly string[] => chunk.match(WORD) ?? []);
@@ -32,21 +32,21 @@ function collectTerms(chunks: readonly (readonly string[])[]): readonly string[]
   return [...terms.values()].slice(0, MAX_TERMS);
 }
 
-/** Without case, accents and the commonest endings: words that the index takes for one mostly have one root. */
+/** Removes case, accents and the commonest English endings, so that words which the index treats as one usually have the same root. */
 export function rootOf(word: string): string {
   const folded = foldWord(word);
   if (!/^[a-z]{4,40}$/.test(folded)) return folded;
   const ending = ENDINGS.find((one) => folded.endsWith(one) && folded.length - one.length >= MIN_ROOT_CHARS) ?? '';
   const root = folded.slice(0, folded.length - ending.length);
   if (ending === 'ies' || ending === 'y') return `${root}i`;
-  return root.replace(/([b-df-hj-np-tv-z])\1$/, '$1').replace(/y$/, 'i'); // plays as play
+  return root.replace(/([b-df-hj-np-tv-z])\1$/, '$1').replace(/y$/, 'i'); // 'plays' becomes 'play'
 }
 
 const MIN_ROOT_CHARS = 3;
-/** The longest that a word has is taken off. */
+/** The longest matching ending is removed. */
 const ENDINGS = ['ations', 'ation', 'edly', 'ings', 'ing', 'ies', 'ers', 'ed', 'er', 'es', 'ly', 's', 'y', 'e'];
 
-/** Without case and accents. */
+/** Removes case and accents. */
 export function foldWord(word: string): string {
   return ASCII.test(word)
     ? word.toLowerCase()
@@ -58,7 +58,7 @@ export function foldWord(word: string): string {
 
 const ASCII = /^[0-9A-Za-z]*$/;
 
-/** Scripts that put no spaces between words, or join particles to them. */
+/** Scripts that put no spaces between words or attach particles to them. */
 const RUN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
 const ANY = new RegExp(RUN.source, 'u');
@@ -67,12 +67,12 @@ export function isSpaceless(text: string): boolean {
   return ANY.test(text);
 }
 
-/** What the index is given of a text: stretches without spaces become their pairs of characters, and the last one alone. */
+/** Prepares text for the index: stretches without spaces become pairs of characters, followed by the last character alone. */
 export function spaceOut(text: string): string {
   return replaceRuns(text, (characters) => [...pairsOf(characters), characters.at(-1) ?? '']);
 }
 
-/** The same of what is looked for: pairs, and one character only where it stands alone. */
+/** Prepares a query in the same way: pairs of characters, and a single character only if it stands alone. */
 export function spaceOutQuery(text: string): string {
   return replaceRuns(text, (characters) => (characters.length === 1 ? characters : pairsOf(characters)));
 }
@@ -82,7 +82,7 @@ function replaceRuns(text: string, toWords: (characters: readonly string[]) => r
   return text.replace(RUN, (run) => ` ${toWords(Array.from(foldRun(run))).join(' ')} `);
 }
 
-/** Marks that stand on letters part words for the index. */
+/** Removes combining marks, where the index would split words. */
 function foldRun(run: string): string {
   return run.normalize('NFKC').replace(/\p{M}/gu, '');
 }

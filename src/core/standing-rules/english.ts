@@ -1,6 +1,6 @@
-/** By what words an English sentence states a standing rule. All patterns read lower case with straight apostrophes and single spaces. */
+/** Recognizes standing rules in English. All patterns expect lower case, straight apostrophes and single spaces. */
 
-/** Says by itself that something holds from here on, whoever the subject is. */
+/** Phrases that make any sentence a standing rule. */
 const STANDING = [
   /\bfrom (?:now|here|today|this point|this moment) (?:on|onwards?|forward)\b/,
   /\b(?:going forward|until further notice|at all times|no exceptions?|without exception|at all costs|no matter what|whatever (?:you do|happens))\b/,
@@ -14,7 +14,7 @@ const STANDING = [
   /^(?:please )?(?:bear|keep) in mind\b|^remember(?: that\b|[:,])/,
 ];
 
-/** What is never to be, and what always is, as an order or as a property. */
+/** Absolute orders and properties: what must never or always be. */
 const ABSOLUTE = [
   /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?!\p{L}+(?:ed|[^s\s]s)\b)[\p{L}\-/"'@.]/u,
   /(?:^|[,;:.!–—-] ?|\b(?:please|pls|and|but|so|then|also|just|you|session|project) )(?:do not|don't|dont) (?:you )?(?:ever )?(?!you\b|worry|forget|mind|think|know|see|understand|get it|need|have|remember|believe|hesitate|bother|panic|care|feel|seem|look|work|exist|want|like|quite|even|really)\p{L}+/u,
@@ -35,7 +35,7 @@ const MODAL = [
   /\b(?:has|have) priority\b|\b(?:takes?|take) precedence\b/,
 ];
 
-/** A wish that goes beyond the task at hand. */
+/** Wishes that go beyond the current task. */
 const PREFERENCE = [
   /\b(?:i|we)(?:'d| would)?(?: \p{L}+ly| usually| much)? prefer\b(?! (?:option|the (?:first|second|third|other|former|latter|last|left|right|new|old)|that|this|it|number|not|the\b|a\b|b\b))/u,
   /^(?:please )?prefer\b/,
@@ -47,7 +47,7 @@ const PREFERENCE = [
   /\bwe (?:only|require|prefer|avoid|stick|insist|(?:do not|don't) (?:do|use|allow|commit|push|write|merge|ship|mock|accept|deploy))\b/,
 ];
 
-/** Orders whose reach is more than one thing: words of scope, of limits, of manner. */
+/** Orders about more than one thing, with words of scope, limit or manner. */
 const SCOPED = [
   /^(?:every|each|any|all)\b(?! (?:time|i\b|we\b|you\b|of (?:it|them|this|that|these|those)))[^.!?]* (?:needs?|gets?|must|should|goes?|requires?|belongs?|starts?|ends?|uses?|lives?|stays?|comes?|follows?|carries|has to|have to)\b/,
   /^(?:all|any) (?!(?:i|we|you|that|the|existing|tests?|of)\b)[^.!?]* (?:is|are) (?!(?:now|still|all|already|there|here|done|fixed|gone|good|fine|ok|set|red|green|missing|broken|failing|wrong|in the)\b)(?!\p{L}+ing\b)\p{L}+/u,
@@ -78,13 +78,13 @@ const SCOPED = [
   /\b(?:pls|please|from here on|everywhere|throughout)\b.*\bno \p{L}+s\b/u,
 ];
 
-/** A question without its mark, or a thought. */
+/** Questions without a question mark, and thoughts. */
 const ASKED_OR_DOUBTED = [
   /^(?:why|what|how|who|where|which|when (?:did|does|do|is|was|will)|does|do (?:i|we|you|they)|did|is|are|was|were|has|have (?:you|we|i|they)|should (?:we|i|it|they)|shall|may (?:i|we)|must (?:i|we)|explain|describe|tell me|document why)\b/,
   /^(?:maybe|perhaps|possibly|i (?:guess|suppose|wonder|thought|think (?:it|that|there|this))|what if|how about|looks like|it (?:looks|seems)|apparently)\b/,
 ];
 
-/** What only looks like a rule: it tells what happened, or asks for one thing now. */
+/** Sentences that only look like rules: they report what happened, or ask for one thing now. */
 const NO_RULE = [
   /\b(?:i|he|she|they|it|this|that|which|who|you|everyone|nobody|someone|somebody|there|we) (?:\p{L}+ly )?(?:always|never) (?!be\b|use|run|do\b|push|commit|merge|deploy|write|touch|edit|add|want|allow|skip|delete|change|guess|squash|release|log|store|ask|print|import|leave|let\b)/u,
   /\b(?:i|it|he|she|they|this|that|which) (?:always|never)\b/,
@@ -112,15 +112,15 @@ const NO_RULE = [
 
 const CUES = [...STANDING, ...ABSOLUTE, ...MODAL, ...PREFERENCE, ...SCOPED];
 
-/** What a sentence may open with before it says its rule. */
+/** Words that may come before the rule itself. */
 const OPENING =
   /^(?:(?:ok|okay|oh|hey|hi|hmm|well|so|and|but|also|then|btw|by the way|yes|yeah|right|great|thanks|one more thing|another thing|important|note|remember|reminder|fyi|ps|pls|please note|just so you know|for the record|again|finally|first|second|third|lastly|in general|generally|it(?:'s| is) important that|i need you to|i'd like you to|i want you to|plus)(?:[,:;.!-]+ ?| ))+/;
 
-/** A polite order is written as a question. */
+/** Polite orders in the form of a question. */
 const POLITE =
   /^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|in future|going forward|always|never|stop \p{L}+ing)\b)/u;
 
-/** Whether an English sentence, in lower case, states a standing rule. */
+/** Whether an English sentence in lower case states a standing rule. */
 export function isEnglishRule(sentence: string): boolean {
   const polite = sentence.replace(POLITE, '');
   if (polite === sentence && /\?["')\]]*$/.test(sentence)) return false;
@@ -137,13 +137,13 @@ function isCued(clause: string): boolean {
   );
 }
 
-/** What the rule is about, or what it takes back: "Forget Redis: …". */
+/** A topic or revocation before the rule, as in "Forget Redis: …". */
 const LABEL = /^[^:;]{1,40}[:;] /;
 
 const COMMON =
   /\b(?:the|and|of|are|you|it|this|that|with|not|be|don't|your|have|has|from|what|when|one|should|must|can|needed|if|or|any|all)\b/g;
 
-/** Words of a sentence by which it is recognized as English; words of other languages look like some of its cues. */
+/** Words that identify a sentence as English, because words of other languages can look like English cues. */
 export function countEnglishWords(sentence: string): number {
   return sentence.match(COMMON)?.length ?? 0;
 }

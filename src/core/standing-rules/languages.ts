@@ -1,12 +1,12 @@
-/** How a language states a standing rule. `gate`: words that only this language has; none where its script or its cues tell. */
+/** How a language states a standing rule. `gate`: words that only this language has, needed where script and cues are ambiguous. */
 type RuleLanguage = { readonly gate?: RegExp; readonly cue: RegExp; readonly veto?: RegExp };
 
-/** A pattern over whole words; `\b` knows only ASCII letters. */
+/** A pattern for whole words. `\b` only knows ASCII letters. */
 function words(alternatives: string): RegExp {
   return new RegExp(`(?<![\\p{L}\\p{M}])(?:${alternatives})(?![\\p{L}\\p{M}])`, 'u');
 }
 
-/** All patterns read lower case with straight apostrophes. */
+/** All patterns expect lower case and straight apostrophes. */
 const LANGUAGES: readonly RuleLanguage[] = [
   // German
   {
@@ -166,7 +166,7 @@ const LANGUAGES: readonly RuleLanguage[] = [
   },
 ];
 
-/** Languages that are written without spaces, or whose words take endings. */
+/** Languages without spaces between words, or whose words take endings. */
 const UNSPACED: readonly RuleLanguage[] = [
   // Chinese
   {
@@ -192,7 +192,7 @@ const UNSPACED: readonly RuleLanguage[] = [
 
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
-/** Whether a sentence of a language other than English, in lower case, states a standing rule. */
+/** Whether a sentence in lower case states a standing rule in a language other than English. */
 export function isRuleInOtherLanguage(sentence: string): boolean {
   if (ASKS.test(sentence)) return false;
   if (UNSPACED.some((language) => states(language, sentence))) return true;

@@ -1,23 +1,23 @@
-/** A sentence that may take an earlier one back. */
+/** A sentence that may override an earlier one. */
 export type Statement = {
   readonly text: string;
-  /** It only allows something: it counts where it takes a rule back. */
+  /** A mere permission, which only counts if it revokes a rule. */
   readonly isPermission: boolean;
 };
 
-/** Older statements are left alone: nothing that long ago is shown. It bounds the work, which grows with the square. */
+/** Only this many statements are compared, since the work grows with the square. Older rules are kept as they are. */
 const MAX_COMPARED = 400;
 
-/** How much of the shorter statement's words both must have to be about the same thing. */
+/** Two statements are about the same thing if they share this part of the shorter one's words. */
 const SAME_OBJECT = 0.75;
-/** How alike two statements of one direction must be for the newer to be the new wording of the older. */
+/** The newer of two statements rewords the older one if their words are this similar. */
 const SAME_WORDING = 0.75;
-/** An explicit revocation names the object and little else. */
+/** A revocation names its object and little else, so less overlap is enough. */
 const REVOKED_OBJECT = 0.5;
 
 /**
- * The statements that still hold, in order: without those that a later one repeats, words anew with another value, contradicts or takes back.
- * When in doubt both stay. A permission stays only if it took something back.
+ * Returns the statements that still hold, in order. Drops those that a later statement repeats, gives a new value, contradicts or revokes.
+ * In doubt both stay. A permission stays only if it revoked something.
  */
 export function keepNewestWording<T extends Statement>(statements: readonly T[]): readonly T[] {
   const latest = new Map(statements.map((statement) => [normalize(statement.text), statement] as const));
@@ -34,9 +34,9 @@ export function keepNewestWording<T extends Statement>(statements: readonly T[])
 }
 
 type Traits = {
-  /** What the statement is about, without values, function words and the words that make it a rule. */
+  /** The words that name the subject: no values, function words or words that make it a rule. */
   readonly words: ReadonlySet<string>;
-  /** Numbers, languages, flags: what a new wording changes. */
+  /** Numbers, languages and flags, which a rewording may change. */
   readonly values: ReadonlySet<string>;
   readonly isNegative: boolean;
   readonly isRevocation: boolean;
@@ -77,7 +77,7 @@ die das den dem ein eine nur muss les des une que ne pas jamais toujours los las
 );
 const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_'-]*/gu;
 const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
-/** A statement is compared by its beginning. */
+/** Only the beginning of a statement is compared. */
 const READ_CHARS = 600;
 
 function traitsOf({ text, isPermission }: Statement): Traits {
@@ -93,7 +93,7 @@ function traitsOf({ text, isPermission }: Statement): Traits {
   };
 }
 
-/** A word without its ending; of a script without spaces its pairs of signs. */
+/** Removes a word's ending. Words in scripts without spaces become pairs of characters. */
 function contentWords(word: string): readonly string[] {
   if (SPACELESS.test(word)) {
     const signs = Array.from(word);

@@ -3,23 +3,23 @@ import { quoteText } from '../quoted-text.ts';
 import { keepNewestWording } from './overrides.ts';
 import { findRuleSentences } from './sentences.ts';
 
-/** What a person typed in one message. */
+/** The text that a person typed in one message. */
 export type TypedMessage = {
-  /** 1-based, over the conversation's life. */
+  /** Counts messages over the conversation's life, from 1. */
   readonly index: number;
   readonly text: string;
 };
 
-/** A standing rule of the user. */
+/** A standing rule that the user set. */
 export type Rule = {
   readonly text: string;
-  /** The message that it stands in, as `TypedMessage.index`. Null: the user added it by a flag or a setting. */
+  /** The index of its message (`TypedMessage.index`); null if the user added it by a flag or setting. */
   readonly index: number | null;
 };
 
 /**
- * The standing rules in what was typed, oldest first. Of equal rules the latest stays, and of those that contradict each other the newer.
- * `earlier`: rules that are known from before, older than all messages. `shownBefore`: a permission among them took back a rule that may no longer
+ * Finds the standing rules in typed text, oldest first. The latest of equal rules stays, and the newer of contradictory ones. `earlier`:
+ * rules found before, older than all messages. `shownBefore`: rules shown before; a permission among them revoked a rule that may no longer
  * be known.
  */
 export function findRules(
@@ -37,15 +37,15 @@ export function findRules(
   return keepNewestWording(found).map(({ text, index }) => ({ text, index }));
 }
 
-/** Whether a person stated a standing rule in this text. */
+/** Whether a typed text states a standing rule. */
 export function statesRule(text: string): boolean {
   return findRuleSentences(text).some(({ isPermission }) => !isPermission);
 }
 
-/** Rules that the user adds, and parts of rules that the user drops. */
+/** Rules that the user adds, and texts whose rules the user drops. */
 type RulesByHand = { readonly add: readonly string[]; readonly drop: readonly string[] };
 
-/** `rules` without those that hold one of the dropped texts (in any case), then those that the user added. */
+/** Removes rules that contain a dropped text (in any case) and appends the added ones. */
 export function applyByHand(rules: readonly Rule[], { add, drop }: RulesByHand): readonly Rule[] {
   const added = add.map((text): Rule => ({ text: oneLine(text), index: null })).filter(({ text }) => text !== '');
   const unwanted = drop.map(fold).filter((text) => text !== '');
@@ -67,9 +67,9 @@ function fold(text: string): string {
 
 export const RULES_HEADING = '## Rules that hold';
 
-/** A longer rule is cut: it would push out the others. */
+/** Longer rules are cut, so that they do not crowd out others. */
 const MAX_RULE_CHARS = 400;
-/** The rules may take this much, or a share of the summary where that is more. */
+/** The section may take this much, or this share of the summary if that is more. */
 const MIN_SECTION_CHARS = 2_000;
 const SECTION_SHARE = 0.05;
 const CHARS_PER_TOKEN = 4;
@@ -80,14 +80,14 @@ const MAX_DROPPED = 20;
 const MAX_DROPPED_CHARS = 120;
 const MESSAGE = /^(.*) \(message (\d{1,15})\)$/;
 
-/** Characters that the section may take beside a summary of so many tokens. */
+/** The maximum length of the section, in characters, for a summary with a budget of `summaryTokens`. */
 export function rulesBudget(summaryTokens: number): number {
   return Math.max(MIN_SECTION_CHARS, Math.floor(summaryTokens * CHARS_PER_TOKEN * SECTION_SHARE));
 }
 
 /**
- * The rules as a section of a clip-archive, each with the message that leads back to it; null where there is none. Those that do not fit are
- * counted: rules that the user added come first, then the newest.
+ * Formats the rules as a section of a clip-archive, each with the number of its message; null if there are none. If they do not all fit,
+ * rules added by the user come first, then the newest, and the rest is counted.
  */
 export function formatRules(
   rules: readonly Rule[],
@@ -111,7 +111,7 @@ export function formatRules(
   return [RULES_HEADING, ...count, ...lines.filter((_, at) => shown.has(at)), ...notes].join('\n');
 }
 
-/** What was dropped by hand, so that it stays dropped: the rules are found anew at each compaction. */
+/** Records what the user dropped, because every compaction finds the rules again. */
 function formatDropped(dropped: readonly string[]): readonly string[] {
   const texts = dropped
     .map((text) => quoteText(oneLine(text)).slice(0, MAX_DROPPED_CHARS))
@@ -124,7 +124,7 @@ function formatRule({ text, index }: Rule): string {
   return `- ${shorten(said)} ${index === null ? BY_HAND : `(message ${index})`}`;
 }
 
-/** Cut behind a word, with the count of what is missing. */
+/** Cuts a rule between words and counts the missing characters. */
 function shorten(text: string): string {
   if (text.length <= MAX_RULE_CHARS) return text;
   const cut = safeCut(text, MAX_RULE_CHARS);
@@ -133,14 +133,14 @@ function shorten(text: string): string {
   return `${text.slice(0, end)} … (${text.length - end} more characters)`;
 }
 
-/** A clip-archive's rules, what was dropped of them, and its text without both. */
+/** The rules of a clip-archive, the dropped texts, and the rest of its body. */
 export type ParsedRules = {
   readonly rules: readonly Rule[];
   readonly dropped: readonly string[];
   readonly rest: string;
 };
 
-/** Reads the section where `formatRules` puts it: at the beginning of what follows a clip-archive's first line. */
+/** Parses the section that `formatRules` wrote at the beginning of a clip-archive's body. */
 export function parseRules(body: string): ParsedRules {
   if (!body.startsWith(`${RULES_HEADING}\n`)) return { rules: [], dropped: [], rest: body };
   const end = body.indexOf('\n\n');

@@ -3,28 +3,28 @@ import { countEnglishWords, isEnglishRule } from './english.ts';
 import { isRuleInOtherLanguage } from './languages.ts';
 import type { Statement } from './overrides.ts';
 
-/** So much of a sentence is read to tell whether it is a rule; the rest of a longer one cannot change that. */
+/** The beginning of a sentence is enough to recognize a rule. */
 const READ_CHARS = 600;
-/** Below it nothing is said; signs that stand for words count more than letters. */
+/** Shorter texts say nothing. One ideograph says more than one letter. */
 const MIN_CHARS = 8;
 const MIN_WIDE_CHARS = 5;
 const PLAIN = /^[\x20-\x7e]*$/;
 const WIDE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
 
-/** A line that continues the one before it is joined to it: prompts are wrapped by hand, too. */
+/** A line at least this long may continue on the next one, because people wrap prompts by hand. */
 const WRAPPED_CHARS = 48;
-/** Lines joined to one sentence at most. */
+/** The maximum number of lines joined into a paragraph. */
 const MAX_JOINED = 12;
 
 const FENCE = /^\s*(?:```|~~~)/;
 const MARKER = /^[\s>]*(?:[-*+•–—]|\d{1,3}[.)]|\[[ x]\])\s+/u;
-/** Pasted output, code, tables, quotations of others. */
+/** Pasted output, code, tables and quotations. */
 const NOT_PROSE =
   /^\s*(?:>|\||#{1,6}\s|\/\/|[+-]{3}\s|@@ |diff --git|\$ |at \S+ \(|<\/?[a-z!][^>]*>|(?:npm (?:err|warn)|error|warn(?:ing)?|info|debug|fatal|trace|traceback|caused by|e {3})\b[^.!?]{0,40}[:!\]]|\S*(?:error|exception|warning): |\d{4}-\d\d-\d\d[t ]|\d\d:\d\d:\d\d|\[[a-z0-9:. -]+\] )|[{};]\s*$|^\s*(?:import|export|const|let|var|def|class|return|function|public|private|if \(|for \(|while \()\s.*[;{(:]\s*$|=>|::|\\n|"\}|\(\)\s*\{/iu;
 
 /**
- * The sentences of a typed text that state a standing rule, or that allow something and may so take a rule back; in their order, each on one
- * line. Linear in the text.
+ * The sentences of a typed text that state a standing rule, or a permission that may revoke one. In order, each on one line. Takes linear
+ * time.
  */
 export function findRuleSentences(text: string): readonly Statement[] {
   return [...proseParagraphs(text)].flatMap((paragraph) =>
@@ -60,7 +60,7 @@ function isRuleSentence(sentence: string): boolean {
   return countEnglishWords(read) < (PLAIN.test(read) ? 1 : 2) && isRuleInOtherLanguage(read);
 }
 
-/** A prompt with so many headings is a document that was pasted or a plan: what stands in its lists describes the work. */
+/** A prompt with this many headings is a pasted document or a plan, so its lists describe the work. */
 const DOCUMENT_HEADINGS = 3;
 const HEADING = /^#{1,6} \S/gm;
 const LISTED = /^\s*(?:[-*+•–—]\s|\d{1,3}[.)]\s|\*\*)/;
