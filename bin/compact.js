@@ -24,20 +24,6 @@ function printVersion() {
   process.stdout.write(manifest.version + '\n');
 }
 
-// Node looks for the file, its real path and its package.json behind every import: a quarter of the time in which a command
-// starts. What an import in dist means is known: the file that it says.
-function shortenResolution(dist) {
-  process.getBuiltinModule('node:module').registerHooks({
-    resolve: function (specifier, context, nextResolve) {
-      var parent = context.parentURL;
-      if (!/^\.{1,2}\/.*\.js$/.test(specifier) || parent === undefined || !parent.startsWith(dist)) {
-        return nextResolve(specifier, context);
-      }
-      return { url: new URL(specifier, parent).href, format: 'module', shortCircuit: true };
-    },
-  });
-}
-
 // Whoever can write to the compile cache decides which code runs. So it must be in a folder that only the user can write to; Node's
 // default is in the shared temp folder. Null: do not enable a cache, because the environment configures one or there is no safe folder.
 function findCacheFolder() {
@@ -102,7 +88,6 @@ function start() {
   }
   var cache = findCacheFolder();
   if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
-  shortenResolution(new URL('../dist/', import.meta.url).href);
   // A rejection ends the process with its stack and exit code 1, as a bug should.
   void import(main.href).then(function (program) {
     return program.main();

@@ -40,7 +40,7 @@ test('a wrong flag is one line on stderr and exit code 2', () => {
   });
 });
 
-test('scoring a small file loads no package but the one that reads the command line', (t) => {
+test('scoring a small file loads no package', (t) => {
   const folder = folderWith(t, { 'f.jsonl': '{"role":"user","content":"hello"}\n' });
   const report = `import { registerHooks } from 'node:module';
     registerHooks({ load: (url, context, next) => (url.includes('/node_modules/') && console.error(url), next(url, context)) });`;
@@ -50,8 +50,7 @@ test('scoring a small file loads no package but the one that reads the command l
     env: { PATH: process.env['PATH'], HOME: folder },
     cwd: folder,
   });
-  const loaded = stderr.trimEnd().split('\n');
-  assert.deepEqual([status, loaded.filter((url) => !url.includes('/node_modules/commander/'))], [0, []]);
+  assert.deepEqual([status, stderr], [0, '']);
 });
 
 test('a reader that goes away is no error', async () => {

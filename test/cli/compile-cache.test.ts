@@ -7,14 +7,17 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { suite, test, type TestContext } from 'node:test';
+import { after, suite, test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { crc32 } from 'node:zlib';
 import { folderWith } from '../support/folders.ts';
@@ -36,7 +39,8 @@ const OWNED = 'code of somebody else has run';
 /** At the top of a module, where V8 compiles everything at once. */
 const EVIL = `process.stdout.write('${OWNED}'); process.exit(0);`;
 
-/** Of an entry of Node's compile cache: magic, size of the source, size of the code, crc32 of the source, crc32 of the code. */
+/** An entry of Node's compile cache begins with five 32-bit numbers: magic, size of the source, size of the code, and crc32 of each. */
+const SOURCE_SIZE_AT = 4;
 const SOURCE_CRC_AT = 12;
 
 type Poisoned = {
@@ -46,9 +50,12 @@ type Poisoned = {
   readonly cache: string;
 };
 
+const folder = mkdtempSync(join(tmpdir(), 'compact-test-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const { program, cache } = poison();
+
 /** What an attacker does who can write to the folder of the cache, and to nothing else. */
-function poison(t: TestContext): Poisoned {
-  const folder = folderWith(t, {});
+function poison(): Poisoned {
   for (const name of ['bin', 'dist', 'package.json']) cpSync(join(root, name), join(folder, name), { recursive: true });
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const [program, module, cache] = [
@@ -57,14 +64,15 @@ function poison(t: TestContext): Poisoned {
     join(folder, 'made'),
   ];
   const source = readFileSync(module);
-  const evil = Buffer.alloc(source.length, ' ');
-  evil.write(EVIL);
+  // V8 compares nothing but the number of characters.
+  const evil = EVIL.padEnd(source.toString().length);
   writeFileSync(module, evil);
   ran(program, { NODE_COMPILE_CACHE: cache });
   const entries = readdirSync(cache, { recursive: true, encoding: 'utf8' }).map((name) => join(cache, name));
   const entry = entries.find((path) => lstatSync(path).isFile() && sourceCrcOf(path) === crc32(evil));
   assert.ok(entry !== undefined, 'the compile cache has another form now');
   const bytes = readFileSync(entry);
+  bytes.writeUInt32LE(source.length, SOURCE_SIZE_AT);
   bytes.writeUInt32LE(crc32(source), SOURCE_CRC_AT);
   writeFileSync(entry, bytes);
   writeFileSync(module, source);
@@ -87,7 +95,6 @@ function homeWith(t: TestContext, cache: string): { readonly home: string; reado
 }
 
 test('compiled code that lies in the shared temp folder is not run', (t) => {
-  const { program, cache } = poison(t);
   const TMPDIR = folderWith(t, {});
   cpSync(cache, join(TMPDIR, 'node-compile-cache'), { recursive: true });
   const home = folderWith(t, {});
@@ -97,7 +104,6 @@ test('compiled code that lies in the shared temp folder is not run', (t) => {
 
 suite('the cache folder of the user', () => {
   test('is made for the user alone, filled and used', (t) => {
-    const { program, cache } = poison(t);
     const home = folderWith(t, {});
     assert.match(ran(program, { HOME: home }), /^Usage: compact /);
     const folder = join(home, '.cache/compact');
@@ -106,7 +112,6 @@ suite('the cache folder of the user', () => {
   });
 
   test('follows $XDG_CACHE_HOME, if that is a whole path', (t) => {
-    const { program } = poison(t);
     const folder = folderWith(t, { 'home/': '' });
     const [HOME, elsewhere] = [join(folder, 'home'), join(folder, 'caches')];
     ran(program, { HOME, XDG_CACHE_HOME: elsewhere });
@@ -116,7 +121,6 @@ suite('the cache folder of the user', () => {
   });
 
   test('is not needed where the environment says otherwise', (t) => {
-    const { program } = poison(t);
     const folder = folderWith(t, { 'home/': '' });
     const HOME = join(folder, 'home');
     ran(program, { HOME, NODE_COMPILE_CACHE: join(folder, 'named') });
@@ -126,7 +130,6 @@ suite('the cache folder of the user', () => {
 
   for (const mode of [0o770, 0o702, 0o777, 0o1777, 0o755]) {
     test(`is not used with the mode ${mode.toString(8)}`, (t) => {
-      const { program, cache } = poison(t);
       const { home, folder } = homeWith(t, cache);
       chmodSync(folder, mode);
       assert.match(ran(program, { HOME: home }), /^Usage: compact /);
@@ -134,7 +137,6 @@ suite('the cache folder of the user', () => {
   }
 
   test('is not used in a folder that others can write to', (t) => {
-    const { program, cache } = poison(t);
     const { home } = homeWith(t, cache);
     for (const mode of [0o770, 0o1777]) {
       chmodSync(join(home, '.cache'), mode);
@@ -143,7 +145,6 @@ suite('the cache folder of the user', () => {
   });
 
   test('is not used where it is a link, or no folder', (t) => {
-    const { program, cache } = poison(t);
     const { home, folder } = homeWith(t, cache);
     renameSync(folder, join(home, 'planted'));
     symlinkSync(join(home, 'planted'), folder);
@@ -154,7 +155,6 @@ suite('the cache folder of the user', () => {
   });
 
   test('is not used where it is another user’s, or lies in a home of another user’s', (t) => {
-    const { program, cache } = poison(t);
     const { home, folder } = homeWith(t, cache);
     // Whoever runs the test: the process believes to be another one.
     const other = ['--import', `data:text/javascript,${encodeURIComponent('process.geteuid = () => 4242;')}`];

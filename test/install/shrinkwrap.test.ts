@@ -33,25 +33,3 @@ test('a package pins every runtime dependency, and no development dependency', (
   assert.equal(existsSync(shrinkwrap), false);
   assert.equal(run('other').status, 2);
 });
-
-test('a package holds what runs and what is read, and neither tests nor notes of the compiler', () => {
-  const packed = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8' });
-  assert.equal(packed.status, 0, packed.stderr);
-  const paths = Array.from(packed.stdout.matchAll(/"path": "([^"]+)"/g), ([, path = '']) => path);
-  assert.ok(paths.includes('dist/cli/run.js'), packed.stdout.slice(0, 500));
-  const outside = paths.filter((path) => !/^dist\/.+\.(?:js|d\.ts|json)$/.test(path)).toSorted();
-  assert.deepEqual(
-    outside.filter((path) => path !== 'npm-shrinkwrap.json'),
-    [
-      'CHANGELOG.md',
-      'LICENSE',
-      'README.md',
-      'SECURITY.md',
-      'bin/compact.js',
-      'bin/prepare.js',
-      'config.schema.json',
-      'config.toml.example',
-      'package.json',
-    ],
-  );
-});

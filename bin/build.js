@@ -1,0 +1,78 @@
+// Builds `dist`: one bundle of the sources with a chunk for what is imported lazily, and the type declarations of the library.
+// `tsc -b` checks the types and the layers, and writes every declaration into dist/.types, which is not published.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+const TYPES = '.types';
+
+// What is started or imported by its path. A file of a worker thread or a child process belongs here too.
+const ENTRIES = { index: 'src/index.ts', 'cli/main': 'src/cli/main.ts' };
+
+// Packages that every command loads. They stay dependencies too: installations bring their licenses, and audits know of them.
+const BUNDLED = ['commander'];
+
+/** Compiles the declarations; ends this process where the types are wrong. */
+async function checkTypes() {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const compiling = spawn(process.execPath, [compiler, '-b'], { cwd: root, stdio: 'inherit' });
+  const [status] = await once(compiling, 'exit');
+  if (status !== 0) process.exit(status ?? 1);
+}
+
+/** Removes the build before this one, but for the compiler's notes, which make the next one fast. */
+function clean() {
+  for (const name of readdirSync(dist)) if (name !== TYPES) rmSync(join(dist, name), { recursive: true });
+}
+
+/** Copies a declaration file and those that it imports. The others are nobody's business outside. */
+function copyTypes(path, copied = new Set()) {
+  if (copied.has(path)) return;
+  copied.add(path);
+  cpSync(join(dist, TYPES, path), join(dist, path));
+  const text = readFileSync(join(dist, path), 'utf8');
+  for (const [, imported] of text.matchAll(/(?:\bfrom |\bimport\()["'](\.[^"']+)\.ts["']/g)) {
+    copyTypes(join(dirname(path), `${imported}.d.ts`), copied);
+  }
+}
+
+// To import `node:fs`, Node evaluates all of its exports, and loads streams and more for them. This gets only what is used.
+const builtins = {
+  name: 'builtins',
+  renderChunk: (code) =>
+    code.replace(
+      /^import (?:([\w$]+)|\* as ([\w$]+))?(?:, )?(\{.*\})? from "(node:[\w/]+)";$/gm,
+      (_, main, all, names, module) =>
+        [main ?? all, names?.replaceAll(' as ', ': ')]
+          .filter((target) => target !== undefined)
+          .map((target) => `const ${target} = process.getBuiltinModule("${module}");`)
+          .join(' '),
+    ),
+};
+
+const bundling = rolldown({
+  cwd: root,
+  input: ENTRIES,
+  platform: 'node',
+  external: (id) => /^[^./]/.test(id) && !BUNDLED.includes(id),
+  // A module that one command imports lazily and another at once gets a chunk of its own, which is what we want.
+  checks: { ineffectiveDynamicImport: false },
+});
+const [bundle] = await Promise.all([bundling, checkTypes()]);
+clean();
+await bundle.write({
+  dir: dist,
+  entryFileNames: '[name].js',
+  // Beside dist/cli, as far from the package's folder: that is where `import.meta.url` of a module is now.
+  chunkFileNames: 'chunks/[name]-[hash].js',
+  comments: { legal: true, annotation: false, jsdoc: false },
+  plugins: [builtins],
+});
+await bundle.close();
+for (const name of BUNDLED) cpSync(join(root, 'node_modules', name, 'LICENSE'), join(dist, `licenses/${name}.txt`));
+copyTypes('index.d.ts');

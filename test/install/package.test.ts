@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+// Needs `dist`: `npm test` builds first.
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'compact-package-'));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** The package as npm would publish it, unpacked into `folder/package`. */
+const tarball = readFileSync(pack());
+
+function pack(): string {
+  const packed = spawnSync('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
+    cwd: root,
+    encoding: 'utf8',
+  });
+  assert.equal(packed.status, 0, packed.stderr);
+  const path = join(folder, packed.stdout.trim());
+  assert.equal(spawnSync('tar', ['-xzf', path, '-C', folder]).status, 0);
+  return path;
+}
+
+const listed = spawnSync('tar', ['-tzf', '-'], { input: tarball, encoding: 'utf8' }).stdout;
+const paths = listed
+  .trim()
+  .split('\n')
+  .map((path) => path.replace(/^package\//, ''));
+
+test('a package holds what runs and what is read, and neither tests nor notes of the compiler', () => {
+  assert.deepEqual(
+    paths
+      .filter((path) => !/^dist\/chunks\/[\w~-]+\.js$|^dist\/.+\.d\.ts$|^npm-shrinkwrap\.json$/.test(path))
+      .toSorted(),
+    [
+      'CHANGELOG.md',
+      'LICENSE',
+      'README.md',
+      'SECURITY.md',
+      'bin/compact.js',
+      'bin/prepare.js',
+      'config.schema.json',
+      'config.toml.example',
+      'dist/cli/main.js',
+      'dist/index.js',
+      'dist/licenses/commander.txt',
+      'package.json',
+    ],
+  );
+});
+
+test('a package holds only the declarations that its types need', () => {
+  const declarations = paths.filter((path) => path.endsWith('.d.ts'));
+  assert.ok(declarations.includes('dist/index.d.ts') && declarations.includes('dist/core/batch.d.ts'));
+  assert.deepEqual(
+    declarations.filter((path) => path.startsWith('dist/cli/')),
+    [],
+  );
+});
+
+test('publint finds nothing wrong with the package', async () => {
+  const { messages, pkg } = await publint({ pkgDir: join(folder, 'package'), pack: false, strict: true });
+  assert.deepEqual(
+    messages.map((message) => formatMessage(message, pkg)),
+    [],
+  );
+});
+
+test('the types of the package resolve for ES modules in Node and for bundlers', async () => {
+  const analysis = await checkPackage(createPackageFromTarballData(tarball));
+  assert.ok(analysis.types !== false, 'the package has no types');
+  // The package is for ES modules only: the resolutions of CommonJS are left out.
+  const problems = analysis.problems.filter(
+    (problem) => !('resolutionKind' in problem && ['node10', 'node16-cjs'].includes(problem.resolutionKind)),
+  );
+  assert.deepEqual(problems, []);
+});
+
+test('the library of the package can be imported, with its packages installed beside it', () => {
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const script = `const library = await import(${JSON.stringify(join(folder, 'package/dist/index.js'))});
+    console.log(library.estimateTokens('four words of text'));`;
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual([status, stderr], [0, '']);
+  assert.equal(stdout, '5\n');
+});
