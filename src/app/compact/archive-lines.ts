@@ -5,7 +5,7 @@ import type { Archive, LineDraft, MessageDraft, StoredCompaction, StoredLine } f
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
-import { provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
+import { findRestoreProblem } from '../read/restored-lines.ts';
 import { outputBytes, type OutputParts } from './compose.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
@@ -88,21 +88,15 @@ export function findUnprovable(
   const { codec, recordIndex, source } = transcript;
   const { sha256, lineCount } = compaction.source;
   if (sha256 !== recordIndex.sha256 || lineCount !== recordIndex.lineCount) return 'it is of another source';
-  const lines = restoredLines({
+  const restoring = {
     compaction,
     archive,
     runtime,
     output: () => outputBytes(parts, transcript),
     unit: unitOf(codec),
     ...(onArchived !== undefined && { onArchived }),
-  });
+  };
   // The facts of what was read, not those of the row.
   const original = { sha256: recordIndex.sha256, sizeBytes: source.sizeBytes, lineCount, hasBom: source.bomLength > 0 };
-  try {
-    for (const line of provenLines(runtime, lines, original)) void line;
-    return null;
-  } catch (error) {
-    if (error instanceof RestoreError) return error.message;
-    throw error;
-  }
+  return findRestoreProblem(restoring, original)?.message ?? null;
 }

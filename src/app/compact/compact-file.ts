@@ -3,8 +3,8 @@ import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
-import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { CompactReport, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { createOriginalDecoder, NO_MATERIAL, readLineage } from '../read/lineage.ts';
@@ -39,17 +39,13 @@ export async function compactFile(
   deps: WritingDeps,
   request: CompactFileRequest,
 ): Promise<Result<CompactReport, Failure>> {
-  try {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return attempt({ file: request.input.name, progress: deps.progress }, async () => {
+    for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
       const done = await compactOnce(deps, request);
       if (done.ok || done.error.kind !== 'source-changed') return done;
     }
     return err({ kind: 'source-changed', file: request.input.name });
-  } catch (error) {
-    return err(toFailure(error, request.input.name));
-  } finally {
-    deps.progress.finish();
-  }
+  });
 }
 
 async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
@@ -146,7 +142,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   // What was made offline because the model failed is made anew where there is a model.
   const usedFallback = service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !usedFallback;
-  const ledger = mayReuse && archive !== null ? checkReusable(deps, { same, transcript, archive }) : null;
+  const ledger = mayReuse && archive !== null ? await checkReusable(deps, { same, transcript, archive }) : null;
   if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
   if (breaker.isOpen()) return err(breakerOpen(request.input.name));

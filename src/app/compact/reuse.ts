@@ -3,7 +3,7 @@ import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
 import type { WritingDeps } from '../contract/deps.ts';
-import { carriedFailure, type Failure } from '../contract/failure.ts';
+import { attemptDamaged, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, Ledger, SkipReason } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
@@ -93,14 +93,14 @@ export async function reuseCompaction(
  * What the report says of its lines, where the archive still has all that a stored compaction says; null: something is damaged, and its file is
  * not to be made from anything less. The whole source is restored from it, and compared.
  */
-export function checkReusable(
+export async function checkReusable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
   {
     same,
     transcript,
     archive,
   }: { readonly same: StoredCompaction; readonly transcript: Prepared; readonly archive: Archive },
-): Ledger | null {
+): Promise<Ledger | null> {
   const hash = runtime.createHash();
   for (const piece of outputBytes(same, transcript)) hash.update(piece);
   if (hash.digest() !== same.output.sha256) return null;
@@ -108,13 +108,10 @@ export function checkReusable(
   const onArchived = (line: StoredLine): void => {
     if (line.outcome === 'summarized') summarized += 1;
   };
-  try {
-    const problem = findUnprovable({ runtime }, { transcript, archive, compaction: same, parts: same, onArchived });
-    return problem === null ? ledgerOf(same, summarized) : null;
-  } catch (error) {
-    if (carriedFailure(error)?.kind !== 'damaged') throw error;
-    return null;
-  }
+  const checked = await attemptDamaged(() =>
+    findUnprovable({ runtime }, { transcript, archive, compaction: same, parts: same, onArchived }),
+  );
+  return checked.ok && checked.value === null ? ledgerOf(same, summarized) : null;
 }
 
 export function hasFallback({ cycles }: StoredCompaction): boolean {

@@ -3,8 +3,8 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Archive, ArchiveFailure, CompactionDraft, StoredCycle } from '../../ports/archive.ts';
 import type { FileLock, FileStamp } from '../../ports/files.ts';
-import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
-import { carriedFailure, type Failure } from '../contract/failure.ts';
+import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
+import { attemptDamaged, type Failure } from '../contract/failure.ts';
 import type { CompactReport, ConversationReport, UsageReport } from '../contract/reports.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
@@ -68,7 +68,8 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   const unproven = isDiscarded ? null : prove(prepared);
   if (unproven !== null) return err({ kind: 'archive', failure: unproven });
   // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
-  const early = draft.outputPath === null ? confirm(archive, prepared, { store, prove }) : null;
+  const early = draft.outputPath === null ? await confirm(archive, prepared, { store, prove }) : null;
+  if (early?.ok === false) return early;
   const delivered = await deliverOrDiscard(deps, input, {
     id: prepared,
     draft,
@@ -76,10 +77,11 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     replaceable: replaceable.value,
   });
   if (!delivered.ok) return delivered;
-  const id = early ?? confirm(archive, prepared, { store, prove });
+  const confirmed = early ?? (await confirm(archive, prepared, { store, prove }));
+  if (!confirmed.ok) return confirmed;
   deps.reached('applied');
   const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
-  const stored = archive.loadCompaction(id)?.cycles ?? [];
+  const stored = archive.loadCompaction(confirmed.value)?.cycles ?? [];
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
@@ -139,22 +141,18 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
  * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
  * still be read in the open source: it is stored once more.
  */
-function confirm(
+async function confirm(
   archive: Archive,
   prepared: number,
   { store, prove }: { readonly store: () => number; readonly prove: (id: number) => ArchiveFailure | null },
-): number {
-  try {
-    archive.markApplied(prepared);
-    return prepared;
-  } catch (error) {
-    if (carriedFailure(error)?.kind !== 'damaged') throw error;
-    const id = store();
-    const failure = prove(id);
-    if (failure !== null) throw Object.assign(new Error('what was stored again is not whole'), { failure });
-    archive.markApplied(id);
-    return id;
-  }
+): Promise<Result<number, Failure>> {
+  const marked = await attemptDamaged(() => archive.markApplied(prepared));
+  if (marked.ok) return ok(prepared);
+  const id = store();
+  const failure = prove(id);
+  if (failure !== null) return err({ kind: 'archive', failure });
+  archive.markApplied(id);
+  return ok(id);
 }
 
 /** What was prepared goes only where the output is not there: an error may come after the rename. */

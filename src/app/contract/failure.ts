@@ -1,3 +1,5 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Progress } from '../../ports/runtime.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
@@ -96,7 +98,37 @@ export type LookupFailure =
       readonly hasMore: boolean;
     };
 
-/** The failure that a port's error carries; anything else is a bug and is thrown on. */
+/**
+ * Runs a use case. The archive, and reading a file, throw errors that carry a failure as data: here, and only here, they become the result.
+ * `file`: the name of the file in messages.
+ */
+export async function attempt<T, E = never>(
+  { file, progress }: { readonly file: string; readonly progress?: Pick<Progress, 'finish'> },
+  work: () => Promise<Result<T, E | Failure>>,
+): Promise<Result<T, E | Failure>> {
+  try {
+    return await work();
+  } catch (error) {
+    return err(toFailure(error, file));
+  } finally {
+    progress?.finish();
+  }
+}
+
+/** The same where a damaged archive is one of the answers; every other error is thrown on. */
+export async function attemptDamaged<T>(
+  work: () => T | Promise<T>,
+): Promise<Result<T, Extract<ArchiveFailure, { readonly kind: 'damaged' }>>> {
+  try {
+    return ok(await work());
+  } catch (error) {
+    const failure = carriedFailure(error);
+    if (failure?.kind !== 'damaged') throw error;
+    return err(failure);
+  }
+}
+
+/** The failure that a port's error carries. Any other error is a bug and is thrown on. */
 export function toFailure(error: unknown, file: string): Failure {
   const archive = carriedFailure(error);
   if (archive !== null) return { kind: 'archive', failure: archive };
@@ -105,7 +137,7 @@ export function toFailure(error: unknown, file: string): Failure {
   throw error;
 }
 
-/** What an archive's error says; null: it is none. */
+/** The failure that an archive's error carries; null: the error is not the archive's. */
 export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;
 }

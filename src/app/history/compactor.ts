@@ -124,7 +124,9 @@ async function compress(
   const tokensEstimateBefore = sumTokens(history);
   const tokensEstimateAfter = sumTokens(compacted);
   if (tokensEstimateAfter >= tokensEstimateBefore) return unchanged(history, { reason: 'nothing would be gained' });
-  storeHistory(options, { written, clip, finished: finished.value, history, hasPrior: priorSummary !== null });
+  const hasPrior = priorSummary !== null;
+  const stored = storeHistory(options, { written, clip, finished: finished.value, history, hasPrior });
+  if (!stored.ok) return unchanged(history, { failed: true, reason: stored.error });
   return {
     history: compacted,
     batchesCreated: finished.value.draft.newBatches.length,

@@ -1,5 +1,6 @@
 import type { ConversationMessage } from '../../core/message.ts';
 import type { CompactionConfig } from '../../core/policy.ts';
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import { writeSettings } from '../compact/plan.ts';
@@ -42,7 +43,7 @@ type StoreInput = {
 };
 
 /** Archives what leaves a history. There is no file: what leads back is the hash of the clip-archive's text, not of a line. */
-export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInput): void {
+export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInput): Result<null, string> {
   const { written, history, clip, finished, hasPrior } = input;
   const { lines } = written;
   const firstKept = finished.batchOf.size + (hasPrior ? 1 : 0);
@@ -75,9 +76,10 @@ export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInpu
   const id = archive.store(draft, drafts);
   if (!holdsLines({ archive, runtime }, id, written)) {
     archive.discard(id);
-    throw new Error('the archive does not give back what was just stored in it');
+    return err('the archive does not give back what was just stored in it');
   }
   archive.markApplied(id);
+  return ok(null);
 }
 
 /** Whether the archive gives back the lines of a history that a compaction took out of it. Throws what reading the archive throws. */

@@ -5,21 +5,14 @@ import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openSettled } from '../write/settle.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
 import { indexRecords, type RecordIndex } from './index-records.ts';
 import { openTranscript } from './open-transcript.ts';
 import { readRecords, unitOf } from './records.ts';
-import {
-  asRecordSource,
-  hashLines,
-  type LineStream,
-  provenLines,
-  restoredLines,
-  RestoreError,
-} from './restored-lines.ts';
+import { asRecordSource, attemptRestore, findRestoreProblem, hashLines, type LineStream } from './restored-lines.ts';
 
 type OpenCompacted = { readonly revision: Revision; readonly archive: Archive; readonly source: SourceFile };
 
@@ -29,38 +22,41 @@ export async function withCompacted<T>(
   input: TranscriptInput,
   work: (opened: OpenCompacted) => Promise<Result<T, Failure>>,
 ): Promise<Result<T, Failure>> {
+  return attempt({ file: input.name, progress: deps.progress }, async () => {
+    const done = await attemptRestore(() => openAndWork(deps, input, work));
+    if (done.ok) return done.value;
+    return err({ kind: 'altered', file: input.name, line: done.error.line, problem: done.error.message });
+  });
+}
+
+async function openAndWork<T>(
+  deps: AppDeps,
+  input: TranscriptInput,
+  work: (opened: OpenCompacted) => Promise<Result<T, Failure>>,
+): Promise<Result<T, Failure>> {
+  const archive = await openSettled(deps, 'existing');
+  if (!archive.ok) return archive;
+  const cleared = await deps.files.clearLeftovers(input.path);
+  if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
+  const opened = await openTranscript(input, deps);
+  if (!opened.ok) return opened;
+  const { source, codec } = opened.value;
   try {
-    const archive = await openSettled(deps, 'existing');
-    if (!archive.ok) return archive;
-    const cleared = await deps.files.clearLeftovers(input.path);
-    if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
-    const opened = await openTranscript(input, deps);
-    if (!opened.ok) return opened;
-    const { source, codec } = opened.value;
-    try {
-      const lines = function* (): Generator<Uint8Array> {
-        for (const raw of readRecords(source, codec)) yield raw.bytes;
-      };
-      const revision = await readRevision(deps, {
-        lines,
-        hasBom: source.bomLength > 0,
-        ownBytes: source.sizeBytes,
-        codec,
-        name: input.name,
-      });
-      if (!revision.ok) return revision;
-      if (archive.value === null) return notFound(deps, { revision: revision.value, file: input.name, archive: null });
-      return await work({ revision: revision.value, archive: archive.value, source });
-    } finally {
-      source.close();
-    }
-  } catch (error) {
-    if (error instanceof RestoreError) {
-      return err({ kind: 'altered', file: input.name, line: error.line, problem: error.message });
-    }
-    return err(toFailure(error, input.name));
+    const lines = function* (): Generator<Uint8Array> {
+      for (const raw of readRecords(source, codec)) yield raw.bytes;
+    };
+    const revision = await readRevision(deps, {
+      lines,
+      hasBom: source.bomLength > 0,
+      ownBytes: source.sizeBytes,
+      codec,
+      name: input.name,
+    });
+    if (!revision.ok) return revision;
+    if (archive.value === null) return notFound(deps, { revision: revision.value, file: input.name, archive: null });
+    return await work({ revision: revision.value, archive: archive.value, source });
   } finally {
-    deps.progress.finish();
+    source.close();
   }
 }
 
@@ -150,15 +146,9 @@ export function isWrittenAnew(
   if (revision.codec.records === undefined && isOneFormat) return false;
   if (isIntact(deps, compaction, revision)) return false;
   const { runtime } = deps;
-  const unit = unitOf(revision.codec);
-  try {
-    const lines = restoredLines({ compaction, archive, runtime, output: revision.lines, unit });
-    for (const line of provenLines(runtime, lines, compaction.source)) void line;
-    return false; // lines that were appended to it do not matter
-  } catch (error) {
-    if (error instanceof RestoreError) return true;
-    throw error;
-  }
+  const restoring = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
+  // Appended lines do not matter.
+  return findRestoreProblem(restoring, compaction.source) !== null;
 }
 
 /** The key of a clip-archive that the archive knows, and whose record the producer wrote anew; null: there is none. */

@@ -1,3 +1,4 @@
+import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { RawLine } from '../../ports/files.ts';
@@ -8,16 +9,45 @@ import { UTF8_BOM } from './records.ts';
 /** The lines of a file, line endings included; can be gone through more than once. */
 export type LineStream = () => Iterable<Uint8Array>;
 
-/** Why a compacted file cannot be taken back: the line of it (from 1) that is to blame, where one is. */
-export class RestoreError extends Error {
-  readonly problem: 'changed-line' | 'hole' | 'wrong-hash';
+/** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
+export type RestoreProblem = {
+  readonly kind: 'changed-line' | 'hole' | 'wrong-hash';
+  readonly message: string;
   readonly line: number | null;
+};
 
-  constructor(problem: RestoreError['problem'], message: string, line: number | null) {
-    super(message);
+/**
+ * Breaks off a stream of restored lines. It is thrown because a stream runs through code that indexes or writes it and must not take a part for
+ * the whole; `attemptRestore` and `findRestoreProblem` make it a value.
+ */
+class RestoreError extends Error {
+  readonly problem: RestoreProblem;
+
+  constructor(problem: RestoreProblem) {
+    super(problem.message);
     this.name = 'RestoreError';
     this.problem = problem;
-    this.line = line;
+  }
+}
+
+/** Work that goes through restored lines, or the problem that broke it off. */
+export async function attemptRestore<T>(work: () => Promise<T>): Promise<Result<T, RestoreProblem>> {
+  try {
+    return ok(await work());
+  } catch (error) {
+    if (error instanceof RestoreError) return err(error.problem);
+    throw error;
+  }
+}
+
+/** Restores everything and compares it with the original's facts; null: every byte comes back. */
+export function findRestoreProblem(input: RestoreInput, original: StoredCompaction['source']): RestoreProblem | null {
+  try {
+    for (const line of provenLines(input.runtime, restoredLines(input), original)) void line;
+    return null;
+  } catch (error) {
+    if (error instanceof RestoreError) return error.problem;
+    throw error;
   }
 }
 
@@ -57,7 +87,8 @@ export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
       onArchived?.(pending.value);
       pending = archived.next();
     } else {
-      throw new RestoreError('hole', `${unit} ${line} of the original is neither kept nor archived`, null);
+      const message = `${unit} ${line} of the original is neither kept nor archived`;
+      throw new RestoreError({ kind: 'hole', message, line: null });
     }
     endsOpen = bytes.at(-1) !== LF;
     yield bytes;
@@ -111,7 +142,7 @@ function createOutputReader(
   }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number; readonly closing: Uint8Array | null },
 ): OutputReader {
   const changed = (message: string, line: number): RestoreError =>
-    new RestoreError('changed-line', message, unit === 'line' ? line : null);
+    new RestoreError({ kind: 'changed-line', message, line: unit === 'line' ? line : null });
   const iterator = lines[Symbol.iterator]();
   let line = 0;
   let left = sizeBytes - (closing?.length ?? 0);
@@ -183,7 +214,7 @@ export function* provenLines(
   }
   if (hash.digest() === sha256) return;
   const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
-  throw new RestoreError('wrong-hash', message, null);
+  throw new RestoreError({ kind: 'wrong-hash', message, line: null });
 }
 
 /** A restored file as the first pass reads it. Its size is not known beforehand: 0. */

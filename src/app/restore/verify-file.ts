@@ -4,7 +4,7 @@ import { findGroups } from '../../core/tool-groups.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
 import { keptLineLookup } from '../compact/compose.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { carriedFailure, type Failure } from '../contract/failure.ts';
+import { attemptDamaged, type Failure } from '../contract/failure.ts';
 import type { VerifyProblem, VerifyReport } from '../contract/reports.ts';
 import type { VerifyFileRequest } from '../contract/requests.ts';
 import { splitConversations } from '../read/conversations.ts';
@@ -22,7 +22,7 @@ import {
   withCompacted,
 } from '../read/open-compacted.ts';
 import { unitOf } from '../read/records.ts';
-import { isLineEnd, provenLines, restoredLines, RestoreError } from '../read/restored-lines.ts';
+import { attemptRestore, isLineEnd, provenLines, restoredLines, type RestoreProblem } from '../read/restored-lines.ts';
 import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
@@ -139,29 +139,26 @@ async function revisionBefore(
   const checkedLines = (): Iterable<Uint8Array> =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
   const failed = (problem: VerifyProblem): RevisionBefore => ({ revision: null, problems: [problem], linesOf });
-  try {
-    const before = await readRevision(deps, {
-      lines: checkedLines,
-      hasBom,
-      ownBytes,
-      codec: codecBefore(deps, compaction, revision),
-      name,
-    });
-    if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
-    return { revision: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
-  } catch (error) {
-    const problem = describeError(error);
-    if (problem === null) throw error;
-    return failed(problem);
-  }
+  const read = await attemptDamaged(() =>
+    attemptRestore(() =>
+      readRevision(deps, {
+        lines: checkedLines,
+        hasBom,
+        ownBytes,
+        codec: codecBefore(deps, compaction, revision),
+        name,
+      }),
+    ),
+  );
+  if (!read.ok) return failed({ kind: 'damaged-archive', message: read.error.reason });
+  if (!read.value.ok) return failed(toProblem(read.value.error));
+  const before = read.value.value;
+  if (!before.ok) return failed({ kind: 'wrong-hash', message: 'it could not be read' });
+  return { revision: { ...before.value, lines: () => restoredLines(restore) }, problems: [], linesOf };
 }
 
-function describeError(error: unknown): VerifyProblem | null {
-  if (error instanceof RestoreError) {
-    return { kind: error.problem, message: error.message, ...(error.line === null ? {} : { line: error.line }) };
-  }
-  const failure = carriedFailure(error);
-  return failure?.kind === 'damaged' ? { kind: 'damaged-archive', message: failure.reason } : null;
+function toProblem({ kind, message, line }: RestoreProblem): VerifyProblem {
+  return { kind, message, ...(line !== null && { line }) };
 }
 
 /** No call of the original stands on one side of the cut and its result on the other; a chain of parents leads to the summary. */

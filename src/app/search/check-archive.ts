@@ -3,7 +3,7 @@ import { assertNever, err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveCheckCounts, ArchiveCheckStep, ArchiveDamage } from '../../ports/archive-check.ts';
 import type { Archive } from '../../ports/archive.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** What `archive check` found. */
@@ -25,7 +25,7 @@ type CheckDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'runtime' | 'sign
 
 /** Proves every part of the archive against what is known of it, and says what is damaged and which transcripts that touches. Changes nothing. */
 export async function checkArchive(deps: CheckDeps): Promise<Result<ArchiveCheckReport, Failure>> {
-  try {
+  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const opened = await openUnsettled(deps);
     if (!opened.ok) return opened;
     const archive = opened.value;
@@ -35,11 +35,7 @@ export async function checkArchive(deps: CheckDeps): Promise<Result<ArchiveCheck
     }
     const gathered = await gather(deps, archive);
     return gathered === null ? err({ kind: 'interrupted' }) : ok(report(archive, gathered));
-  } catch (error) {
-    return err(toFailure(error, deps.archivePath));
-  } finally {
-    deps.progress.finish();
-  }
+  });
 }
 
 type Gathered = {

@@ -1,11 +1,11 @@
 import { formatTime } from '../../core/batch.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
 import type { ArchivedCompactionReport, ArchiveListReport, ArchiveStatsReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;
@@ -50,13 +50,10 @@ function reportVectors({ findModel, count }: VectorStore): ArchiveStatsReport['v
 }
 
 async function look<T>(deps: LookDeps, work: (archive: Archive | null) => T): Promise<Result<T, Failure>> {
-  const opened = await openUnsettled(deps);
-  if (!opened.ok) return opened;
-  try {
-    return ok(work(opened.value));
-  } catch (error) {
-    return err(toFailure(error, deps.archivePath));
-  }
+  return attempt({ file: deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    return opened.ok ? ok(work(opened.value)) : opened;
+  });
 }
 
 function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {

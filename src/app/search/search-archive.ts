@@ -9,7 +9,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import type { QueryVectors } from './embeddings/query-vectors.ts';
@@ -30,22 +30,20 @@ export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'
  * the next compaction.
  */
 export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
-  const opened = await openUnsettled(deps);
-  if (!opened.ok) return opened;
-  const archive = opened.value;
-  const report = { schema: 'compact/search@1', query: request.query } as const;
-  if (archive === null) return ok({ ...report, hits: [], archive: null });
-  try {
+  return attempt<SearchReport>({ file: deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    const report = { schema: 'compact/search@1', query: request.query } as const;
+    if (archive === null) return ok({ ...report, hits: [], archive: null });
     const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;
     const hits = archive.messages.inOneState(() => {
-      // Another run may have begun to make all of them anew meanwhile.
+      // Another run may meanwhile have begun to replace all vectors.
       const isUsable = vector?.length === archive.vectors.findModel()?.dimensions;
       return findHits(archive, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
     });
     return ok({ ...report, hits, archive: deps.archivePath });
-  } catch (error) {
-    return { ok: false, error: toFailure(error, deps.archivePath) };
-  }
+  });
 }
 
 type FoundLine = Scored<FoundMessage>;

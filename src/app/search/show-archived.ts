@@ -6,7 +6,7 @@ import type { FormatRegistry } from '../../ports/formats.ts';
 import { reportBatch } from '../compact/report.ts';
 import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../contract/archive-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type LookupFailure, toFailure } from '../contract/failure.ts';
+import { attempt, type LookupFailure } from '../contract/failure.ts';
 import type { ShowRequest } from '../contract/requests.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { findArchived, type FoundArchived, readArchivedText } from './find-archived.ts';
@@ -74,19 +74,17 @@ async function withFound<T>(
   name: string,
   work: (archive: Archive, found: FoundArchived) => T,
 ): Promise<Result<T, LookupFailure>> {
-  const opened = await openUnsettled(deps);
-  if (!opened.ok) return opened;
-  const archive = opened.value;
-  if (archive === null) {
-    const reason = 'there is none yet';
-    return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
-  }
-  try {
+  return attempt<T, LookupFailure>({ file: deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null) {
+      const reason = 'there is none yet';
+      return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+    }
     const found = findArchived(archive, name, deps.runtime.sha256);
     return found.ok ? ok(work(archive, found.value)) : found;
-  } catch (error) {
-    return err(toFailure(error, deps.archivePath));
-  }
+  });
 }
 
 function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {

@@ -8,7 +8,7 @@ import { describeSettings } from '../compact/plan.ts';
 import { reportUnchanged, totalTokens } from '../compact/report.ts';
 import { isPreviousOutput } from '../compact/reuse.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { BeforeAfter, SkipReason } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { openTranscript, type OpenTranscript } from '../read/open-transcript.ts';
@@ -65,8 +65,8 @@ const MAX_ATTEMPTS = 3;
  */
 export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
   const { path, name } = request.input;
-  try {
-    for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
+  return attempt({ file: name, progress: deps.progress }, async () => {
+    for (let tries = 1; tries <= MAX_ATTEMPTS; tries += 1) {
       const before = await deps.files.stamp(path);
       const surveyed = await scanOnce(deps, request);
       if (surveyed.ok || surveyed.error.kind !== 'bad-line') return surveyed;
@@ -75,11 +75,7 @@ export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise
       if (before.ok && now.ok && isSameStamp(before.value, now.value)) return surveyed;
     }
     return err({ kind: 'source-changed', file: name });
-  } catch (error) {
-    return err(toFailure(error, name));
-  } finally {
-    deps.progress.finish();
-  }
+  });
 }
 
 async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {

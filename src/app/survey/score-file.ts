@@ -1,11 +1,11 @@
 import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
-import { err, ok, type Result } from '../../core/result.ts';
+import { ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
 import { statesRule } from '../../core/standing-rules/rules.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { type Failure, toFailure } from '../contract/failure.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
 import type { MessageFate, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type Prepared, type PreparedConversation, prepareTranscript } from '../read/prepare.ts';
@@ -14,19 +14,17 @@ import { openUnsettled } from '../write/settle.ts';
 /** The importance of every message, with the numbers that a compaction under the same policy would use. */
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
   const { input, policy } = request;
-  try {
+  return attempt({ file: input.name, progress: deps.progress }, async () => {
     const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     if (!prepared.ok) return prepared;
-    const transcript = prepared.value;
-    const format = transcript.codec.format.name;
-    const messages = scoreRows(transcript, request);
-    transcript.source.close();
-    return ok({ schema: 'compact/score@1', file: input.name, format, messages });
-  } catch (error) {
-    return err(toFailure(error, input.name));
-  } finally {
-    deps.progress.finish();
-  }
+    const { source, codec } = prepared.value;
+    try {
+      const messages = scoreRows(prepared.value, request);
+      return ok({ schema: 'compact/score@1', file: input.name, format: codec.format.name, messages });
+    } finally {
+      source.close();
+    }
+  });
 }
 
 function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly ScoreRow[] {

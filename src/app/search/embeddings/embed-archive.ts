@@ -1,7 +1,7 @@
 import type { Count } from '../../../core/units.ts';
 import { assertNever, err, ok, type Result } from '../../../core/result.ts';
 import type { AppDeps } from '../../contract/deps.ts';
-import { carriedFailure, type Failure, toFailure } from '../../contract/failure.ts';
+import { attempt, carriedFailure, type Failure } from '../../contract/failure.ts';
 import type { CompactReport } from '../../contract/reports.ts';
 import { openSettled } from '../../write/settle.ts';
 import { embedMissing, type EmbedOutcome } from './embed-missing.ts';
@@ -35,7 +35,7 @@ type EmbedArchiveDeps = AppDeps & { readonly service: EmbeddingService };
 export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<ArchiveEmbedReport, Failure>> {
   const { provider, model } = deps.service;
   const base = { schema: 'compact/archive-embed@1', provider, model } as const;
-  try {
+  return attempt<ArchiveEmbedReport>({ file: deps.archivePath, progress: deps.progress }, async () => {
     const opened = await openSettled(deps, 'existing');
     if (!opened.ok) return opened;
     const archive = opened.value;
@@ -62,11 +62,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       ...(end.kind === 'failed' ? { error: end.message } : {}),
       ...(end.kind === 'other-model' ? { error: 'another run makes vectors by another model' } : {}),
     });
-  } catch (error) {
-    return err(toFailure(error, deps.archivePath));
-  } finally {
-    deps.progress.finish();
-  }
+  });
 }
 
 type EmbedCompactedDeps = AppDeps & {
