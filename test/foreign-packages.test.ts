@@ -12,9 +12,10 @@ const FETCHES = [
   /\b(?:npm (?:i|install|exec|x)|pnpm (?:add|dlx|i|install)|yarn (?:add|dlx)|bunx|bun add)\b[^`'"\n]*\bcompact(?:-transcript)?\b[^`'"\n]*/g,
 ];
 
-/** In a clone npx finds this package itself: the README's quick start is in one, and the program looks before it says so. */
+/** In a clone npx finds this package itself: the quick start is in one, and the program looks before it says so. */
 const ALLOWED: { readonly [path: string]: string } = {
   'README.md': 'npx compact fixtures/transcripts/claude-code/session.jsonl',
+  'docs/install.md': 'npx compact fixtures/transcripts/claude-code/session.jsonl',
   'src/cli/program-name.ts': 'npx compact',
 };
 

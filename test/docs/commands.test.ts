@@ -15,7 +15,6 @@ const NOT_RUN: { readonly [line: string]: string } = {
   'npm ci && npm test': 'this test is a part of it',
   'npm ci && npm install -g .': NETWORK,
   'npm ci && npm install -g "$(npm pack --silent)"': NETWORK,
-  'npm ci && node_modules/.bin/compact fixtures/transcripts/claude-code/session.jsonl': NETWORK,
   'npm uninstall -g compact-transcript': NETWORK,
   'compact --preview --provider anthropic --model MODEL session.jsonl': MODEL,
   'compact -i --provider anthropic --model MODEL session.jsonl': MODEL,
