@@ -3,118 +3,133 @@ import type { Json } from './json.ts';
 import type { Records } from './records.ts';
 export type { Json } from './json.ts';
 
-/** How sure a codec is that a file is of its format, and the sentence that says why (or why not). */
+/** How sure a codec is (0 to 1) that a file has its format, and a sentence that says why or why not. */
 export type Detection = { readonly confidence: number; readonly reason: string };
 
-/** A line that is valid JSON but cannot be a record of this format (for instance a role that is a number). */
+/** The record is valid JSON but cannot belong to this format (for example, its role is a number). */
 export type RecordProblem = { readonly problem: string };
 
-/** Folders in which a producer keeps its transcripts. */
+/** A folder in which a producer keeps its transcripts. */
 export type Place = {
-  /** The producer's environment variable; what it names stands in the place of `base`. */
+  /** The producer's environment variable; if it is set, its value replaces `base`. */
   readonly variable?: string;
-  /** Below the home folder, parted by `/`; empty: the home folder itself. */
+  /** Relative to the home folder, with `/` between folders; empty: the home folder itself. */
   readonly base: string;
-  /** Below `base`: transcripts stand in it and in its folders. `*` is any one folder, by which a project may be told. */
+  /** Relative to `base`; transcripts are in it and in the folders below. `*` is any one folder and may name a project. */
   readonly folder: string;
-  /** Only files of this name, or with this ending (`*.json`). Undefined: of any name that a transcript may have. */
+  /** Only files with this name, or with this ending (`*.json`). Undefined: any name that a transcript can have. */
   readonly file?: string;
 };
 
+/**
+ * How a file is laid out, which decides where a summary can stand.
+ * lines: one record a line. lists: one conversation a line, a value with a list of messages in it. document: the file is one JSON value, so
+ * nothing can be appended to it.
+ *
+ * `links: 'parents'`: records name their parents, so a line cannot stand alone without being rewritten. Messages that survive are then
+ * quoted in the clip-archive, and at least one message is kept for the summary to attach to. In lists and documents the last message
+ * always stays too, since the comma before it needs something to follow.
+ *
+ * `summaryPlace: 'start'`: on reading the file, the producer forgets everything before a summary. Our lines then stand before everything
+ * that stays (after the header), so that it still reads its first instructions.
+ */
+export type Layout =
+  | { readonly kind: 'lines'; readonly links: 'order'; readonly summaryPlace: 'before-kept' | 'start' }
+  | { readonly kind: 'lines'; readonly links: 'parents' }
+  | { readonly kind: 'lists'; readonly links: 'order' }
+  | { readonly kind: 'document'; readonly links: 'order' | 'parents' };
+
 export type Format = {
-  /** As `--format` names it. */
+  /** As `--format` takes it. */
   readonly name: string;
   readonly title: string;
-  /** For lists of the formats: what it is, who writes it and where. */
+  /** For lists of formats: what it is, who writes it and where. */
   readonly summary: string;
-  /** How it is known to work: what was done with compacted files, by which version of the producer. */
+  /** What was tried with compacted files, and with which version of the producer. */
   readonly checked: string;
-  /** Where `compact scan` looks; undefined: nobody knows where such files are kept. */
+  /** Where `compact scan` looks; undefined: there is no known folder for such files. */
   readonly places?: readonly Place[];
-  /**
-   * True: records name their parents, so that a line cannot stand alone without being changed. Survivors then stand as text in the
-   * clip-archive, and something must be kept for the summary to hang on.
-   */
-  readonly isChain: boolean;
-  /**
-   * True: the producer forgets what stands before a summary when it reads the file. Our lines then stand before everything that
-   * stays (after the header), so that leading instructions are still read.
-   */
-  readonly summaryStandsFirst?: boolean;
-  /** True: the file is one JSON value and not lines of JSON. Nothing can be appended to it. */
-  readonly isDocument?: boolean;
-  /** True: the last message of a conversation always stays, since nothing may follow the comma behind the one before it. */
-  readonly lastStays?: boolean;
+  readonly layout: Layout;
 };
 
-/** What of a transcript the producer still has in its context, per conversation. */
+/** Which records of a conversation the producer still has in its context. */
 export type ContextView = {
-  /** The line of the summary that stands for everything before it; null: never compacted. */
+  /** The line of the summary that replaces everything before it; null: the conversation was never compacted. */
   readonly priorLine: number | null;
-  /** True for a line of the conversation that the producer no longer sends: archived as `other`, never summarized. */
+  /** The producer no longer sends this line: it is archived as `other` and never summarized. */
   readonly isStale: (entry: Entry) => boolean;
-  /** True for a stale message that the summary stands for. Without it: for those of the main thread that need not go. */
+  /** The prior summary covers this stale message. If undefined, it covers those of the main thread that need not be dropped. */
   readonly isInSummary?: (entry: Entry) => boolean;
-  /** The line of the message that a record goes and stays with, wherever it stands; null: the record goes by its place. */
-  readonly companionOf?: (entry: Entry) => number | null;
-  /** Of a file whose records do not stand in the order in which they were said: the place of a message, ascending. */
+  /** The line of the message that this record goes or stays with, wherever that is; null: its own place decides. */
+  readonly anchorOf?: (entry: Entry) => number | null;
+  /** Where records are not in the order of the conversation: the position of a message, ascending. */
   readonly orderOf?: (entry: Entry) => number;
-  /** True for a record that a producer would misread in a compacted file: it goes, wherever it stands. */
-  readonly mustGo?: (entry: Entry) => boolean;
+  /** The producer would misread this record in a compacted file, so it leaves wherever it stands. */
+  readonly mustDrop?: (entry: Entry) => boolean;
 };
 
-/** Why no cut may stand before a line; null: it may. */
+/** Why the recent part cannot begin at a line; null: it can. */
 export type CutProblem = string | null;
 
-/** What the record of a clip-archive is rendered from. Records are parsed lines; null where there is none. */
+/** What a codec needs to write the clip-archive's record. Records are parsed lines; null: there is no such record. */
 export type SummaryInput = {
-  /** The clip-archive, whole. */
+  /** The complete clip-archive. */
   readonly text: string;
   readonly conversationId: string;
-  /** The first kept message of the conversation. */
+  /** The first message that is kept. */
   readonly firstKept: Json | null;
-  /** The first message that left. */
+  /** The first message that leaves. */
   readonly firstDropped?: Json | null;
-  /** The last message that left. */
+  /** The last message that leaves. */
   readonly lastDropped: Json | null;
-  /** The last record, of any kind, that left and stood before the place of the summary. */
+  /** The last record of any kind that leaves and stood before the place of the summary. */
   readonly lastDroppedBefore?: Json | null;
-  /** The summary that this one takes the place of. */
+  /** The summary that this one replaces. */
   readonly prior?: Json | null;
-  /** The record at which the main thread ends: its last message in the kept part (chain formats). */
+  /** The id of the last message of the main thread in the kept part (formats with parents). */
   readonly lastKeptId: string | null;
   readonly tokensBefore: number;
-  /** The summary may quote results of tools: web pages, files. It must not stand where a system speaks. */
+  /** The summary may quote tool results (web pages, files), so it must not be written as a system message. */
   readonly quotesTools: boolean;
   /** A UUID that is the same for the same input, settings and label. */
   readonly uuid: (label: string) => string;
 };
 
 /**
- * A transcript being read. A session sees every line of one file in order (its state may depend on them) and then answers for the whole.
- * It never throws on any JSON value.
+ * Reads one transcript. `observe` sees every record once, in the order of the file; after that the session answers for the whole file.
+ * No JSON value makes it throw.
  */
 export type CodecSession = {
-  /** `value` is the parsed line. The message's id is its own or `line:N`. Conversation id: the record's own or ''. */
+  /**
+   * The first pass. A session may note what its later answers need. The message's id is the record's own or `line:N`, the conversation id the
+   * record's own or ''.
+   */
+  readonly observe: (value: Json, line: number) => Decoded | RecordProblem;
+  /** Reads a record again, in any order and as often as needed. It changes nothing. */
   readonly decode: (value: Json, line: number) => Decoded | RecordProblem;
-  /** Of a format with `records`: the value around a list that begins here, the list emptied, and the conversation's own id where it has one. */
+  /**
+   * First pass, for formats with `records`: a list begins here. `around` is the value around it, with the list emptied. The answer has the
+   * conversation's own id if there is one.
+   */
   readonly openList?: (around: Json, line: number) => { readonly conversation?: string } | RecordProblem;
   /** `entries` are those of one conversation, in file order. */
   readonly readContext: (entries: readonly Entry[]) => ContextView;
-  /** Whether the kept part may begin at a line (of a message). Groups are not the codec's matter: the plan keeps them whole. */
+  /** Whether the kept part may begin at a message's line. The codec need not consider groups: the plan keeps them together. */
   readonly legalCuts: (entries: readonly Entry[]) => (line: number) => CutProblem;
-  /** The lines, without line endings, that stand for what left. They go right before the first kept message of the conversation (or
-   * before all that stays, see Format). The last of them is the clip-archive's line: the one whose sha256 identifies the compaction. */
+  /**
+   * The lines, without line endings, that replace what leaves. They go right before the first kept message of the conversation, or where
+   * `Layout` says. The last one is the clip-archive's line: its sha256 identifies the compaction.
+   */
   readonly renderSummary: (input: SummaryInput) => readonly string[];
 };
 
 export type Codec = {
   readonly format: Format;
-  /** How a file is taken apart that is no JSON Lines; undefined: it is. */
+  /** How to split a file that is not JSON Lines; undefined: it is JSON Lines. */
   readonly records?: Records;
-  /** From the first parseable records (about 50) of a file; of a document, from its beginning alone, with the brackets that are missing. */
+  /** From the first parseable records of a file (about 50), or from the beginning of a document with its missing brackets added. */
   readonly detect: (sample: readonly Json[]) => Detection;
-  /** The folder that was worked in, as the first records of a file have it; null: they do not say. */
+  /** The folder that was worked in, according to the first records of a file; null: they do not say. */
   readonly readProject?: (sample: readonly Json[]) => string | null;
   readonly open: () => CodecSession;
 };

@@ -2,7 +2,10 @@ import type { Codec, Format } from './codec.ts';
 import type { Json, LineParse } from './json.ts';
 export type { LineParse } from './json.ts';
 
-/** `looksLike`: a format that is known and not read, as a noun phrase ("a Qwen Code session"). `near`: why it is of none of the others. */
+/**
+ * The codec of a file, or what is known if there is none. `looksLike`: a format that we recognize but do not read, as a noun phrase ("a Qwen
+ * Code session"). `near`: for each format that we read, why the file is not one.
+ */
 export type FormatSearch =
   | { readonly kind: 'found'; readonly codec: Codec }
   | {
@@ -11,19 +14,19 @@ export type FormatSearch =
       readonly near: readonly { readonly format: string; readonly reason: string }[];
     };
 
-/** What a file that is no JSON Lines looks like ("one JSON document"), and what to try. */
+/** What a file that is not JSON Lines looks like ("one JSON document"), and what to try. */
 export type ForeignBytes = { readonly looksLike: string; readonly advice: string };
 
-/** The formats that are known, and how bytes are told to be none of them. */
+/** The formats that we read, and how to recognize files that have none of them. */
 export type FormatRegistry = {
   readonly list: () => readonly Format[];
   readonly find: (name: string) => Codec | null;
   readonly detect: (sample: readonly Json[]) => FormatSearch;
-  /** From the first bytes of a file that may be one JSON value (`isWhole`: all of them); null: it is none, or lines of JSON. */
+  /** From the first bytes of a file that may be one JSON value (`isWhole`: all its bytes). null: it is not one value, or it is lines of JSON. */
   readonly detectDocument: (head: Uint8Array, isWhole: boolean) => FormatSearch | null;
-  /** The format whose message a record is, where it is nothing that the file's own format knows; null: nobody's. */
+  /** The other format whose message this record is, if the file's own format does not know it; null: no other format claims it. */
   readonly findClaimant: (value: Json, own: Codec) => string | null;
-  /** From the first bytes of a file; null: nothing against its being JSON Lines. */
+  /** From the first bytes of a file. null: it may be JSON Lines. */
   readonly describeBytes: (head: Uint8Array) => ForeignBytes | null;
   readonly parseLine: (bytes: Uint8Array) => LineParse;
 };

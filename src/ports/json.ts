@@ -1,7 +1,7 @@
-/** A value that JSON.parse gave. */
+/** A value as JSON.parse returns it. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
-/** A line as JSON, or where (column from 1, in characters) and why it is none. */
+/** The value of a line, or where it stops being JSON (`column` from 1, in characters) and why. */
 export type LineParse =
   | { readonly ok: true; readonly value: Json }
   | { readonly ok: false; readonly column: number; readonly problem: string };

@@ -2,25 +2,28 @@ import type { RawLine } from './files.ts';
 import type { Json, LineParse } from './json.ts';
 
 /**
- * A part of a file that is kept or archived as one: a line, or what stands for one where conversations are values with lists in them. `line`
- * is its number among all of them.
+ * A piece of a file that is kept or archived as one: a line or, where conversations are values with lists in them, a record of such a
+ * file. `line` is its number among all of them.
  */
 export type RawRecord = RawLine & {
-  /** Which of the file's lists it belongs to, from 1; undefined: none. */
+  /** The number of the list it belongs to, from 1; undefined: it belongs to no list. */
   readonly list?: number;
-  /** It holds a list: the value around that, the list emptied. null: the rest of such a value. undefined: an element, or no such value. */
+  /**
+   * For a record that opens a list: the value around the list, with the list emptied. null: the rest of such a value, after the list.
+   * undefined: an element, or a value without a list.
+   */
   readonly around?: Json;
-  /** Why it is no part of a sound file, where its own bytes may not tell: it ends too soon, or something follows it. */
+  /** What is wrong with the file here if the record's own bytes may not show it: the file ends too soon, or something follows the value. */
   readonly fault?: string;
-  /** The place in the file at which it begins, both from 1; undefined: it is the beginning of line `line`. */
+  /** Where the record begins in the file, both from 1; undefined: at the start of line `line`. */
   readonly findPlace?: () => { readonly line: number; readonly column: number };
 };
 
-/** How a file that is no JSON Lines is taken apart into records, which tile it. */
+/** Splits a file that is not JSON Lines into records. The records cover the file without gaps. */
 export type Records = {
-  /** `start`: the offset of the first piece's first byte. A record's bytes are only valid until the next one is asked for. */
+  /** `start`: the offset of the first byte of the first piece. A record's bytes are valid only until the next record is requested. */
   readonly split: (pieces: Iterable<Uint8Array>, start: number) => IterableIterator<RawRecord>;
-  /** A record without what parts it from the next. */
+  /** The record without what separates it from the next one. */
   readonly trim: (bytes: Uint8Array) => Uint8Array;
   /** The value of a trimmed record. */
   readonly parse: (bytes: Uint8Array) => LineParse;

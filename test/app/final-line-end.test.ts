@@ -12,7 +12,7 @@ const SETTINGS: BenchSettings = { keepInvalid: true, compaction: { keepRecent: 4
 const original = chatTranscript(30).trimEnd();
 const MORE = chatTranscript(12, 100);
 
-for (const { format } of FORMATS.filter(({ format: { isDocument } }) => isDocument !== true)) {
+for (const { format } of FORMATS.filter(({ format: { layout } }) => layout.kind !== 'document')) {
   test(`${format.name}: a file without a final line end gets one, and is restored without it`, async (t) => {
     const counts = { compacted: 0 };
     const enough = 4;

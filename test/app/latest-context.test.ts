@@ -21,7 +21,7 @@ function countingReader(): {
       return {
         priorLine: own[0] ?? null,
         isStale: ({ line }) => !own.includes(line),
-        companionOf: ({ line }) => (own.includes(line) ? line : null),
+        anchorOf: ({ line }) => (own.includes(line) ? line : null),
       };
     },
     legalCuts: (entries) => {
@@ -45,7 +45,7 @@ suite('what a format says of the conversations of a file', () => {
         own,
       );
       assert.deepEqual(
-        lines.flatMap((asked) => context.companionOf?.(asked) ?? []),
+        lines.flatMap((asked) => context.anchorOf?.(asked) ?? []),
         own,
       );
       assert.deepEqual(
@@ -57,7 +57,7 @@ suite('what a format says of the conversations of a file', () => {
 
   test('it says nothing of what the format has no word for', () => {
     const { context } = countingReader().read(one);
-    assert.deepEqual(Object.keys(context), ['priorLine', 'isStale', 'companionOf']);
+    assert.deepEqual(Object.keys(context), ['priorLine', 'isStale', 'anchorOf']);
   });
 
   test('a conversation that is asked about again and again is read once, and its cuts only where one is wanted', () => {

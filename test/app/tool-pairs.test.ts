@@ -47,7 +47,7 @@ function write(dialect: ToolDialect, said: readonly Turn[]): readonly Written[] 
 /** The calls and answers of messages, as the codec reads them: pairs of positions. */
 function readPairs(codec: Codec, written: readonly Written[]): readonly string[] {
   const session = codec.open();
-  const decoded = written.map(({ record }, at) => session.decode(record, at + 1));
+  const decoded = written.map(({ record }, at) => session.observe(record, at + 1));
   const caller = new Map<string, number>();
   return decoded.flatMap((one, at) => {
     assert.ok(!('problem' in one));

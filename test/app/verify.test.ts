@@ -135,8 +135,8 @@ function blindDetect(bench: Workbench): Workbench['deps']['formats']['detect'] {
           const session = codec.open();
           return {
             ...session,
-            decode: (value, line) => {
-              const decoded = session.decode(value, line);
+            observe: (value, line) => {
+              const decoded = session.observe(value, line);
               return 'problem' in decoded ? decoded : { ...decoded, calls: [], results: [], isPrompt: false };
             },
           };

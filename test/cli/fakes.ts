@@ -19,7 +19,7 @@ export const CHAT_FORMAT: Format = {
   title: 'Chat lines',
   summary: 'one message a line',
   checked: 'read back by nobody',
-  isChain: false,
+  layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
 };
 
 export type FakeTerminal = Terminal & {

@@ -41,7 +41,7 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     const done = await bench.compact(name, { ...chosen, format: format.name });
     if (!done.ok) {
       // Of a document that is damaged nothing can be carried along.
-      const expectedKinds = format.isDocument === true ? ['no-messages', 'bad-line'] : ['no-messages'];
+      const expectedKinds = format.layout.kind === 'document' ? ['no-messages', 'bad-line'] : ['no-messages'];
       assert.ok(expectedKinds.includes(done.error.kind), done.error.kind);
       assert.deepEqual(bench.read(name), expected);
       return compacted;
@@ -56,7 +56,7 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     }
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
     // A document has an end.
-    if (format.isDocument !== true) expected = appendLikeProducer(bench, name, expected);
+    if (format.layout.kind !== 'document') expected = appendLikeProducer(bench, name, expected);
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;

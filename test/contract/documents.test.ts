@@ -8,6 +8,8 @@ import { readRecords } from '../../src/app/read/records.ts';
 import { benchFor, reportOf, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
+/** Every other document is compacted unless its last seven messages are all that it has. */
+const TOO_SHORT = new Set(['bare-list.json']);
 const DAMAGED = new Set(['cut-off.json', 'trailing-garbage.json']);
 
 /** The elements of all lists of a file, without what parts them, as the codec takes it apart. */
@@ -31,7 +33,7 @@ function shapeOf(value: unknown): unknown {
 }
 
 for (const { format } of FORMATS) {
-  if (format.isDocument !== true) continue;
+  if (format.layout.kind !== 'document') continue;
   const folder = join(FIXTURES, format.name);
   for (const name of readdirSync(folder).filter((one) => one.endsWith('.json') && !DAMAGED.has(one))) {
     for (const keepRecent of [0, 3, 7]) {
@@ -40,12 +42,20 @@ for (const { format } of FORMATS) {
         const original = readFileSync(join(folder, name));
         bench.write(name, original);
         const done = await bench.compact(name, { compaction: { keepRecent, maxSummaryTokens: 120 } });
-        if (!done.ok || done.value.result === 'skipped') return assert.deepEqual(bench.read(name), original);
+        if (name === 'no-messages.json') {
+          assert.equal(done.ok ? done.value.result : done.error.kind, 'no-messages');
+          return assert.deepEqual(bench.read(name), original);
+        }
+        const report = reportOf(done);
+        if (report.result === 'skipped') {
+          assert.ok(keepRecent === 7 || TOO_SHORT.has(name), `nothing was compacted: ${report.reason}`);
+          return assert.deepEqual(bench.read(name), original);
+        }
         const before = await elementsAsRead(bench, original);
         const after = await elementsOf(bench, name);
         const text = bench.read(name).toString('utf8');
         assert.deepEqual(shapeOf(JSON.parse(text)), shapeOf(JSON.parse(original.toString('utf8'))));
-        const { ledger, conversations } = done.value;
+        const { ledger, conversations } = report;
         const known = new Set(before);
         const own = after.filter((element) => !known.has(element));
         assert.ok(own.length >= conversations.filter(({ batches }) => batches.length > 0).length);

@@ -56,7 +56,7 @@ function readAll(codec: Codec, records: readonly Said[]): readonly Reading[] {
       session.openList?.(around, line);
       return { kind: 'around', content: '' };
     }
-    const decoded = session.decode(value, line);
+    const decoded = session.observe(value, line);
     return 'problem' in decoded ? decoded : { kind: decoded.kind, content: decoded.message?.content ?? '' };
   });
 }

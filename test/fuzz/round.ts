@@ -30,7 +30,7 @@ export type Finding = {
 export async function runRound(input: RoundInput): Promise<Finding | null> {
   const { seed, runs, timeLimitMs, hasLargeLines, asProgram, note } = input;
   // A document cannot grow, and damage to a line of it is damage to the whole: test/contract/documents.test.ts looks at those.
-  const formats = FORMATS.filter(({ format }) => format.isDocument !== true).map(({ format }) => format.name);
+  const formats = FORMATS.filter(({ format }) => format.layout.kind !== 'document').map(({ format }) => format.name);
   const all = fc.oneof(
     ...formats.map((name) => {
       const write = WRITERS.get(name);

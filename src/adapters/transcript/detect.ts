@@ -36,7 +36,9 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   const found = refuseForeign(
     [beginning],
     surest(
-      FORMATS.flatMap((codec) => (codec.format.isDocument === true ? [{ codec, ...codec.detect([beginning]) }] : [])),
+      FORMATS.flatMap((codec) =>
+        codec.format.layout.kind === 'document' ? [{ codec, ...codec.detect([beginning]) }] : [],
+      ),
     ),
   );
   if (found.kind === 'unknown' && found.looksLike !== null) return found;
@@ -46,7 +48,7 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
 
 /** The format that is the surest of a file's first records; or what they look like, and what each format misses in them. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
-  const ofLines = FORMATS.filter(({ format }) => format.isDocument !== true);
+  const ofLines = FORMATS.filter(({ format }) => format.layout.kind !== 'document');
   return refuseForeign(sample, surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) }))));
 }
 
@@ -78,8 +80,8 @@ const MIN_CLAIM = 0.7;
 
 /** The format of lines whose message or header a record is, if it is nothing that `own` knows; null: nobody's. */
 function findClaimant(value: Json, own: Codec): string | null {
-  const isOther = (codec: Codec): boolean => codec !== own && codec.format.isDocument !== true;
-  if (own.format.isDocument === true || own.detect([value]).confidence >= MIN_OWN) return null;
+  const isOther = (codec: Codec): boolean => codec !== own && codec.format.layout.kind !== 'document';
+  if (own.format.layout.kind === 'document' || own.detect([value]).confidence >= MIN_OWN) return null;
   const claimant = FORMATS.filter(isOther).find(
     (codec) => codec.detect([value]).confidence >= MIN_CLAIM && says(codec, value),
   );
@@ -88,6 +90,6 @@ function findClaimant(value: Json, own: Codec): string | null {
 
 function says({ records, open }: Codec, value: Json): boolean {
   if (records !== undefined) return true; // a list with messages in it
-  const decoded = open().decode(value, 1);
+  const decoded = open().observe(value, 1);
   return 'kind' in decoded && ['message', 'instruction', 'header'].includes(decoded.kind);
 }

@@ -54,7 +54,7 @@ function closingLineEnd({ transcript, outcomes }: ComposeInput): readonly Insert
   const { recordIndex, codec, readLine } = transcript;
   const last = recordIndex.entries.at(-1);
   const endsOpen = last !== undefined && outcomes.at(-1)?.kind === 'kept' && readLine(last).at(-1) !== LF;
-  if (!endsOpen || codec.format.isDocument === true) return [];
+  if (!endsOpen || codec.format.layout.kind === 'document') return [];
   return [{ beforeLine: recordIndex.lineCount + 1, bytes: new TextEncoder().encode(recordIndex.eol) }];
 }
 
@@ -103,7 +103,8 @@ function renderInsertedLines(
   const { prepared, plan } = result;
   const isKept = (entry: Entry): boolean => outcomes[entry.line - 1]?.kind === 'kept';
   const inFile = prepared.view.messages.filter((message) => message.carriedLineId === undefined);
-  const firstKept = codec.format.isChain ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
+  const firstKept =
+    codec.format.layout.links === 'parents' ? prepared.view.messages[plan.boundary] : inFile.find(isKept);
   const firstDropped = inFile.find((message) => !isKept(message));
   const lastDropped = inFile.findLast((message) => !isKept(message));
   const lastKept = inFile.findLast((message) => message.isAside !== true && isKept(message));

@@ -49,10 +49,10 @@ export function planPrepared(
   }
   const { chunkSize, maxChunkTokens } = chunkLimitsOf(compaction);
   const rulesTokens = mostRulesTokens(prepared, compaction);
-  const { isChain, lastStays = false } = transcript.codec.format;
+  const { layout } = transcript.codec.format;
   return planConversation({
     view: prepared.view,
-    lastStays: isChain || lastStays,
+    lastStays: layout.links === 'parents' || layout.kind !== 'lines',
     cutProblem: prepared.conversation.cutProblem,
     settings: {
       keepRecent: compaction.keepRecent,
@@ -65,7 +65,7 @@ export function planPrepared(
       clipTokens: (going) => {
         const chunks = maxChunkTokens === null ? going.messages / chunkSize : going.tokens / maxChunkTokens;
         const fresh = { count: Math.ceil(chunks), sourceTokens: going.tokens };
-        const frames = isChain ? going.staying * SURVIVOR_FRAME_TOKENS : 0;
+        const frames = layout.links === 'parents' ? going.staying * SURVIVOR_FRAME_TOKENS : 0;
         return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + frames;
       },
     },
@@ -80,7 +80,7 @@ export function expectClipTokens(
 ): number {
   const tokensOfMessage = (index: number): number => prepared.view.messages[index]?.tokens ?? 0;
   const sum = (indices: readonly number[]): number => indices.reduce((all, index) => all + tokensOfMessage(index), 0);
-  const retained = codec.format.isChain ? [...plan.retained] : [];
+  const retained = codec.format.layout.links === 'parents' ? [...plan.retained] : [];
   const fresh = { count: plan.chunks.length, sourceTokens: sum(plan.chunks.flat()) };
   const wordForWord = sum(retained) + retained.length * SURVIVOR_FRAME_TOKENS;
   const rulesTokens = mostRulesTokens(prepared, compactionWithin(expectation.policy));
@@ -146,11 +146,11 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
     view,
     plan: plans[index] ?? null,
   }));
-  const { isChain, summaryStandsFirst = false } = transcript.codec.format;
+  const { layout } = transcript.codec.format;
   return planLines(planned, transcript.loose, {
     lineCount: transcript.recordIndex.lineCount,
-    isChain,
-    summaryStandsFirst,
+    isChain: layout.links === 'parents',
+    summaryStandsFirst: 'summaryPlace' in layout && layout.summaryPlace === 'start',
   });
 }
 

@@ -131,7 +131,7 @@ function findLoss(
 /** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
 async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
-  const { isDocument = false } = codec.format;
+  const isDocument = codec.format.layout.kind === 'document';
   const look = await lookAgain(deps, source, { stamp, sizeBytes, sha256: recordIndex.sha256, isDocument });
   if (look.kind === 'grown') look.close();
   return look.kind === 'changed';

@@ -126,7 +126,7 @@ function noSummary(file: string, problem: string): Failure {
 
 function reportOf(transcript: Prepared, result: CompactedConversation): ConversationReport {
   const { view } = result.prepared;
-  const kept = keptMessageLines({ view, plan: result.plan }, transcript.codec.format.isChain);
+  const kept = keptMessageLines({ view, plan: result.plan }, transcript.codec.format.layout.links === 'parents');
   return reportConversation(result.prepared, (line) => kept.has(line), {
     cycles: result.draft.cycle,
     clipTokens: estimateTokensByBytes(result.text()),
@@ -186,7 +186,7 @@ async function compactConversation(
     readStale: () => readStale(transcript, prepared),
     isTyped: (index) => prepared.view.messages[index]?.typedTokens !== undefined,
     readLineage,
-    keptWordForWord: transcript.codec.format.isChain ? wordForWord(plan, load) : [],
+    keptWordForWord: transcript.codec.format.layout.links === 'parents' ? wordForWord(plan, load) : [],
     config,
     modelName,
     onChunk,

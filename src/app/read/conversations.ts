@@ -28,8 +28,9 @@ export function splitConversations(input: SplitInput): {
   readonly loose: readonly Entry[];
 } {
   const { entries, codec, session } = input;
-  const isChain = codec.format.isChain && codec.records === undefined;
-  const groups = isChain ? new Map([['', entries]]) : groupByConversation(entries);
+  const { layout } = codec.format;
+  const isThread = layout.kind === 'lines' && layout.links === 'parents';
+  const groups = isThread ? new Map([['', entries]]) : groupByConversation(entries);
   const isOne = groups.size <= 1 && codec.records === undefined;
   const nameOnce = createIdGiver();
   const readContext = createContextReader(session);
@@ -110,15 +111,15 @@ export function createContextReader(
   const contextOf = keepLatest(session.readContext);
   const cutsOf = keepLatest(session.legalCuts);
   return (entries) => {
-    const { priorLine, isInSummary, companionOf, orderOf, mustGo } = contextOf(entries);
+    const { priorLine, isInSummary, anchorOf, orderOf, mustDrop } = contextOf(entries);
     return {
       context: {
         priorLine,
         isStale: (entry) => contextOf(entries).isStale(entry),
         ...(isInSummary && { isInSummary: (entry) => contextOf(entries).isInSummary?.(entry) === true }),
-        ...(companionOf && { companionOf: (entry) => contextOf(entries).companionOf?.(entry) ?? null }),
+        ...(anchorOf && { anchorOf: (entry) => contextOf(entries).anchorOf?.(entry) ?? null }),
         ...(orderOf && { orderOf: (entry) => contextOf(entries).orderOf?.(entry) ?? 0 }),
-        ...(mustGo && { mustGo: (entry) => contextOf(entries).mustGo?.(entry) === true }),
+        ...(mustDrop && { mustDrop: (entry) => contextOf(entries).mustDrop?.(entry) === true }),
       },
       cutProblem: (line) => cutsOf(entries)(line),
     };

@@ -50,7 +50,7 @@ function createTextReader(
     const line = lines.get(clipSha256);
     const parsed = line === undefined ? null : parseRecord(formats, codec, line);
     if (parsed === null || !parsed.ok) return null;
-    const decoded = codec.open().decode(parsed.value, 1);
+    const decoded = codec.open().observe(parsed.value, 1);
     return 'problem' in decoded ? null : runtime.sha256(normalizeClipText(decoded.message?.content ?? ''));
   };
 }

@@ -118,7 +118,7 @@ function indexRecord(
   const content = trimRecord(codec, raw.bytes);
   if (isBlank(content)) return ok({ ...place, kind: 'blank' });
   // Without the whole of a document nothing of it can be read.
-  const canCarry = codec.format.isDocument !== true || raw.list !== undefined;
+  const canCarry = codec.format.layout.kind !== 'document' || raw.list !== undefined;
   const bad = (column: number, problem: string): Result<Entry, Failure> =>
     input.keepInvalid && canCarry
       ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
@@ -129,7 +129,7 @@ function indexRecord(
   if (raw.fault !== undefined) return bad(Array.from(new TextDecoder().decode(content)).length + 1, raw.fault);
   const { value } = parsed;
   const isAround = raw.around !== undefined;
-  const decoded = isAround ? openList(session, value, raw.line) : session.decode(value, raw.line);
+  const decoded = isAround ? openList(session, value, raw.line) : session.observe(value, raw.line);
   const mayBeOther = input.isOneFormat && ('problem' in decoded || decoded.kind === 'meta' || isAround);
   const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
   if (other !== null) {

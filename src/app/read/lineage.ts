@@ -193,7 +193,7 @@ export function createOriginalDecoder(
     const session = sessions.get(compactionId) ?? openWith(codec, headers);
     sessions.set(compactionId, session);
     const parsed = parseRecord(formats, codec, trimRecord(codec, bytes));
-    const decoded = parsed.ok ? session.decode(parsed.value, line) : null;
+    const decoded = parsed.ok ? session.observe(parsed.value, line) : null;
     if (decoded === null || 'problem' in decoded || decoded.message === undefined) return null;
     const { message } = decoded;
     // The name of a place would be that of another message in the next compaction.
@@ -203,6 +203,6 @@ export function createOriginalDecoder(
 
 function openWith(codec: Codec, headers: readonly Json[]): CodecSession {
   const session = codec.open();
-  for (const header of headers) session.decode(header, 0);
+  for (const header of headers) session.observe(header, 0);
   return session;
 }

@@ -43,7 +43,7 @@ function detectFormat(source: SourceFile, input: TranscriptInput, formats: Forma
   const document = named === null ? readDocument(source, formats) : null;
   if (document?.kind === 'found') return ok(document.codec);
   if (document !== null && document.looksLike !== null) return err(unknownFormat(file, document));
-  const isDocument = named?.format.isDocument === true;
+  const isDocument = named?.format.layout.kind === 'document';
   const foreign = isDocument ? null : formats.describeBytes(source.read(0, HEAD_BYTES));
   if (foreign !== null) {
     const isEmpty = source.sizeBytes <= source.bomLength;

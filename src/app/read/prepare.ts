@@ -221,7 +221,7 @@ function describeContents(entries: readonly Entry[]): string {
   const counts = new Map<string, number>();
   for (const entry of entries) {
     if (entry.kind === 'blank' || entry.list !== undefined) continue;
-    const name = entry.pin ?? (entry.kind === 'instruction' ? 'system' : entry.kind);
+    const name = entry.latestKey ?? (entry.kind === 'instruction' ? 'system' : entry.kind);
     counts.set(name, (counts.get(name) ?? 0) + 1);
   }
   if (counts.size === 0)

@@ -177,7 +177,7 @@ export function checkGroups(original: Revision, compaction: StoredCompaction): r
     const { messages } = viewConversation({ entries, ...context, carried: [], keepSystem: true });
     const firstKept = messages.find((message) => isKept(message.line));
     const isWhole = messages.every((message) => isKept(message.line));
-    const mayBreak = codec.format.isChain && !isWhole;
+    const mayBreak = codec.format.layout.links === 'parents' && !isWhole;
     const broken = mayBreak && firstKept !== undefined ? cutProblem(firstKept.line) : null;
     return [
       ...partedGroups(messages, isKept),

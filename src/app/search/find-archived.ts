@@ -119,7 +119,7 @@ export function readArchivedText(
   const parsed = parseRecord(formats, codec ?? {}, bytes);
   if (!parsed.ok) return new TextDecoder().decode(bytes);
   const { value } = parsed;
-  const decoded = codec?.open().decode(value, stored.line);
+  const decoded = codec?.open().observe(value, stored.line);
   if (decoded !== undefined && !('problem' in decoded) && decoded.message !== undefined) return decoded.message.content;
   const content = typeof value === 'object' && value !== null && 'content' in value ? value.content : null;
   return typeof content === 'string' ? content : new TextDecoder().decode(bytes);

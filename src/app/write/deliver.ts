@@ -48,7 +48,7 @@ export async function deliver(
   const { source, recordIndex, codec } = transcript;
   const path = targetPath(request) ?? '';
   const replacesSource = request.output.kind === 'in-place';
-  const { isDocument = false } = codec.format;
+  const isDocument = codec.format.layout.kind === 'document';
   const written = await writeOutput(deps, {
     lock,
     format: codec.format.name,

@@ -106,17 +106,17 @@ function setRest(
     isKept,
   }: { readonly conversation: number; readonly set: SetOutcome; readonly isKept: (line: number) => boolean },
 ): void {
-  const { entries, prior, mustGo = () => false, companionOf = () => null } = view;
-  const pinned = latestOfEachPin(entries.filter((entry) => !mustGo(entry)));
+  const { entries, prior, mustDrop = () => false, anchorOf = () => null } = view;
+  const pinned = latestOfEachPin(entries.filter((entry) => !mustDrop(entry)));
   const decided = new Set([...view.messages, ...view.instructions].map((entry) => entry.line));
   const other: LineOutcome = { kind: 'other', conversation };
   const attached: [line: number, message: number][] = [];
   for (const entry of entries) {
     const { line } = entry;
     if (decided.has(line) || entry.kind === 'header') continue;
-    if (entry === prior || mustGo(entry)) set(line, other);
+    if (entry === prior || mustDrop(entry)) set(line, other);
     else if (!pinned.has(line)) {
-      const message = companionOf(entry);
+      const message = anchorOf(entry);
       if (message !== null) attached.push([line, message]);
       else if (line < cutLine) set(line, other);
     }
@@ -141,7 +141,7 @@ function firstKeptAfter(
 
 function latestOfEachPin(entries: readonly Entry[]): ReadonlySet<number> {
   const latest = new Map(
-    entries.flatMap((entry) => (entry.pin === undefined ? [] : [[entry.pin, entry.line] as const])),
+    entries.flatMap((entry) => (entry.latestKey === undefined ? [] : [[entry.latestKey, entry.line] as const])),
   );
   return new Set(latest.values());
 }

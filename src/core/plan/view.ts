@@ -30,8 +30,8 @@ export type ConversationView = {
 /** Rules for records whose outcome does not depend on their place. */
 type MetaRules = {
   /** The line of the message that a record stays or goes with. */
-  readonly companionOf?: (entry: Entry) => number | null;
-  readonly mustGo?: (entry: Entry) => boolean;
+  readonly anchorOf?: (entry: Entry) => number | null;
+  readonly mustDrop?: (entry: Entry) => boolean;
 };
 
 export type ViewInput = {
@@ -47,14 +47,14 @@ export type ViewInput = {
 } & MetaRules;
 
 export function viewConversation(input: ViewInput): ConversationView {
-  const { entries, priorLine, isStale, isInSummary, carried, keepSystem, orderOf, companionOf, mustGo } = input;
+  const { entries, priorLine, isStale, isInSummary, carried, keepSystem, orderOf, anchorOf, mustDrop } = input;
   const said: PlanMessage[] = [];
   const instructions: Entry[] = [];
   let prior: Entry | null = null;
   let staleMessageCount = 0;
   let staleClip: Entry | null = null;
   const staleTyped: { entry: Entry; index: number }[] = [];
-  const isCompactedAway = isInSummary ?? ((stale: Entry) => isOfMainThread(stale, { mustGo, companionOf }));
+  const isCompactedAway = isInSummary ?? ((stale: Entry) => isOfMainThread(stale, { mustDrop, anchorOf }));
   for (const entry of entries) {
     if (entry.line === priorLine) {
       prior = entry;
@@ -72,14 +72,14 @@ export function viewConversation(input: ViewInput): ConversationView {
   }
   if (orderOf !== undefined) said.sort((a, b) => orderOf(a) - orderOf(b));
   const messages = carried.length === 0 ? said : [...carried, ...said];
-  const rules = { ...(companionOf !== undefined && { companionOf }), ...(mustGo !== undefined && { mustGo }) };
+  const rules = { ...(anchorOf !== undefined && { anchorOf }), ...(mustDrop !== undefined && { mustDrop }) };
   const stale = { staleMessageCount, staleTyped, staleClip };
   return { entries, messages, carriedCount: carried.length, instructions, prior, ...stale, ...rules };
 }
 
 /** Excludes messages that were taken back and messages that are attached to another one. */
-function isOfMainThread(stale: Entry, { mustGo, companionOf }: MetaRules): boolean {
-  return stale.isSide !== true && mustGo?.(stale) !== true && (companionOf?.(stale) ?? null) === null;
+function isOfMainThread(stale: Entry, { mustDrop, anchorOf }: MetaRules): boolean {
+  return stale.isSide !== true && mustDrop?.(stale) !== true && (anchorOf?.(stale) ?? null) === null;
 }
 
 /** The tokens of a conversation as its producer sends it. */

@@ -53,7 +53,7 @@ test('of a document the text is read, or the text of its blocks, and a PDF is me
 function typedIn(format: string, ...records: readonly Json[]): string | undefined {
   const session = findCodec(format)?.open();
   assert.ok(session !== undefined);
-  const read = records.map((value, index) => session.decode(value, index + 1));
+  const read = records.map((value, index) => session.observe(value, index + 1));
   const last = read.at(-1);
   assert.ok(last !== undefined && !('problem' in last));
   return last.message?.typed;

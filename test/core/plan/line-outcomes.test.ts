@@ -8,12 +8,12 @@ import type { Entry } from '../../../src/core/transcript.ts';
 import { entryOf, planOf, planSettings, viewOf } from '../../support/entries.ts';
 import { conversations, message, talk } from '../../support/messages.ts';
 
-const meta = (line: number, pin?: string): Entry => ({
+const meta = (line: number, latestKey?: string): Entry => ({
   line,
   start: 0,
   length: 10,
   kind: 'meta',
-  ...(pin === undefined ? {} : { pin }),
+  ...(latestKey === undefined ? {} : { latestKey }),
 });
 const blank = (line: number): Entry => ({ line, start: 0, length: 1, kind: 'blank' });
 const instruction = (line: number): Entry => ({
@@ -126,8 +126,8 @@ function fatesWith(
     isStale: ({ line }) => stale.includes(line),
     carried: [],
     keepSystem: true,
-    companionOf: ({ line }) => companions[line] ?? null,
-    mustGo: ({ line }) => gone.includes(line),
+    anchorOf: ({ line }) => companions[line] ?? null,
+    mustDrop: ({ line }) => gone.includes(line),
   });
   const plan = planConversation({
     view,

@@ -8,9 +8,9 @@ import { message } from '../../support/messages.ts';
 const entryAt = (line: number, more: Partial<Entry> = {}): Entry => ({ ...entryOf(message(), line), ...more });
 
 /** How many messages the summary stands for, where all lines but `live` are stale. */
-function stale(entries: readonly Entry[], live: readonly number[], mustGo?: (entry: Entry) => boolean): number {
+function stale(entries: readonly Entry[], live: readonly number[], mustDrop?: (entry: Entry) => boolean): number {
   const isStale = ({ line }: Entry): boolean => !live.includes(line);
-  const rules = { carried: [], keepSystem: true, ...(mustGo !== undefined && { mustGo }) };
+  const rules = { carried: [], keepSystem: true, ...(mustDrop !== undefined && { mustDrop }) };
   return viewConversation({ entries, priorLine: null, isStale, ...rules }).staleMessageCount;
 }
 
@@ -39,7 +39,7 @@ test('a record whose message has its last word elsewhere is no message more that
     entries: [1, 2, 3].map((line) => entryAt(line)),
     priorLine: null,
     isStale: ({ line }) => line < 3,
-    companionOf: ({ line }) => (line === 1 ? 2 : null),
+    anchorOf: ({ line }) => (line === 1 ? 2 : null),
     carried: [],
     keepSystem: true,
   });

@@ -20,7 +20,7 @@ export const chatLines: Codec = {
     checked: 'restored and verified after up to four compactions',
     // Kimi CLI: its other records of a session are no messages.
     places: [{ variable: 'KIMI_SHARE_DIR', base: '.kimi', folder: 'sessions', file: 'context.jsonl' }],
-    isChain: false,
+    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   },
   detect: detectChatLines,
   open: createSession,
@@ -106,17 +106,13 @@ function hasResponseParts(content: Json | undefined): boolean {
   );
 }
 
-/**
- * Every line is seen once in order; a line that is decoded again later gives the same message. What it remembers is a few words a file, and
- * of each result without an id the call that it answers.
- */
+/** Remembers how the file's records are written, which lines are summaries, and which call each result without an id answers. */
 function createSession(): CodecSession {
   const survey = createSurvey();
   const pairing = createPairing();
   const begun = new Set<string>(); // conversations in which something was said
   const summaryLines = new Set<number>();
   const callFinder = createCallFinder();
-  let lastLine = 0;
 
   const isHeadSummary = ({ givenRole, conversation }: Said, { text }: Content): boolean => {
     if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
@@ -126,7 +122,7 @@ function createSession(): CodecSession {
     if (hasQuotationNotice(text)) return true;
     return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
   };
-  const noteNew = (said: Said, content: Content, line: number): void => {
+  const note = (said: Said, content: Content, line: number): void => {
     const { conversation = '' } = said;
     const isSummary = isHeadSummary(said, content);
     survey.noteSaid(said, isSummary);
@@ -137,24 +133,28 @@ function createSession(): CodecSession {
     if (content.results.length === 0) pairing.noteCalls(conversation, content.calls.map(readToolCall));
   };
 
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const isNew = line > lastLine;
-    lastLine = Math.max(lastLine, line);
+  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem => {
     const said = classify(value);
     if ('problem' in said) return said;
     if (said.kind === 'meta') {
-      if (isNew && said.pin !== undefined) survey.noteKimi();
+      if (isFirstPass && said.latestKey !== undefined) survey.noteKimi();
       return said;
     }
     return refuseDeepNesting('a record that is', (): Decoded | RecordProblem => {
       const { record, role, conversation = '' } = said;
-      const findCall = callFinder(pairing, { line, conversation, isNew });
+      const findCall = isFirstPass ? callFinder.take(pairing, { line, conversation }) : callFinder.recall(line);
       const content = readContent(record, { line, isResult: role === 'tool', findCall });
-      if (isNew) noteNew(said, content, line);
+      if (isFirstPass) note(said, content, line);
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
     });
   };
-  return { decode, readContext, legalCuts: () => () => null, renderSummary: (input) => renderSummary(input, survey) };
+  return {
+    observe: (value, line) => read(value, line, true),
+    decode: (value, line) => read(value, line, false),
+    readContext,
+    legalCuts: () => () => null,
+    renderSummary: (input) => renderSummary(input, survey),
+  };
 }
 
 /** Nothing is ever out of context, since the file is the context. */

@@ -18,7 +18,7 @@ export type Said = {
 };
 
 /** A line that is carried and never summarized. */
-type Carried = { readonly kind: 'meta'; readonly pin?: string; readonly conversation?: string };
+type Carried = { readonly kind: 'meta'; readonly latestKey?: string; readonly conversation?: string };
 
 /** What the producers call the four roles. Kimi keeps its system prompt among its own records. */
 const ROLES: ReadonlyMap<string, Role> = new Map([
@@ -48,7 +48,7 @@ export function classify(value: Json): Said | Carried | RecordProblem {
   if (givenRole === undefined) return { kind: 'meta', ...conversation };
   if (typeof givenRole !== 'string') return { problem: 'a record whose role is no text' };
   const role = ROLES.get(givenRole) ?? (TOOL_ROLE.test(givenRole) ? 'tool' : undefined);
-  if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', pin: givenRole, ...conversation };
+  if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', latestKey: givenRole, ...conversation };
   const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
   if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };
   const unread = findUnread(value);

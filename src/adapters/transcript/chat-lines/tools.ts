@@ -203,24 +203,31 @@ export function createPairing(): Pairing {
   };
 }
 
-/** Gives the call that a result without an id answers: of one line, each time it is asked, of its next such result. */
+/** The call that a result without an id answers. Asked again for one record, it gives the call of that record's next result. */
 export type FindCall = (name: string | undefined) => string | null;
 
-/** Remembers what was found when a line was new, so that it is the same whenever the line is read again. */
-export function createCallFinder(): (
-  pairing: Pairing,
-  place: { readonly line: number; readonly conversation: string; readonly isNew: boolean },
-) => FindCall {
+/** Pairs results without ids in the first pass, and remembers the pairs for when a record is read again. */
+export type CallFinder = {
+  readonly take: (pairing: Pairing, place: { readonly line: number; readonly conversation: string }) => FindCall;
+  readonly recall: (line: number) => FindCall;
+};
+
+export function createCallFinder(): CallFinder {
   const answered = new Map<string, string>();
-  return (pairing, { line, conversation, isNew }) => {
+  const eachResult = (line: number, find: (key: string, name: string | undefined) => string | null): FindCall => {
     let position = 0;
     return (name) => {
       position += 1;
-      const key = `${line}:${position}`;
-      if (!isNew) return answered.get(key) ?? null;
-      const taken = pairing.takeCall(conversation, name);
-      if (taken !== null) answered.set(key, taken);
-      return taken;
+      return find(`${line}:${position}`, name);
     };
+  };
+  return {
+    take: (pairing, { line, conversation }) =>
+      eachResult(line, (key, name) => {
+        const taken = pairing.takeCall(conversation, name);
+        if (taken !== null) answered.set(key, taken);
+        return taken;
+      }),
+    recall: (line) => eachResult(line, (key) => answered.get(key) ?? null),
   };
 }

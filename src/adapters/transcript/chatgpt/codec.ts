@@ -1,5 +1,5 @@
-import type { Entry } from '../../../core/transcript.ts';
-import type { Codec, CodecSession } from '../../../ports/codec.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
+import type { Codec, CodecSession, Json, RecordProblem } from '../../../ports/codec.ts';
 import { detectConversations } from '../json-list/detect.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isRecord, stringAt } from '../json.ts';
@@ -16,8 +16,7 @@ export const chatGpt: Codec = {
     summary: 'conversations.json of a ChatGPT export',
     checked:
       'nothing reads it back; the result is an export of the same shape, every tree whole, kept messages byte for byte',
-    isChain: true,
-    isDocument: true,
+    layout: { kind: 'document', links: 'parents' },
   },
   records: createListRecords({ unit: 'element', kind: 'members', keys: ['mapping'] }),
   detect: ([beginning = null]) =>
@@ -32,8 +31,11 @@ export const chatGpt: Codec = {
 function createSession(): CodecSession {
   const currentIds = new Map<number, string>();
   const treeOf = (entries: readonly Entry[]): Tree => buildTree(entries, currentIds.get(entries[0]?.line ?? 0));
+  const decode = (value: Json): Decoded | RecordProblem =>
+    refuseDeepNesting('a message that is', () => decodeNode(value));
   return {
-    decode: (value) => refuseDeepNesting('a message that is', () => decodeNode(value)),
+    observe: decode,
+    decode,
     openList: (around, line) => {
       if (!isRecord(around)) return {};
       const current = stringAt(around, 'current_node');

@@ -22,7 +22,7 @@ export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly
       if (place === null || way[place] !== entry) return true;
       return entry.kind === 'instruction' && place > firstSaid;
     },
-    companionOf: (entry) => {
+    anchorOf: (entry) => {
       const place = placeOf(entry);
       return place === null ? frame : (deciding[place] ?? frame);
     },

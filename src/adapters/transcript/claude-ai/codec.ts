@@ -14,9 +14,7 @@ export const claudeAi: Codec = {
     title: 'Claude.ai export',
     summary: 'conversations.json of a Claude.ai export',
     checked: 'nothing reads it back; the result is an export of the same shape, kept messages byte for byte',
-    isChain: false,
-    isDocument: true,
-    lastStays: true,
+    layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'element', kind: 'list', keys: ['chat_messages'] }),
   detect: ([beginning = null]) =>
@@ -30,6 +28,7 @@ export const claudeAi: Codec = {
 /** Every message tells all that is needed of it: nothing is remembered. */
 function createSession(): CodecSession {
   return {
+    observe: decodeMessage,
     decode: decodeMessage,
     openList: (around) => {
       const conversation = isRecord(around) ? stringAt(around, 'uuid') : undefined;

@@ -3,8 +3,9 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { withoutTyped } from '../message-parts.ts';
+import { createLineNotes, withoutNote } from '../notes.ts';
 import { canForgeRejection } from './content.ts';
-import { legalCuts, readContext } from './context.ts';
+import { legalCuts, readContext, type ThreadNote } from './context.ts';
 import { decodeRecord } from './decode.ts';
 import { renderSummary } from './render.ts';
 
@@ -19,7 +20,7 @@ export const claudeCode: Codec = {
       { variable: 'CLAUDE_CONFIG_DIR', base: '.claude', folder: 'projects/*' },
       { variable: 'CLAUDE_CONFIG_DIR', base: '.config/claude', folder: 'projects/*' },
     ],
-    isChain: true,
+    layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectClaudeCode,
   readProject: findWorkingFolder(),
@@ -81,15 +82,27 @@ function count(total: number, noun: string): string {
   return `${total} ${noun}${total === 1 ? '' : 's'}`;
 }
 
-/** Remembers only the calls whose errors could pass for a rejection; every record tells all else that is needed of it. */
+/** Remembers compactions, places that a person went back to, and the calls whose errors could pass for a rejection. */
 function createSession(): CodecSession {
   const forgers = new Set<string>();
 
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const decoded = decodeRecord(value, line);
+  const notes = createLineNotes<ThreadNote>();
+
+  const withoutForgery = (decoded: Decoded | RecordProblem): Decoded | RecordProblem => {
+    if ('problem' in decoded || decoded.results?.some((id) => forgers.has(id)) !== true) return decoded;
+    return withoutTyped(decoded);
+  };
+  const observe = (value: Json, line: number): Decoded | RecordProblem => {
+    const decoded = notes.keep(decodeRecord(value, line), line);
     if ('problem' in decoded || decoded.message === undefined || !isRecord(value)) return decoded;
     for (const call of callsOf(decoded.message)) if (canForgeRejection(value, call.name)) forgers.add(call.id);
-    return decoded.results?.some((id) => forgers.has(id)) === true ? withoutTyped(decoded) : decoded;
+    return withoutForgery(decoded);
   };
-  return { decode, readContext, legalCuts, renderSummary };
+  return {
+    observe,
+    decode: (value, line) => withoutForgery(withoutNote(decodeRecord(value, line))),
+    readContext: (entries) => readContext(entries, notes.of),
+    legalCuts: (entries) => legalCuts(entries, notes.of),
+    renderSummary,
+  };
 }

@@ -1,6 +1,15 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
 
+/** What a record says about the thread. */
+export type ThreadNote =
+  /** The producer's own compaction stands here. It kept these records before it (ids, both included). */
+  | { readonly kind: 'boundary'; readonly keptFrom?: string; readonly keptTo?: string }
+  /** A person went back to this record; the thread ends there unless something follows. */
+  | { readonly kind: 'tip'; readonly id: string };
+
+type NoteOf = (line: number) => ThreadNote | undefined;
+
 /** Lines of one conversation, both included. */
 type LineRange = { readonly first: number; readonly last: number };
 
@@ -16,8 +25,8 @@ type ContextStart = {
 };
 
 /** What the producer would still send: everything since its last compaction, with what that compaction preserved. */
-export function readContext(entries: readonly Entry[]): ContextView {
-  const { line: startLine, preserved, priorLine } = findContextStart(entries);
+export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
+  const { line: startLine, preserved, priorLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
   const isStale = (entry: Entry): boolean => {
     if (entry.kind !== 'message' && entry.kind !== 'summary') return false;
@@ -30,9 +39,9 @@ export function readContext(entries: readonly Entry[]): ContextView {
   return { priorLine, isStale };
 }
 
-function findContextStart(entries: readonly Entry[]): ContextStart {
+function findContextStart(entries: readonly Entry[], noteOf: NoteOf): ContextStart {
   const main = entries.filter(findOwnThread(entries));
-  const boundary = main.findLast((entry) => entry.boundary !== undefined);
+  const boundary = main.findLast(({ line }) => noteOf(line)?.kind === 'boundary');
   const boundaryLine = boundary?.line ?? 0;
   const summaryLines = main.filter((entry) => entry.kind === 'summary').map((entry) => entry.line);
   const priorLine = summaryLines.at(-1) ?? null;
@@ -40,15 +49,15 @@ function findContextStart(entries: readonly Entry[]): ContextStart {
   const ownsBoundary = boundaryLine > (summaryLines.at(-2) ?? 0);
   return {
     line: ownsBoundary ? boundaryLine : (priorLine ?? 0),
-    preserved: ownsBoundary && boundary !== undefined ? preservedRange(main, boundary) : null,
+    preserved: ownsBoundary ? preservedRange(main, noteOf(boundaryLine)) : null,
     priorLine,
     lastLine: Math.max(boundaryLine, priorLine ?? 0),
   };
 }
 
 /** The lines from head to tail of a preserved segment; null where they are not both in the file, in this order. */
-function preservedRange(main: readonly Entry[], { boundary }: Entry): LineRange | null {
-  if (boundary?.keptFrom === undefined) return null;
+function preservedRange(main: readonly Entry[], boundary: ThreadNote | undefined): LineRange | null {
+  if (boundary?.kind !== 'boundary' || boundary.keptFrom === undefined) return null;
   const head = main.findLast((entry) => entry.recordId === boundary.keptFrom);
   const tail = main.findLast((entry) => entry.recordId === boundary.keptTo);
   if (head === undefined || tail === undefined || head.line > tail.line) return null;
@@ -88,7 +97,7 @@ function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
  * The tip is the last message of the main thread: system rows and progress records may hang anywhere after it, and the client does not
  * take up the thread at them. Where a person went back and said nothing since, it is the record that they went back to.
  */
-function buildChain(entries: readonly Entry[]): Chain {
+function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
   const byId = new Map<string, Link>();
   const lastChildLines = new Map<string, number>();
   const links: Link[] = [];
@@ -96,7 +105,8 @@ function buildChain(entries: readonly Entry[]): Chain {
   let tip: Link | undefined;
   let wentBackTo: string | undefined;
   entries.forEach((entry, position) => {
-    wentBackTo = entry.tipId ?? wentBackTo;
+    const note = noteOf(entry.line);
+    if (note?.kind === 'tip') wentBackTo = note.id;
     if (entry.recordId === undefined || entry.parentId === undefined) return;
     const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
     byId.set(link.id, link);
@@ -130,9 +140,9 @@ function walk(tip: Link | undefined, byId: ReadonlyMap<string, Link>): readonly 
  * through that very line. No other kept record may hang on that parent: the client moves such a record behind the tip of the
  * preserved segment, into the conversation. Linear in the entries; each answer takes constant time.
  */
-export function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
+export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
   // All answers beforehand, a byte each: what they are found with is far larger, and must not stay for as long as the answers do.
-  const answers = findProblems(entries);
+  const answers = findProblems(entries, noteOf);
   return (line) => {
     const position = positionOf(entries, line);
     const answer = position === null ? undefined : answers[position];
@@ -153,10 +163,10 @@ const PROBLEMS = [
 ] as const satisfies readonly CutProblem[];
 
 /** For each position the index of what speaks against a cut there. */
-function findProblems(entries: readonly Entry[]): Uint8Array {
-  const { lastLine } = findContextStart(entries);
+function findProblems(entries: readonly Entry[], noteOf: NoteOf): Uint8Array {
+  const { lastLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
-  const chain = buildChain(entries);
+  const chain = buildChain(entries, noteOf);
   const outside = countOutsideParents(chain, entries);
   const exits = findExits(chain, entries);
   const problemAt = (entry: Entry, position: number): (typeof PROBLEMS)[number] => {

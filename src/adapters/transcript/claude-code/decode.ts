@@ -1,15 +1,17 @@
 import type { ConversationMessage, Role } from '../../../core/message.ts';
-import type { Decoded, EntryFacts, ProducerBoundary } from '../../../core/transcript.ts';
+import type { Decoded, EntryFacts } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, withTyped } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
 import { type Content, isTypedPrompt, readContent, rejectionWords, typedPrompt } from './content.ts';
+import type { ThreadNote } from './context.ts';
 
 /** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
 const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
 
 /** What a record is; the line number names a message that has no uuid. Only a user or assistant record can be a problem. */
-export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
+export function decodeRecord(value: Json, line: number): Noted<ThreadNote> | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = value['type'];
   if (type === 'attachment') return refuseDeepNesting('an attachment that is', () => decodeAttachment(value));
@@ -72,7 +74,7 @@ function readTyped(record: JsonRecord, role: Role, content: Json | undefined): s
 }
 
 /** What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other attachments say nothing. */
-function decodeAttachment(record: JsonRecord): Decoded {
+function decodeAttachment(record: JsonRecord): Noted<ThreadNote> {
   const attachment = record['attachment'];
   const prompt = isRecord(attachment) && attachment['type'] === 'queued_command' ? attachment['prompt'] : undefined;
   const meta = decodeMeta(record);
@@ -103,7 +105,7 @@ function answerKey(record: JsonRecord, message: JsonRecord): string | undefined 
   return answer === undefined || request === undefined ? answer : `${answer} ${request}`;
 }
 
-function decodeMeta(record: JsonRecord): Decoded {
+function decodeMeta(record: JsonRecord): Noted<ThreadNote> {
   const type = stringAt(record, 'type');
   const chain = readChain(record);
   const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
@@ -112,9 +114,9 @@ function decodeMeta(record: JsonRecord): Decoded {
   return {
     kind: 'meta',
     ...chain,
-    ...(isPinned && { pin: type }),
-    ...(tipId !== undefined && { tipId }),
-    ...(isBoundary && { boundary: readBoundary(record['compactMetadata']) }),
+    ...(isPinned && { latestKey: type }),
+    ...(tipId !== undefined && { note: { kind: 'tip', id: tipId } }),
+    ...(isBoundary && { note: readBoundary(record['compactMetadata']) }),
   };
 }
 
@@ -134,14 +136,15 @@ function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recor
  * The records that a compaction of the producer kept in its context. Where newer versions list them, the list counts for the client, not the
  * segment; `allUuids` beside it names records that were never written, too.
  */
-function readBoundary(metadata: Json | undefined): ProducerBoundary {
-  if (!isRecord(metadata)) return {};
+function readBoundary(metadata: Json | undefined): ThreadNote {
+  if (!isRecord(metadata)) return { kind: 'boundary' };
   const { preservedMessages: messages, preservedSegment: segment } = metadata;
   const ids = isRecord(messages) ? messages['uuids'] : undefined;
   if (isList(ids)) return keptRange(ids[0], ids.at(-1));
-  return isRecord(segment) ? keptRange(segment['headUuid'], segment['tailUuid']) : {};
+  return isRecord(segment) ? keptRange(segment['headUuid'], segment['tailUuid']) : { kind: 'boundary' };
 }
 
-function keptRange(from: Json | undefined, to: Json | undefined): ProducerBoundary {
-  return typeof from === 'string' && typeof to === 'string' ? { keptFrom: from, keptTo: to } : {};
+function keptRange(from: Json | undefined, to: Json | undefined): ThreadNote {
+  const isRange = typeof from === 'string' && typeof to === 'string';
+  return { kind: 'boundary', ...(isRange && { keptFrom: from, keptTo: to }) };
 }

@@ -1,11 +1,12 @@
 import { hasQuotationNotice } from '../../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
-import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
+import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, withoutTyped } from '../message-parts.ts';
-import { worldStatePin } from './content.ts';
-import { findCompanions, legalCuts, readContext } from './context.ts';
+import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
+import { worldStateKey } from './content.ts';
+import { type CodexNote, findAnchors, legalCuts, type NoteOf, readContext } from './context.ts';
 import { createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
 import { renderCompaction, renderItem } from './render.ts';
 
@@ -21,8 +22,7 @@ export const codex: Codec = {
       { variable: 'CODEX_HOME', base: '.codex', folder: 'sessions' },
       { variable: 'CODEX_HOME', base: '.codex', folder: 'archived_sessions' },
     ],
-    isChain: false,
-    summaryStandsFirst: true,
+    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectCodex,
   readProject: findWorkingFolder('payload'),
@@ -37,7 +37,7 @@ export const responsesItems: Codec = {
     summary:
       'items of the Responses API, one a line; Codex rollouts up to September 2025, which Codex itself resumes no more',
     checked: 'restored and verified after up to four compactions',
-    isChain: false,
+    layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   },
   detect: detectItems,
   open: createItemSession,
@@ -102,85 +102,95 @@ function count(total: number, noun: string): string {
   return `${total} ${noun}${total === 1 ? '' : 's'}`;
 }
 
-/** Remembers where the header stands, whose thread it is, which answer is being given, and how many changes of the surroundings were noted since all were. */
+/** Remembers where the header is, whose thread it is, which answer is being given, and how the surroundings changed. */
 function createSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
-  const seen = { headerLine: 0, lastLine: 0, changes: 0, isSubagent: false };
+  const notes = createLineNotes<CodexNote>();
+  const worldStateKeys = new Map<number, string>();
+  const seen = { headerLine: 0, changes: 0, isSubagent: false };
 
-  const readOwn = (record: JsonRecord, line: number): EntryFacts | null => {
-    const { type, payload } = record;
-    if (!isRecord(payload)) return null;
-    if (type === 'session_meta' && (seen.headerLine === 0 || seen.headerLine === line)) {
+  const read = (value: Json, line: number): Noted<CodexNote> | RecordProblem => {
+    const { type, payload } = isRecord(value) ? value : {};
+    if (isRecord(payload) && type === 'session_meta' && line === seen.headerLine) return readHeader(payload);
+    const latestKey = worldStateKeys.get(line);
+    if (latestKey !== undefined) return { kind: 'meta', latestKey };
+    const decoded = decodeRecord(value, line);
+    return seen.isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
+  };
+  const observe = (value: Json, line: number): Decoded | RecordProblem => {
+    const { type, payload } = isRecord(value) ? value : {};
+    if (isRecord(payload) && type === 'session_meta' && seen.headerLine === 0) {
       seen.headerLine = line;
       seen.isSubagent = isRecord(payload['source']) && 'subagent' in payload['source'];
-      return readHeader(payload);
+    } else if (isRecord(payload) && type === 'world_state') {
+      seen.changes = payload['full'] === true ? 0 : seen.changes + 1;
+      worldStateKeys.set(line, worldStateKey(seen.changes));
     }
-    if (type !== 'world_state') return null;
-    if (line > seen.lastLine) seen.changes = payload['full'] === true ? 0 : seen.changes + 1;
-    return { kind: 'meta', pin: worldStatePin(seen.changes) };
+    const decoded = read(value, line);
+    return 'problem' in decoded ? decoded : notes.keep(trackAnswer(decoded, line), line);
   };
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const own = isRecord(value) ? readOwn(value, line) : null;
-    const decoded = own ?? decodeRecord(value, line);
-    const isNew = line > seen.lastLine;
-    seen.lastLine = Math.max(seen.lastLine, line);
-    if ('problem' in decoded) return decoded;
-    const told = seen.isSubagent ? withoutTyped(decoded) : decoded;
-    return isNew ? trackAnswer(told, line) : told;
+  return {
+    observe,
+    decode: (value, line) => withoutNote(read(value, line)),
+    readContext: (entries) => readContext(entries, notes.of),
+    legalCuts: (entries) => legalCuts(entries, notes.of),
+    renderSummary: (input) => [renderCompaction(input)],
   };
-  return { decode, readContext, legalCuts, renderSummary: (input) => [renderCompaction(input)] };
 }
 
-/** A thread that only goes on from the history of another, in another file, is not whole here: a summary would hide the rest. */
-function readHeader(payload: JsonRecord): EntryFacts {
+/** A thread that continues the history in another file is not complete here: a summary would hide the rest. */
+function readHeader(payload: JsonRecord): Noted<CodexNote> {
   const conversation = stringAt(payload, 'id');
   const isPart = (payload['history_base'] ?? null) !== null;
+  const reason = 'the thread begins in the file of another, which a summary here would hide';
   return {
     kind: 'header',
     ...(conversation !== undefined && { conversation }),
-    ...(isPart && { obstacle: 'the thread begins in the file of another, which a summary here would hide' }),
+    ...(isPart && { note: { kind: 'obstacle', reason } }),
   };
 }
 
-/** Remembers where the header and the summary stand, and which answer is being given. */
+/** Remembers where the header and the summary are, and which answer is being given. */
 function createItemSession(): CodecSession {
   const trackAnswer = createAnswerTracker();
-  const seen = { headerLine: 0, summaryLine: 0, hasBegun: false, lastLine: 0 };
+  const notes = createLineNotes<CodexNote>();
+  const seen = { headerLine: 0, summaryLine: 0, hasBegun: false };
 
-  const read = (value: Json, line: number): Decoded | RecordProblem => {
+  const read = (value: Json, line: number): Noted<CodexNote> | RecordProblem => {
     if (!isRecord(value) || 'record_type' in value) return { kind: 'meta' };
     if (isOldHeader(value)) {
-      if (seen.headerLine === 0 && !seen.hasBegun) seen.headerLine = line;
       const conversation = stringAt(value, 'id');
       if (line !== seen.headerLine) return { kind: 'meta' };
       return { kind: 'header', ...(conversation !== undefined && { conversation }) };
     }
     return refuseDeepNesting('an item that is', () => decodeItem(value, { line, at: readIsoTime(value['timestamp']) }));
   };
-  const noteNew = (decoded: Decoded, line: number): void => {
-    if (!seen.hasBegun && isClip(decoded)) seen.summaryLine = line;
-    if (decoded.kind === 'message' || isClip(decoded)) seen.hasBegun = true;
-  };
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+  // A second clip-archive, in the middle, is treated as a message.
+  const withClip = (decoded: Noted<CodexNote>, line: number): Noted<CodexNote> =>
+    isClip(decoded) ? asClip(decoded, line === seen.summaryLine ? 'summary' : 'message') : decoded;
+
+  const observe = (value: Json, line: number): Decoded | RecordProblem => {
+    if (isRecord(value) && isOldHeader(value) && seen.headerLine === 0 && !seen.hasBegun) seen.headerLine = line;
     const decoded = read(value, line);
     if ('problem' in decoded) return decoded;
-    const isNew = line > seen.lastLine;
-    seen.lastLine = Math.max(seen.lastLine, line);
-    if (isNew) noteNew(decoded, line);
-    // A second one, in the middle, tells what was said, and goes as that does.
-    if (isClip(decoded)) return asClip(decoded, line === seen.summaryLine ? 'summary' : 'message');
-    return isNew ? trackAnswer(decoded, line) : decoded;
+    if (!seen.hasBegun && isClip(decoded)) seen.summaryLine = line;
+    if (decoded.kind === 'message' || isClip(decoded)) seen.hasBegun = true;
+    return notes.keep(isClip(decoded) ? withClip(decoded, line) : trackAnswer(decoded, line), line);
   };
   return {
-    decode,
-    readContext: readItemContext,
+    observe,
+    decode: (value, line) => {
+      const decoded = read(value, line);
+      return 'problem' in decoded ? decoded : withoutNote(withClip(decoded, line));
+    },
+    readContext: (entries) => readItemContext(entries, notes.of),
     legalCuts: () => () => null,
     renderSummary: (input) => [renderItem(input)],
   };
 }
 
 /** Nobody typed it, whoever's message it is. */
-function asClip(decoded: Decoded, kind: 'summary' | 'message'): Decoded {
+function asClip(decoded: Noted<CodexNote>, kind: 'summary' | 'message'): Noted<CodexNote> {
   const { message } = decoded;
   return {
     ...decoded,
@@ -196,7 +206,7 @@ function isClip({ message }: Decoded): boolean {
 }
 
 /** The file is the context: nothing in it is stale. */
-function readItemContext(entries: readonly Entry[]): ContextView {
+function readItemContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
   const summary = entries.find(({ kind }) => kind === 'summary');
-  return { priorLine: summary?.line ?? null, isStale: () => false, companionOf: findCompanions(entries) };
+  return { priorLine: summary?.line ?? null, isStale: () => false, anchorOf: findAnchors(entries, noteOf) };
 }

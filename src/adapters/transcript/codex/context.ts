@@ -2,40 +2,70 @@ import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
 import { isBaseline } from './content.ts';
 
+/**
+ * The message that a record without words of its own goes or stays with. call: the one that makes or answers the call. words: the one nearby
+ * with the same words. answer: the model's next words or call. next: the next message. turn: the last message of the turn that begins
+ * here. last: the message before it.
+ */
+export type Attachment =
+  | { readonly kind: 'call'; readonly id: string }
+  | { readonly kind: 'words'; readonly key: string }
+  | { readonly kind: 'answer' | 'next' | 'turn' | 'last' };
+
+/** What the codec needs to know about a record beyond its facts. */
+export type CodexNote =
+  | Attachment
+  /**
+   * A message. `wordsKey` is the same for records that repeat its words. `turnPart`: Codex counts a turn from a message that opens it; an
+   * update leaves with the turn that follows it.
+   */
+  | { readonly kind: 'said'; readonly turnPart?: 'opens' | 'update'; readonly wordsKey?: string }
+  /** So many turns before it were taken back. */
+  | { readonly kind: 'rollback'; readonly turns: number }
+  /** It gives the size of the context, which is wrong as soon as the conversation is compacted. */
+  | { readonly kind: 'context-size' }
+  /** A compaction that kept what persons typed before it. */
+  | { readonly kind: 'keeps-prompts' }
+  /** Why nothing in this file can be compacted. */
+  | { readonly kind: 'obstacle'; readonly reason: string };
+
+export type NoteOf = (line: number) => CodexNote | undefined;
+
 /** What Codex would send when it resumes the rollout: what its last compaction left, and all since that was not taken back. */
-export function readContext(entries: readonly Entry[]): ContextView {
-  const isTakenBack = findTakenBack(entries);
+export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
+  const isTakenBack = findTakenBack(entries, noteOf);
   const compaction = findCompaction(entries, isTakenBack);
   const start = compaction?.line ?? 0;
-  const companionOf = findCompanions(entries);
-  const keepsPrompts = compaction?.boundary?.keepsPrompts === true;
+  const anchorOf = findAnchors(entries, noteOf);
+  const keepsPrompts = noteOf(start)?.kind === 'keeps-prompts';
   const isStale = (entry: Entry): boolean => {
     if (isTakenBack(entry.line)) return true;
     if (entry.line >= start) return false;
     // Of the history that an older version builds anew, what was typed is a part; instructions are put in again.
-    return entry.kind === 'summary' || !keepsPrompts || (entry.kind === 'message' && entry.turnPart !== 'opens');
+    return (
+      entry.kind === 'summary' ||
+      !keepsPrompts ||
+      (entry.kind === 'message' && turnPartOf(noteOf(entry.line)) !== 'opens')
+    );
   };
-  const mustGo = (entry: Entry): boolean => {
-    if (entry.statesContextSize === true) return true;
+  const mustDrop = (entry: Entry): boolean => {
+    if (noteOf(entry.line)?.kind === 'context-size') return true;
     // What Codex noted as told was forgotten with the compaction; it must not be taken for told now.
-    if (entry.line < start && isBaseline(entry.pin)) return true;
-    return isTakenBack(entry.line) || isTakenBack(companionOf(entry) ?? 0);
+    if (entry.line < start && isBaseline(entry.latestKey)) return true;
+    return isTakenBack(entry.line) || isTakenBack(anchorOf(entry) ?? 0);
   };
-  return { priorLine: compaction?.line ?? null, isStale, companionOf, mustGo };
+  return { priorLine: compaction?.line ?? null, isStale, anchorOf, mustDrop };
 }
 
 /** Order is everything in a rollout: any message after the last compaction can be the first that stays. */
-export function legalCuts(entries: readonly Entry[]): (line: number) => CutProblem {
-  const obstacle = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
-  const lastCompaction = findCompaction(entries)?.line ?? 0;
+export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
+  const obstacle = entries.map(({ line }) => noteOf(line)).find((note) => note?.kind === 'obstacle')?.reason ?? null;
+  const lastCompaction = findCompaction(entries, findTakenBack(entries, noteOf))?.line ?? 0;
   return (line) => obstacle ?? (line < lastCompaction ? "it stands before the conversation's last compaction" : null);
 }
 
 /** The compaction that Codex's context begins at: the last that was not taken back with its turn. */
-function findCompaction(
-  entries: readonly Entry[],
-  isTakenBack: (line: number) => boolean = findTakenBack(entries),
-): Entry | null {
+function findCompaction(entries: readonly Entry[], isTakenBack: (line: number) => boolean): Entry | null {
   return entries.findLast((entry) => entry.kind === 'summary' && !isTakenBack(entry.line)) ?? null;
 }
 
@@ -47,17 +77,18 @@ type Mark = { readonly line: number; readonly kind: 'start' | 'opens' | 'update'
  * messages that open a turn, takes away everything from there on, and what it had written for that turn right before it: changed
  * settings, and a compaction since the turn began, so that what was compacted is there again. More turns than there are: all of them.
  */
-function findTakenBack(entries: readonly Entry[]): (line: number) => boolean {
-  if (!entries.some((entry) => entry.turnsTakenBack !== undefined)) return () => false;
+function findTakenBack(entries: readonly Entry[], noteOf: NoteOf): (line: number) => boolean {
+  if (!entries.some(({ line }) => noteOf(line)?.kind === 'rollback')) return () => false;
   const gone = new Set<number>();
   let marks: Mark[] = [];
   for (const entry of entries) {
-    if (entry.turnsTakenBack === undefined) {
-      const kind = markOf(entry);
+    const note = noteOf(entry.line);
+    if (note?.kind !== 'rollback') {
+      const kind = markOf(entry, note);
       if (kind !== null) marks.push({ line: entry.line, kind });
       continue;
     }
-    const cut = findCut(marks, entry.turnsTakenBack);
+    const cut = findCut(marks, note.turns);
     const from = marks[cut];
     for (let line = from?.line ?? entry.line; line <= entry.line; line += 1) gone.add(line);
     if (from === undefined) continue;
@@ -72,11 +103,15 @@ function findTakenBack(entries: readonly Entry[]): (line: number) => boolean {
   return (line) => gone.has(line);
 }
 
-function markOf(entry: Entry): Mark['kind'] | null {
-  if (entry.attachedTo?.kind === 'turn') return 'start';
+function markOf(entry: Entry, note: CodexNote | undefined): Mark['kind'] | null {
+  if (note?.kind === 'turn') return 'start';
   if (entry.kind === 'summary') return 'compaction';
   if (entry.kind !== 'message' && entry.kind !== 'instruction') return null;
-  return entry.turnPart ?? 'other';
+  return turnPartOf(note) ?? 'other';
+}
+
+function turnPartOf(note: CodexNote | undefined): 'opens' | 'update' | undefined {
+  return note?.kind === 'said' ? note.turnPart : undefined;
 }
 
 /** The place of the first mark that goes. Settings before the first turn are not a turn's own and stay. */
@@ -95,7 +130,7 @@ const NEAR_RECORDS = 30;
 type Waiting = { readonly line: number; readonly position: number };
 
 /** Finds for every record that is attached to a message the line of that message; null: there is none, or the record stands for itself. */
-export function findCompanions(entries: readonly Entry[]): (entry: Entry) => number | null {
+export function findAnchors(entries: readonly Entry[], noteOf: NoteOf): (entry: Entry) => number | null {
   const messageOf = new Map<number, number>();
   const pair = (line: number, message: number | null): void => {
     if (message !== null) messageOf.set(line, message);
@@ -104,16 +139,26 @@ export function findCompanions(entries: readonly Entry[]): (entry: Entry) => num
   const calls = createCallPairing(pair);
   const order = createOrderPairing(pair);
   entries.forEach((entry, position) => {
+    const { line } = entry;
+    const note = noteOf(line);
     if (entry.kind === 'message') {
-      words.addMessage(entry, position);
+      if (note?.kind === 'said' && note.wordsKey !== undefined) words.addMessage(note.wordsKey, { line, position });
       calls.addMessage(entry);
       order.addMessage(entry);
-    } else if (entry.attachedTo?.kind === 'words') {
-      words.addRecord(entry.attachedTo.key, { line: entry.line, position });
-    } else if (entry.attachedTo?.kind === 'call') {
-      calls.addRecord(entry.attachedTo.id, entry.line);
-    } else if (entry.attachedTo !== undefined) {
-      order.addRecord(entry.attachedTo.kind, entry.line);
+      return;
+    }
+    switch (note?.kind) {
+      case 'words':
+        return words.addRecord(note.key, { line, position });
+      case 'call':
+        return calls.addRecord(note.id, line);
+      case 'answer':
+      case 'next':
+      case 'turn':
+      case 'last':
+        return order.addRecord(note.kind, line);
+      default:
+        return undefined;
     }
   });
   calls.finish();
@@ -125,7 +170,7 @@ type Pair = (line: number, message: number | null) => void;
 
 /** Equal words near each other, before or after; each message has one mirror and each mirror one message. */
 function createWordsPairing(pair: Pair): {
-  readonly addMessage: (entry: Entry, position: number) => void;
+  readonly addMessage: (key: string, message: Waiting) => void;
   readonly addRecord: (key: string, record: Waiting) => void;
 } {
   const messages = new Map<string, Waiting>();
@@ -136,11 +181,10 @@ function createWordsPairing(pair: Pair): {
     return found !== undefined && position - found.position <= NEAR_RECORDS ? found : null;
   };
   return {
-    addMessage: ({ line, wordsKey }, position) => {
-      if (wordsKey === undefined) return;
-      const record = takeNear(records, wordsKey, position);
-      if (record === null) messages.set(wordsKey, { line, position });
-      else pair(record.line, line);
+    addMessage: (key, message) => {
+      const record = takeNear(records, key, message.position);
+      if (record === null) messages.set(key, message);
+      else pair(record.line, message.line);
     },
     addRecord: (key, record) => {
       const message = takeNear(messages, key, record.position);

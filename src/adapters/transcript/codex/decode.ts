@@ -1,8 +1,9 @@
 import type { ConversationMessage, MessagePart, Role } from '../../../core/message.ts';
-import type { Attachment, Decoded, EntryFacts } from '../../../core/transcript.ts';
+import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
 import {
   authorshipOf,
   isSettingsText,
@@ -14,10 +15,14 @@ import {
   withoutEditorContext,
   wordsKey,
 } from './content.ts';
+import type { Attachment, CodexNote } from './context.ts';
 import { decodeCompaction } from './render.ts';
 
+/** A decoded record of Codex, with its note. */
+type Read = Noted<CodexNote>;
+
 /** What a record of a rollout is, whatever stands before it. An unknown type is carried; a known one without its payload is a problem. */
-export function decodeRecord(value: Json, line: number): Decoded | RecordProblem {
+export function decodeRecord(value: Json, line: number): Read | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = stringAt(value, 'type') ?? '';
   const { payload } = value;
@@ -27,24 +32,24 @@ export function decodeRecord(value: Json, line: number): Decoded | RecordProblem
   return refuseDeepNesting('an item that is', () => decode(payload, { line, at: readIsoTime(value['timestamp']) }));
 }
 
-type Decoder = (payload: JsonRecord, place: ItemPlace) => Decoded | RecordProblem;
+type Decoder = (payload: JsonRecord, place: ItemPlace) => Read | RecordProblem;
 
 const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ['response_item', decodeItem],
   ['compacted', decodeCompaction],
   ['event_msg', readEvent],
-  ['turn_context', () => ({ kind: 'meta', pin: 'turn_context', attachedTo: { kind: 'next' } })],
+  ['turn_context', () => ({ kind: 'meta', latestKey: 'turn_context', note: { kind: 'next' } })],
   ['inter_agent_communication', decodeCommunication],
-  ['inter_agent_communication_metadata', () => ({ kind: 'meta', attachedTo: { kind: 'next' } })],
+  ['inter_agent_communication_metadata', () => ({ kind: 'meta', note: { kind: 'next' } })],
 ]);
 
 /** Words of another agent, which Codex sends to the model like a person's. */
-function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Decoded {
+function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Read {
   const content = textsOf(payload['content']).join('\n');
   const author = stringAt(payload, 'author');
   return {
     kind: 'message',
-    turnPart: 'opens',
+    note: { kind: 'said', turnPart: 'opens' },
     message: {
       id: stringAt(payload, 'id') ?? `line:${line}`,
       conversation_id: '',
@@ -58,10 +63,10 @@ function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Deco
 }
 
 /** One item of the Responses API, as Codex stores it or as it stands alone. Only a message can be a problem. */
-export function decodeItem(item: JsonRecord, place: ItemPlace): Decoded | RecordProblem {
+export function decodeItem(item: JsonRecord, place: ItemPlace): Read | RecordProblem {
   const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
   if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
-  if (type === 'reasoning') return { kind: 'meta', attachedTo: { kind: 'answer' } };
+  if (type === 'reasoning') return { kind: 'meta', note: { kind: 'answer' } };
   if (type.endsWith('_call')) return decodeCall(item, type, place);
   if (type.endsWith('_output')) return decodeOutput(item, place);
   return { kind: 'meta' };
@@ -74,7 +79,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['system', 'system'],
 ]);
 
-function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Decoded | RecordProblem {
+function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read | RecordProblem {
   const { content } = item;
   if (typeof content !== 'string' && !isList(content))
     return { problem: 'a message whose content is neither text nor a list' };
@@ -86,22 +91,32 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Decode
   const name = type === 'agent_message' ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
   const said = messageOf(item, place, { role, parts, ...(name !== undefined && { name }) });
   if (role === 'system')
-    return { kind: 'instruction', ...(texts.some(isSettingsText) && { turnPart: 'update' }), message: said };
-  if (role === 'assistant') return { kind: 'message', wordsKey: wordsKey(role, said.content), message: said };
-  if (type === 'agent_message') return { kind: 'message', turnPart: 'opens', message: said };
+    return {
+      kind: 'instruction',
+      ...(texts.some(isSettingsText) && { note: { kind: 'said', turnPart: 'update' } }),
+      message: said,
+    };
+  if (role === 'assistant')
+    return { kind: 'message', note: { kind: 'said', wordsKey: wordsKey(role, said.content) }, message: said };
+  if (type === 'agent_message') return { kind: 'message', note: { kind: 'said', turnPart: 'opens' }, message: said };
   return decodeUser(said, texts, isList(content) && content.length > texts.length);
 }
 
-function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedia: boolean): Decoded {
+function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedia: boolean): Read {
   const { author, opensTurn } = authorshipOf(texts);
-  const turnPart = opensTurn ? 'opens' : 'update';
-  if (author === 'codex-context') return { kind: 'instruction', turnPart, message: { ...said, role: 'system' } };
-  if (author === 'codex-notice') return { kind: 'message', turnPart, message: said };
+  const note = { kind: 'said', turnPart: opensTurn ? 'opens' : 'update' } as const;
+  if (author === 'codex-context') return { kind: 'instruction', note, message: { ...said, role: 'system' } };
+  if (author === 'codex-notice') return { kind: 'message', note, message: said };
   const isPrompt = said.name === undefined && (hasMedia || said.content.trim() !== '');
   const key = wordsKey('user', said.content);
   const typed = isPrompt ? typedText(texts.map(withoutEditorContext)) : undefined;
   const message = withTyped(said, typed);
-  return { kind: 'message', turnPart: 'opens', wordsKey: key, ...(isPrompt && { isPrompt }), message };
+  return {
+    kind: 'message',
+    note: { kind: 'said', turnPart: 'opens', wordsKey: key },
+    ...(isPrompt && { isPrompt }),
+    message,
+  };
 }
 
 /** A call without an id can never be answered: it is shown as text. */
@@ -148,18 +163,18 @@ function partText(part: MessagePart): string {
 }
 
 /** Tells which items are one answer of the model: all that it says, thinks and calls until something else is said. */
-export function createAnswerTracker(): (decoded: Decoded, line: number) => Decoded {
+export function createAnswerTracker(): (read: Read, line: number) => Read {
   let key: string | null = null;
-  return (decoded, line) => {
-    if (decoded.attachedTo?.kind === 'answer') {
+  return (read, line) => {
+    if (read.note?.kind === 'answer') {
       key ??= `answer:${line}`;
-    } else if (decoded.message?.role === 'assistant') {
+    } else if (read.message?.role === 'assistant') {
       key ??= `answer:${line}`;
-      return { ...decoded, groupKey: key };
-    } else if (decoded.message !== undefined) {
+      return { ...read, groupKey: key };
+    } else if (read.message !== undefined) {
       key = null;
     }
-    return decoded;
+    return read;
   };
 }
 
@@ -170,13 +185,15 @@ const TURN_BEGINS = new Set(['task_started', 'turn_started']);
 const TURN_ENDS = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
 /** What an event is: a mirror of an item for the screen, the beginning or end of a turn, or a record of its own. None is a message. */
-function readEvent(event: JsonRecord): EntryFacts {
+function readEvent(event: JsonRecord): Read {
   const type = stringAt(event, 'type') ?? '';
-  if (type === 'token_count') return { kind: 'meta', ...(isRecord(event['info']) && { statesContextSize: true }) };
-  if (type === 'thread_rolled_back') return { kind: 'meta', turnsTakenBack: countAt(event, 'num_turns') };
-  if (PINNED.has(type)) return { kind: 'meta', pin: type };
-  const attachedTo = attachmentOf(event, type);
-  return { kind: 'meta', ...(attachedTo !== null && { attachedTo }) };
+  if (type === 'token_count')
+    return { kind: 'meta', ...(isRecord(event['info']) && { note: { kind: 'context-size' } }) };
+  if (type === 'thread_rolled_back')
+    return { kind: 'meta', note: { kind: 'rollback', turns: countAt(event, 'num_turns') } };
+  if (PINNED.has(type)) return { kind: 'meta', latestKey: type };
+  const note = attachmentOf(event, type);
+  return { kind: 'meta', ...(note !== null && { note }) };
 }
 
 function attachmentOf(event: JsonRecord, type: string): Attachment | null {

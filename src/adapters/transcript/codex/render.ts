@@ -1,10 +1,11 @@
 import type { ConversationMessage } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
-import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
 import { authorshipOf, type ItemPlace, textsOf } from './content.ts';
+import type { CodexNote } from './context.ts';
 
 /**
  * A `compacted` record as Codex writes one itself, whose history is the summary as a user's message, after what the compaction before it
@@ -53,7 +54,7 @@ const ENCRYPTED =
 const NOTHING = 'Codex compacted what was said before and left no text of it.';
 
 /** A `compacted` record: the summary that stands for everything before it, or, in older versions, for all but what was typed. */
-export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): Decoded {
+export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): Noted<CodexNote> {
   const history = payload['replacement_history'];
   const content = summaryText(payload);
   const message: ConversationMessage = {
@@ -64,7 +65,7 @@ export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): 
     created_at: at,
     parts: [{ kind: 'text', text: content }],
   };
-  return { kind: 'summary', boundary: isList(history) ? {} : { keepsPrompts: true }, message };
+  return { kind: 'summary', ...(!isList(history) && { note: { kind: 'keeps-prompts' } }), message };
 }
 
 /**

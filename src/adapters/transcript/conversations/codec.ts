@@ -51,7 +51,7 @@ export const conversationDocument: Codec = {
 
 function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Omit<Codec, 'detect'> {
   return {
-    format: { ...format, checked: CHECKED, isChain: false, lastStays: true, isDocument: unit !== 'line' },
+    format: { ...format, checked: CHECKED, layout: { kind: unit === 'line' ? 'lists' : 'document', links: 'order' } },
     records: createListRecords({ unit, kind: 'list', keys: LIST_KEYS, orItself: unit === 'file' }),
     open: createSession,
   };
@@ -92,10 +92,9 @@ function createSession(): CodecSession {
   const summaryLines = new Set<number>();
   const callFinder = createCallFinder();
   const turnTaking = createTurnTaking();
-  let lastLine = 0;
   let list = createListState();
 
-  const noteNew = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
+  const note = ({ role }: Said, content: ReturnType<typeof readContent>, line: number): void => {
     const isSummary = !list.hasBegun && role !== 'assistant' && isClipArchiveText(content.text);
     if (isSummary) summaryLines.add(line);
     if (!isSummary && role === 'system') return;
@@ -104,27 +103,33 @@ function createSession(): CodecSession {
     if (content.results.length === 0) list.pairing.noteCalls('', content.calls.map(readToolCall));
   };
 
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const isNew = line > lastLine;
-    lastLine = Math.max(lastLine, line);
-    return refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
+  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem =>
+    refuseDeepNesting('a message that is', (): Decoded | RecordProblem => {
       const said = classify(toChatRecord(value));
       if ('problem' in said || said.kind === 'meta') return said;
-      const findCall = callFinder(list.pairing, { line, conversation: '', isNew });
+      const findCall = isFirstPass
+        ? callFinder.take(list.pairing, { line, conversation: '' })
+        : callFinder.recall(line);
       const content = readContent(said.record, { line, isResult: said.role === 'tool', findCall });
-      if (isNew) {
+      if (isFirstPass) {
         turnTaking.note(said.record, line);
-        noteNew(said, content, line);
+        note(said, content, line);
       }
       return toDecoded({ said, content, line, isSummary: summaryLines.has(line) });
     });
-  };
   const openList = (around: Json): { readonly conversation?: string } => {
     list = createListState();
     const id = isRecord(around) ? (idAt(around, 'id') ?? idAt(around, 'conversation_id')) : undefined;
     return id === undefined || id === '' ? {} : { conversation: id };
   };
-  return { decode, openList, readContext, legalCuts: turnTaking.cutProblem, renderSummary };
+  return {
+    observe: (value, line) => read(value, line, true),
+    decode: (value, line) => read(value, line, false),
+    openList,
+    readContext,
+    legalCuts: turnTaking.cutProblem,
+    renderSummary,
+  };
 }
 
 function createListState(): ListState {

@@ -1,7 +1,8 @@
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
+import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
+import { type CallNote, type Compaction, cutProblem, findCompaction, readContext } from './context.ts';
 import { decodeEvent } from './decode.ts';
 import { renderSummary } from './render.ts';
 
@@ -14,7 +15,7 @@ export const copilot: Codec = {
     checked:
       'compacted files resumed by Copilot CLI 1.0.64 and 1.0.102, after a second compaction, turns in between and one of its own too',
     places: [{ variable: 'COPILOT_HOME', base: '.copilot', folder: 'session-state/*', file: 'events.jsonl' }],
-    isChain: true,
+    layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectCopilot,
   readProject: findWorkingFolder('data', 'context'),
@@ -43,29 +44,31 @@ function isEvent(record: JsonRecord): boolean {
 type Seen = {
   headerLine: number;
   headerId: string | null;
-  lastLine: number;
   /** Line of a compaction that has begun; 0: none has. */
   startLine: number;
 };
 
 /** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell or wrote on denying a call. */
 function createSession(): CodecSession {
-  const seen: Seen = { headerLine: 0, headerId: null, lastLine: 0, startLine: 0 };
+  const seen: Seen = { headerLine: 0, headerId: null, startLine: 0 };
+  const notes = createLineNotes<CallNote>();
   const starts = new Map<number, number>();
   const commands = new Map<string, string>();
   const denials = new Map<string, string>();
-  const pinned = new Map<string, string>();
+  const latestIds = new Map<string, string>();
   let known: { readonly entries: readonly Entry[]; readonly compaction: Compaction } | null = null;
 
   const compactionOf = (entries: readonly Entry[]): Compaction => {
     if (known?.entries !== entries) known = { entries, compaction: findCompaction(entries, starts) };
     return known.compaction;
   };
-  const noteNew = (
-    data: JsonRecord,
-    { type, line }: { readonly type: Json | undefined; readonly line: number },
-  ): void => {
-    if (type === 'session.compaction_start') {
+  const noteEvent = (event: JsonRecord, line: number): void => {
+    const { type } = event;
+    const data = isRecord(event['data']) ? event['data'] : {};
+    if (type === 'session.start' && seen.headerLine === 0) {
+      seen.headerLine = line;
+      seen.headerId = linksOf(event).recordId ?? null;
+    } else if (type === 'session.compaction_start') {
       seen.startLine = line;
     } else if (type === 'session.compaction_complete') {
       if (seen.startLine > 0) starts.set(line, seen.startLine);
@@ -79,34 +82,33 @@ function createSession(): CodecSession {
       if (words !== undefined && callId !== undefined) denials.set(callId, words);
     }
   };
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const isNew = line > seen.lastLine;
-    seen.lastLine = Math.max(seen.lastLine, line);
+  const read = (value: Json, line: number): Noted<CallNote> | RecordProblem => {
     if (!isRecord(value) || typeof value['type'] !== 'string') return { kind: 'meta' };
-    const { type } = value;
     const data = isRecord(value['data']) ? value['data'] : {};
     const links = linksOf(value);
-    if (isNew) noteNew(data, { type, line });
-    if (type === 'session.start' && (seen.headerLine === 0 || line === seen.headerLine)) {
-      seen.headerLine = line;
-      seen.headerId = links.recordId ?? null;
-      return { ...headerOf(data), ...links };
-    }
+    if (value['type'] === 'session.start' && line === seen.headerLine) return { ...headerOf(data), ...links };
     const decoded = decodeEvent({ event: value, data, line, commands, denials });
+    return 'problem' in decoded ? decoded : { ...decoded, ...links };
+  };
+  const observe = (value: Json, line: number): Decoded | RecordProblem => {
+    if (isRecord(value)) noteEvent(value, line);
+    const decoded = notes.keep(read(value, line), line);
     if ('problem' in decoded) return decoded;
-    if (isNew && decoded.pin !== undefined && links.recordId !== undefined) pinned.set(decoded.pin, links.recordId);
-    return { ...decoded, ...links };
+    const { latestKey, recordId } = decoded;
+    if (latestKey !== undefined && recordId !== undefined) latestIds.set(latestKey, recordId);
+    return decoded;
   };
   return {
-    decode,
-    readContext: (entries) => readContext(entries, compactionOf(entries)),
+    observe,
+    decode: (value, line) => withoutNote(read(value, line)),
+    readContext: (entries) => readContext(entries, compactionOf(entries), notes.of),
     legalCuts: (entries) => {
       const compaction = compactionOf(entries);
       const byLine = new Map(entries.map((entry) => [entry.line, entry] as const));
       return (line) => cutProblem(byLine.get(line), compaction);
     },
     renderSummary: (summary) => {
-      const taken = new Set([...pinned.values(), ...(seen.headerId === null ? [] : [seen.headerId])]);
+      const taken = new Set([...latestIds.values(), ...(seen.headerId === null ? [] : [seen.headerId])]);
       return renderSummary({ summary, taken, headerId: seen.headerId });
     },
   };

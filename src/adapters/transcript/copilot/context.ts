@@ -1,6 +1,9 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
 
+/** An event without words of its own goes or stays with the message that makes or answers this call. */
+export type CallNote = { readonly callId: string };
+
 /** What Copilot's newest compaction left of the events before it. */
 export type Compaction = {
   /** Its line; null: there is none. */
@@ -27,7 +30,11 @@ export function findCompaction(entries: readonly Entry[], starts: ReadonlyMap<nu
 }
 
 /** What Copilot would send: the newest summary with all that persons typed before it, and the messages since. The order of lines counts. */
-export function readContext(entries: readonly Entry[], { line, keptFrom }: Compaction): ContextView {
+export function readContext(
+  entries: readonly Entry[],
+  { line, keptFrom }: Compaction,
+  noteOf: (line: number) => CallNote | undefined,
+): ContextView {
   const isStale = (entry: Entry): boolean => {
     if ((entry.kind !== 'message' && entry.kind !== 'summary') || entry.line === line) return false;
     return entry.kind === 'summary' || entry.isSide === true || (entry.line < keptFrom && entry.isPrompt !== true);
@@ -37,9 +44,8 @@ export function readContext(entries: readonly Entry[], { line, keptFrom }: Compa
     for (const id of calls) if (!messageOf.has(id)) messageOf.set(id, at);
     for (const id of results) messageOf.set(id, at);
   }
-  const companionOf = ({ attachedTo }: Entry): number | null =>
-    attachedTo?.kind === 'call' ? (messageOf.get(attachedTo.id) ?? null) : null;
-  return { priorLine: line, isStale, companionOf };
+  const anchorOf = (entry: Entry): number | null => messageOf.get(noteOf(entry.line)?.callId ?? '') ?? null;
+  return { priorLine: line, isStale, anchorOf };
 }
 
 /** The kept part may begin at any message that Copilot still sends as it is: it goes by the order of lines, not by their parents. */

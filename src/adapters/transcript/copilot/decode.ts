@@ -3,6 +3,8 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
+import type { CallNote } from './context.ts';
 
 /** Where an event stands, what it says, and what persons did about calls, by the ids of the calls. */
 type EventInput = {
@@ -15,7 +17,7 @@ type EventInput = {
 };
 
 /** What an event says. Only those that Copilot puts into its history can be a problem: Copilot refuses a file that has such a one. */
-export function decodeEvent(input: EventInput): Decoded | RecordProblem {
+export function decodeEvent(input: EventInput): Noted<CallNote> | RecordProblem {
   return refuseDeepNesting('a call whose arguments are', () => decodeSaid(input) ?? decodeMeta(input));
 }
 
@@ -114,19 +116,19 @@ function decodeCompaction(input: EventInput): Decoded | null {
   const summary = stringAt(input.data, 'summaryContent') ?? '';
   if (input.data['success'] !== true || summary === '') return null;
   const message = messageOf(input, { role: 'system', content: summary });
-  return { kind: 'summary', boundary: { keepsPrompts: true }, message };
+  return { kind: 'summary', message };
 }
 
 /** Events of calls go and stay with them. */
-function decodeMeta({ event, data }: EventInput): Decoded {
+function decodeMeta({ event, data }: EventInput): Noted<CallNote> {
   const type = stringAt(event, 'type') ?? '';
   const request = data['permissionRequest'];
   const callId = stringAt(data, 'toolCallId') ?? (isRecord(request) ? stringAt(request, 'toolCallId') : undefined);
-  const pin = pinOf(type, data);
+  const latestKey = latestKeyOf(type, data);
   return {
     kind: 'meta',
-    ...(pin !== undefined && { pin }),
-    ...(callId !== undefined && { attachedTo: { kind: 'call', id: callId } }),
+    ...(latestKey !== undefined && { latestKey }),
+    ...(callId !== undefined && { note: { callId } }),
   };
 }
 
@@ -204,7 +206,7 @@ const PASSING = new Set([
  * What an event sets that Copilot reads again when it resumes: model, modes, schedules, the prompt of the system, skills that were invoked, files
  * that later events only name. The latest of each stays. Undefined: nothing.
  */
-function pinOf(type: string, data: JsonRecord): string | undefined {
+function latestKeyOf(type: string, data: JsonRecord): string | undefined {
   switch (type) {
     case 'session.binary_asset':
       return `${type} ${stringAt(data, 'assetId') ?? ''}`;

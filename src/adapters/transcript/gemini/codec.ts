@@ -10,14 +10,16 @@ import type {
   RecordProblem,
 } from '../../../ports/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
-import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
+import { isList, isRecord, stringAt } from '../json.ts';
 import { leadingSummaryLine, withoutTyped } from '../message-parts.ts';
 import { createLog, type LineNote, type LogRecord, readContext } from './context.ts';
 import {
+  type CheckpointMessage,
   createAnswers,
   decodeCheckpoint,
   kindOfCheckpoint,
   type LogLine,
+  type MessageReading,
   readCheckpoint,
   readLogLine,
   readMessage,
@@ -33,8 +35,7 @@ export const gemini: Codec = {
     checked:
       'compacted files resumed by Gemini CLI 0.61.0, after further compactions, rewinds, resumes and a compression of its own too',
     places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats' }],
-    isChain: false,
-    summaryStandsFirst: true,
+    layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
   detect: detectGemini,
   open: createSession,
@@ -79,91 +80,97 @@ function holdsMessages(value: Json): boolean {
 
 const METADATA_WITH_MESSAGES = 'its metadata holds messages, as the documents of older versions of Gemini CLI do';
 
-/** Keeps the log of the messages: what a line means depends on the lines before it, and what becomes of it on those after. */
+/** Keeps the log of the messages: a line's meaning depends on the lines before it, and what becomes of it on those after it. */
 function createSession(): CodecSession {
   const log = createLog();
-  const notes = new Map<number, LineNote>();
-  const seen = { headerLine: 0, lastLine: 0, isSubagent: false };
   const answers = createAnswers();
-  const note = (line: number, found: LineNote): void => {
-    notes.set(line, found);
-    seen.lastLine = line;
+  const notes = new Map<number, LineNote>();
+  const seen = { headerLine: 0, isSubagent: false };
+
+  const noteMessage = (id: string, reading: MessageReading, line: number): void => {
+    const { decoded, key } = reading;
+    const repeats = answers.toldAt(reading);
+    const isSummary = decoded.kind === 'summary' && (log.firstSaid()?.id ?? id) === id;
+    const record: LogRecord = { kind: 'message', id, key, isSaid: decoded.kind !== 'meta' && repeats === null };
+    log.add(record, line);
+    answers.add(reading, line);
+    notes.set(line, { record, ...(repeats !== null && { repeats }), isSummary });
+  };
+  const noteCheckpoint = (messages: readonly CheckpointMessage[], line: number): void => {
+    const record: LogRecord = { kind: 'checkpoint', messages: messages.map(({ known }) => known) };
+    const only = log.add(record, line);
+    const first = log.firstSaid()?.lines.at(-1) ?? 0;
+    const checkpoint = kindOfCheckpoint(pick(messages, only), notes.get(first)?.isSummary === true);
+    notes.set(line, { record, only, checkpoint });
+  };
+  const noteMetadata = ({ isSubagent, messages }: Extract<LogLine, { kind: 'metadata' }>, line: number): void => {
+    if (seen.headerLine === 0 && log.firstSaid() === null) seen.headerLine = line;
+    if (line === seen.headerLine) seen.isSubagent = isSubagent;
+    if (messages.length > 0) notes.set(line, { hasMessages: true });
   };
 
-  const decodeMessage = (id: string, record: JsonRecord, line: number): Decoded | RecordProblem => {
-    const reading = readMessage(record, line);
-    if ('problem' in reading) return reading;
-    const { decoded, key } = reading;
-    if (line > seen.lastLine) {
-      const repeats = answers.toldAt(reading);
-      const isSummary = decoded.kind === 'summary' && (log.firstSaid()?.id ?? id) === id;
-      const entry: LogRecord = { kind: 'message', id, key, isSaid: decoded.kind !== 'meta' && repeats === null };
-      log.add(entry, line);
-      answers.add(reading, line);
-      note(line, { record: entry, ...(repeats !== null && { repeats }), isSummary });
-    }
-    if (notes.get(line)?.repeats !== undefined) return { kind: 'meta' };
-    const isClip = decoded.kind === 'summary' && notes.get(line)?.isSummary !== false;
-    return decoded.kind === 'summary' && !isClip ? { ...decoded, kind: 'message' } : decoded;
+  const decodeMessage = ({ decoded }: MessageReading, line: number): Decoded => {
+    const { repeats, isSummary = true } = notes.get(line) ?? {};
+    if (repeats !== undefined) return { kind: 'meta' };
+    const asRead: Decoded = decoded.kind === 'summary' && !isSummary ? { ...decoded, kind: 'message' } : decoded;
+    return seen.isSubagent ? withoutTyped(asRead) : asRead;
   };
-  const decodeList = (messages: readonly Json[], line: number): Decoded => {
-    const isNew = line > seen.lastLine;
-    const read = readCheckpoint(messages, { line, answers: isNew ? answers : createAnswers() });
-    const told = (positions: readonly number[]): readonly ConversationMessage[] =>
-      positions.flatMap((position) => read[position]?.message ?? []);
-    if (isNew) {
-      const record: LogRecord = { kind: 'checkpoint', messages: read.map(({ known }) => known) };
-      const only = log.add(record, line);
-      const first = log.firstSaid()?.lines.at(-1) ?? 0;
-      note(line, { record, only, checkpoint: kindOfCheckpoint(told(only), notes.get(first)?.isSummary === true) });
-    }
-    const { only = [...read.keys()], checkpoint = 'summary' } = notes.get(line) ?? {};
-    return decodeCheckpoint(told(only), checkpoint, line);
+  const decodeList = (messages: readonly CheckpointMessage[], line: number): Decoded => {
+    const { only = [...messages.keys()], checkpoint = 'summary' } = notes.get(line) ?? {};
+    return decodeCheckpoint(pick(messages, only), checkpoint, line);
   };
-  const decodeMetadata = (found: Extract<LogLine, { kind: 'metadata' }>, line: number): Decoded => {
-    const isFirst = seen.headerLine === 0 && log.firstSaid() === null;
-    if (isFirst && line > seen.lastLine) seen.headerLine = line;
-    const facts = found.messages.length > 0 ? { obstacle: METADATA_WITH_MESSAGES } : {};
-    if (line !== seen.headerLine) return { kind: 'meta', pin: 'metadata', ...facts };
-    seen.isSubagent = found.isSubagent;
-    return { kind: 'header', conversation: found.sessionId, ...facts };
-  };
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+  const read = (value: Json, line: number, isFirstPass: boolean): Decoded | RecordProblem => {
     const found = readLogLine(value);
     switch (found.kind) {
       case 'message': {
-        const decoded = decodeMessage(found.id, found.record, line);
-        return seen.isSubagent && !('problem' in decoded) ? withoutTyped(decoded) : decoded;
+        const reading = readMessage(found.record, line);
+        if ('problem' in reading) return reading;
+        if (isFirstPass) noteMessage(found.id, reading, line);
+        return decodeMessage(reading, line);
       }
-      case 'checkpoint':
-        return decodeList(found.messages, line);
+      case 'checkpoint': {
+        const messages = readCheckpoint(found.messages, { line, answers: isFirstPass ? answers : createAnswers() });
+        if (isFirstPass) noteCheckpoint(messages, line);
+        return decodeList(messages, line);
+      }
       case 'metadata':
-        return decodeMetadata(found, line);
+        if (isFirstPass) noteMetadata(found, line);
+        if (line !== seen.headerLine) return { kind: 'meta', latestKey: 'metadata' };
+        return { kind: 'header', conversation: found.sessionId };
       case 'rewind':
-        if (line > seen.lastLine) {
+        if (isFirstPass) {
           log.add(found, line);
-          note(line, { record: found });
+          notes.set(line, { record: found });
         }
         return { kind: 'meta' };
       case 'update':
-        return { kind: 'meta', pin: `$set ${found.keys.join(' ')}` };
+        return { kind: 'meta', latestKey: `$set ${found.keys.join(' ')}` };
       default:
         return { kind: 'meta' };
     }
   };
+  const contextOf = (entries: readonly Entry[]): ContextView => readContext(entries, notes);
   return {
-    decode,
-    readContext: (entries: readonly Entry[]): ContextView => readContext(entries, notes),
-    legalCuts: (entries) => legalCuts(entries, readContext(entries, notes)),
+    observe: (value, line) => read(value, line, true),
+    decode: (value, line) => read(value, line, false),
+    readContext: contextOf,
+    legalCuts: (entries) => {
+      const hasMessages = entries.some(({ line }) => notes.get(line)?.hasMessages === true);
+      return hasMessages ? () => METADATA_WITH_MESSAGES : legalCuts(entries, contextOf(entries));
+    },
     renderSummary: (input) => [renderSummary(input)],
   };
 }
 
+/** What the messages at these positions say. */
+function pick(messages: readonly CheckpointMessage[], positions: readonly number[]): readonly ConversationMessage[] {
+  return positions.flatMap((position) => messages[position]?.message ?? []);
+}
+
 /** Order is everything in a session: any message can be the first that stays, but after a checkpoint that would take its place. */
 function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
-  const obstacle = entries.find((entry) => entry.obstacle !== undefined)?.obstacle ?? null;
   const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
-  return (line) => obstacle ?? (line > checkpoint ? null : 'Gemini CLI noted all messages anew after it');
+  return (line) => (line > checkpoint ? null : 'Gemini CLI noted all messages anew after it');
 }
 
 /** Sessions as Gemini CLI kept them before 2026: `~/.gemini/tmp/<project>/chats/session-….json`. It takes them up as logs. */
@@ -174,9 +181,7 @@ export const geminiDocument: Codec = {
     summary: 'older Gemini CLI sessions, one document each (~/.gemini/tmp/*/chats/*.json)',
     checked: 'compacted files resumed by Gemini CLI 0.61.0, which makes logs of them',
     places: [{ variable: 'GEMINI_CLI_HOME', base: '', folder: '.gemini/tmp/*/chats', file: '*.json' }],
-    isChain: false,
-    isDocument: true,
-    lastStays: true,
+    layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   detect: ([beginning = null]) => detectBeginning(beginning),
@@ -195,13 +200,15 @@ function detectBeginning(beginning: Json): Detection {
 /** Remembers whether a subagent's session is read. Every message tells all else that is needed of it: a call and its results stand in one. */
 function createDocumentSession(): CodecSession {
   let isSubagent = false;
+  const decode = (value: Json, line: number): Decoded | RecordProblem => {
+    if (!isRecord(value)) return { kind: 'meta' };
+    const reading = readMessage(value, line);
+    if ('problem' in reading) return reading;
+    return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
+  };
   return {
-    decode: (value, line) => {
-      if (!isRecord(value)) return { kind: 'meta' };
-      const reading = readMessage(value, line);
-      if ('problem' in reading) return reading;
-      return isSubagent ? withoutTyped(reading.decoded) : reading.decoded;
-    },
+    observe: decode,
+    decode,
     openList: (around) => {
       if (isRecord(around) && around['kind'] === 'subagent') isSubagent = true;
       const conversation = isRecord(around) ? stringAt(around, 'sessionId') : undefined;

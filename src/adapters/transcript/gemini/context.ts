@@ -17,6 +17,8 @@ export type LineNote = {
   /** What a checkpoint says that stands nowhere else, and what it is by that. */
   readonly only?: readonly number[];
   readonly checkpoint?: CheckpointKind;
+  /** Metadata that holds messages, as in older versions' documents: nothing in this file can be compacted. */
+  readonly hasMessages?: boolean;
 };
 
 /** What Gemini CLI would send when it resumes the session: the list of messages that the log leaves. */
@@ -28,7 +30,7 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
   }
   const { live, takenBack, lastLineOf } = log.read();
   const liveLines = new Set(live.flatMap(({ lines }) => lines));
-  const checkpoint = findCheckpoint(entries, live);
+  const checkpoint = findCheckpoint(entries, live, notes);
   const priorLine = findSummary(entries, live) ?? (checkpoint?.kind === 'summary' ? checkpoint.line : null);
   const firstLiveLine = live.reduce(
     (first, { isSaid, lines }) => (isSaid ? Math.min(first, lines[0] ?? first) : first),
@@ -44,11 +46,11 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
     const { repeats = 0 } = notes.get(line) ?? {};
     return liveLines.has(repeats) ? (lastLineOf.get(repeats) ?? null) : null;
   };
-  const companionOf = ({ line }: Entry): number | null => {
+  const anchorOf = ({ line }: Entry): number | null => {
     const last = lastLineOf.get(line) ?? line;
     return repeated(last) ?? (last === line ? null : last);
   };
-  const mustGo = ({ kind, line }: Entry): boolean => {
+  const mustDrop = ({ kind, line }: Entry): boolean => {
     const { record, repeats } = notes.get(line) ?? {};
     if (record === undefined) return false;
     if (record.kind !== 'message' || takenBack.has(line)) return true;
@@ -58,7 +60,7 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
     const isSaid = kind !== 'meta' || repeats !== undefined;
     return isSaid && !liveLines.has(line) && line > firstLiveLine;
   };
-  return { priorLine, isStale, companionOf, mustGo };
+  return { priorLine, isStale, anchorOf, mustDrop };
 }
 
 /** The first message, where it is a clip-archive. */
@@ -68,9 +70,13 @@ function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): n
 }
 
 /** The latest checkpoint, where it still has something to say that stands nowhere else. */
-function findCheckpoint(entries: readonly Entry[], live: readonly LiveMessage[]): Entry | null {
+function findCheckpoint(
+  entries: readonly Entry[],
+  live: readonly LiveMessage[],
+  notes: ReadonlyMap<number, LineNote>,
+): Entry | null {
   if (!live.some(({ lines, isSaid }) => isSaid && lines.length === 0)) return null;
-  return entries.findLast(({ boundary, hidesBefore }) => boundary !== undefined || hidesBefore === true) ?? null;
+  return entries.findLast(({ line }) => (notes.get(line)?.checkpoint ?? 'repeats') !== 'repeats') ?? null;
 }
 
 /** A message as the log of a session knows it. */

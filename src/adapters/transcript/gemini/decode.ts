@@ -8,7 +8,7 @@ import { type Content, messageKey, readContent, readTyped } from './content.ts';
 import type { CheckpointKind, LogMessage } from './context.ts';
 
 /** One message of a session, of a line or of a list of messages. */
-type MessageReading = {
+export type MessageReading = {
   /** A message, a clip-archive (summary) wherever it stands, or meta: not sent to the model when the session is resumed. */
   readonly decoded: Decoded;
   /** Two messages with one key say the same, whatever ids they have. '' says nothing. */
@@ -132,7 +132,7 @@ const FILLERS = new Set([
 ]);
 
 /** A message of a checkpoint: how the log knows it, and what it says (null: nothing, or nothing new). */
-type CheckpointMessage = { readonly known: LogMessage; readonly message: ConversationMessage | null };
+export type CheckpointMessage = { readonly known: LogMessage; readonly message: ConversationMessage | null };
 
 /** The messages of a checkpoint that have ids; others Gemini CLI passes over. One that cannot be read says nothing. */
 export function readCheckpoint(
@@ -177,7 +177,7 @@ export function decodeCheckpoint(only: readonly ConversationMessage[], kind: Che
     created_at: only.at(-1)?.created_at ?? null,
     parts: [{ kind: 'text', text: content }],
   };
-  if (kind === 'summary') return { kind, boundary: {}, message };
+  if (kind === 'summary') return { kind, message };
   const typed = typedText(only.flatMap((one) => one.typed ?? []));
   return { kind, hidesBefore: true, message: withTyped(message, typed) };
 }

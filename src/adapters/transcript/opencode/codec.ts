@@ -1,7 +1,8 @@
 import type { Codec, CodecSession, Detection, Json } from '../../../ports/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { isList, isRecord, stringAt } from '../json.ts';
-import { readContext } from './context.ts';
+import { createLineNotes, withoutNote } from '../notes.ts';
+import { readContext, type RequestNote } from './context.ts';
 import { decodeMessage } from './decode.ts';
 import { renderSummary } from './render.ts';
 
@@ -12,9 +13,7 @@ export const openCode: Codec = {
     title: 'OpenCode session',
     summary: 'a session that opencode export wrote',
     checked: 'compacted sessions imported and resumed by OpenCode 1.18.33',
-    isChain: false,
-    isDocument: true,
-    lastStays: true,
+    layout: { kind: 'document', links: 'order' },
   },
   records: createListRecords({ unit: 'file', kind: 'list', keys: ['messages'] }),
   detect: ([beginning = null]) => detectExport(beginning),
@@ -34,16 +33,18 @@ function detectExport(beginning: Json): Detection {
   return { confidence: 1, reason: 'a session with "info" and "messages"' };
 }
 
-/** Every message tells all that is needed of it: nothing is remembered. */
+/** Remembers the messages that asked for a summary. */
 function createSession(): CodecSession {
+  const notes = createLineNotes<RequestNote>();
   return {
-    decode: decodeMessage,
+    observe: (value, line) => notes.keep(decodeMessage(value, line), line),
+    decode: (value, line) => withoutNote(decodeMessage(value, line)),
     openList: (around) => {
       const info = isRecord(around) ? around['info'] : undefined;
       const conversation = isRecord(info) ? stringAt(info, 'id') : undefined;
       return conversation === undefined ? {} : { conversation };
     },
-    readContext,
+    readContext: (entries) => readContext(entries, notes.of),
     legalCuts: () => () => null,
     renderSummary,
   };

@@ -11,9 +11,11 @@ import {
   typedText,
   withTyped,
 } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
+import type { RequestNote } from './context.ts';
 
 /** An element `{info, parts}` of the list of messages. */
-export function decodeMessage(value: Json, line: number): Decoded | RecordProblem {
+export function decodeMessage(value: Json, line: number): Noted<RequestNote> | RecordProblem {
   const info = isRecord(value) ? value['info'] : undefined;
   if (!isRecord(value) || !isRecord(info)) return { kind: 'meta' };
   const givenRole = info['role'];
@@ -26,7 +28,7 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
     return {
       kind: 'meta',
       ...(recordId !== undefined && { recordId }),
-      boundary: keptFrom === undefined ? {} : { keptFrom },
+      note: keptFrom === undefined ? {} : { keptFrom },
     };
   }
   return refuseDeepNesting('a call whose input is', () => decodeSaid(value, { info, givenRole, line }));

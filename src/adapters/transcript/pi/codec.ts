@@ -1,7 +1,8 @@
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { findPath, legalCuts, type Path, readContext } from './context.ts';
+import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
+import { type CompactionNote, findPath, legalCuts, type Path, readContext } from './context.ts';
 import { decodeEntry, entryName, readTime } from './decode.ts';
 import { createSessionState, idOf, placeSummary, renderSummary } from './render.ts';
 
@@ -17,7 +18,7 @@ export const pi: Codec = {
       { variable: 'PI_CODING_AGENT_SESSION_DIR', base: '.pi/agent/sessions', folder: '' },
       { variable: 'OPENCLAW_STATE_DIR', base: '.openclaw', folder: 'agents/*/sessions' },
     ],
-    isChain: true,
+    layout: { kind: 'lines', links: 'parents' },
   },
   detect: detectPi,
   readProject: findWorkingFolder(),
@@ -63,7 +64,6 @@ type Seen = {
   headerLine: number;
   /** Version 1: entries have no ids, and each hangs on the one before. */
   isNumbered: boolean;
-  lastLine: number;
   count: number;
   lastName: string | null;
   latestMs: number;
@@ -74,11 +74,12 @@ type Links = Pick<EntryFacts, 'recordId' | 'parentId'>;
 /** Remembers the header, the settings of the session, the latest time, and of version 1 how many entries there are. */
 function createSession(): CodecSession {
   const state = createSessionState();
-  const seen: Seen = { headerLine: 0, isNumbered: false, lastLine: 0, count: 0, lastName: null, latestMs: 0 };
+  const notes = createLineNotes<CompactionNote>();
+  const seen: Seen = { headerLine: 0, isNumbered: false, count: 0, lastName: null, latestMs: 0 };
   let known: { readonly entries: readonly Entry[]; readonly path: Path } | null = null;
 
   const pathOf = (entries: readonly Entry[]): Path => {
-    if (known?.entries !== entries) known = { entries, path: findPath(entries) };
+    if (known?.entries !== entries) known = { entries, path: findPath(entries, notes.of) };
     return known.path;
   };
   const numbered = (): Links => {
@@ -86,26 +87,26 @@ function createSession(): CodecSession {
     seen.lastName = entryName(seen.count - 1);
     return { recordId: seen.lastName, parentId };
   };
-  const noteNew = (record: JsonRecord, line: number): Links => {
+  const noteEntry = (record: JsonRecord, line: number): Links => {
     const links = seen.isNumbered ? numbered() : linksOf(record);
     state.note(record, line);
     seen.latestMs = Math.max(seen.latestMs, ...timesOf(record));
     return links;
   };
-  const decode = (value: Json, line: number): Decoded | RecordProblem => {
-    const isNew = line > seen.lastLine;
-    seen.lastLine = Math.max(seen.lastLine, line);
-    if (isNew) seen.count += 1;
-    if (isRecord(value) && value['type'] === 'session') {
-      if (isNew && seen.headerLine === 0) {
-        seen.headerLine = line;
-        seen.isNumbered = Number(value['version'] ?? 1) < 2;
-      }
-      return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
+  const read = (value: Json, line: number): Noted<CompactionNote> | RecordProblem => {
+    if (!isRecord(value) || value['type'] !== 'session') return decodeEntry(value, line);
+    return line === seen.headerLine ? headerOf(value) : { kind: 'meta' };
+  };
+  const observe = (value: Json, line: number): Decoded | RecordProblem => {
+    seen.count += 1;
+    const isHeader = isRecord(value) && value['type'] === 'session';
+    if (isHeader && seen.headerLine === 0) {
+      seen.headerLine = line;
+      seen.isNumbered = Number(value['version'] ?? 1) < 2;
     }
-    const decoded = decodeEntry(value, line);
-    if (!isRecord(value) || !isNew || 'problem' in decoded) return decoded;
-    return { ...decoded, ...noteNew(value, line) };
+    const decoded = notes.keep(read(value, line), line);
+    if (isHeader || !isRecord(value) || 'problem' in decoded) return decoded;
+    return { ...decoded, ...noteEntry(value, line) };
   };
   const render = (summary: SummaryInput): readonly string[] => {
     const { entries = [], sinceCompaction = 0 } = known?.path ?? {};
@@ -124,7 +125,8 @@ function createSession(): CodecSession {
     });
   };
   return {
-    decode,
+    observe,
+    decode: (value, line) => withoutNote(read(value, line)),
     readContext: (entries) => readContext(pathOf(entries)),
     legalCuts: (entries) => legalCuts(pathOf(entries)),
     renderSummary: render,

@@ -1,6 +1,11 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
 
+/** The id of the first entry before it that a compaction kept. */
+export type CompactionNote = { readonly keptFrom: string };
+
+type NoteOf = (line: number) => CompactionNote | undefined;
+
 /** What pi would send: the newest summary on the path, what that compaction kept of the entries before it, and all after it. */
 export function readContext({ entries, sinceCompaction, reach }: Path): ContextView {
   const priorLine = entries[sinceCompaction]?.line ?? null;
@@ -75,7 +80,7 @@ export type Path = {
 };
 
 /** Of several entries with one id the last counts, as for pi, whose thread always ends at the last entry of any kind. */
-export function findPath(entries: readonly Entry[]): Path {
+export function findPath(entries: readonly Entry[], noteOf: NoteOf): Path {
   const byId = new Map<string, Entry>();
   let last: Entry | undefined;
   let beforeLast: Entry | undefined;
@@ -96,16 +101,16 @@ export function findPath(entries: readonly Entry[]): Path {
   return {
     entries: found,
     sinceCompaction: compaction < 0 ? found.length : compaction,
-    reach: reachOf(found, compaction),
+    reach: reachOf(found, compaction, noteOf),
     isTidy: beforeLast === found[1],
     circleLine: at?.line ?? 0,
   };
 }
 
 /** A compaction that keeps an entry of the path before it reaches back to that; any other one to itself. */
-function reachOf(path: readonly Entry[], compaction: number): number {
+function reachOf(path: readonly Entry[], compaction: number, noteOf: NoteOf): number {
   if (compaction < 0) return path.length;
-  const keptFrom = path[compaction]?.boundary?.keptFrom;
+  const keptFrom = noteOf(path[compaction]?.line ?? 0)?.keptFrom;
   const firstKept = path.findIndex(({ recordId }) => recordId !== undefined && recordId === keptFrom);
   return Math.max(firstKept, compaction) + 1;
 }

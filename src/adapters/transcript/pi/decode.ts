@@ -3,16 +3,18 @@ import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, readMilliseconds, stringAt } from '../json.ts';
 import { readPartText, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import type { Noted } from '../notes.ts';
+import type { CompactionNote } from './context.ts';
 
 /** What an entry says; the line number names one without an id. Only a message or a compaction can be a problem. */
-export function decodeEntry(value: Json, line: number): Decoded | RecordProblem {
+export function decodeEntry(value: Json, line: number): Noted<CompactionNote> | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const place = { id: stringAt(value, 'id') ?? `line:${line}`, at: readTime(value['timestamp']) };
   return refuseDeepNesting('a call whose arguments are', () => decodeSaid(value, place) ?? { kind: 'meta' });
 }
 
 /** Null: the entry says nothing to the model. */
-function decodeSaid(entry: JsonRecord, place: EntryPlace): Decoded | RecordProblem | null {
+function decodeSaid(entry: JsonRecord, place: EntryPlace): Noted<CompactionNote> | RecordProblem | null {
   switch (entry['type']) {
     case 'message':
       return decodeMessage(entry['message'], place);
@@ -32,13 +34,13 @@ function decodeSaid(entry: JsonRecord, place: EntryPlace): Decoded | RecordProbl
 }
 
 /** pi's own, or ours. What it keeps of the entries before it begins at `firstKeptEntryId`; version 1 counts entries instead. */
-function decodeCompaction(entry: JsonRecord, { id, at }: EntryPlace): Decoded | RecordProblem {
+function decodeCompaction(entry: JsonRecord, { id, at }: EntryPlace): Noted<CompactionNote> | RecordProblem {
   const { summary, firstKeptEntryIndex: index } = entry;
   if (typeof summary !== 'string') return { problem: 'a compaction entry whose summary is no text' };
   const keptFrom = stringAt(entry, 'firstKeptEntryId') ?? (typeof index === 'number' ? entryName(index) : undefined);
   return {
     kind: 'summary',
-    ...(keptFrom !== undefined && { boundary: { keptFrom } }),
+    ...(keptFrom !== undefined && { note: { keptFrom } }),
     message: {
       id,
       conversation_id: '',

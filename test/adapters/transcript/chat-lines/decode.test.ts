@@ -182,8 +182,8 @@ suite('a row of a database', () => {
 
 suite('records of Kimi', () => {
   test('that begin with an underscore are carried, the latest of each kind', () => {
-    assert.deepEqual(decodeOne({ role: '_checkpoint', id: 3 }), { kind: 'meta', pin: '_checkpoint' });
-    assert.deepEqual(decodeOne({ role: '_anything', content: 'x' }), { kind: 'meta', pin: '_anything' });
+    assert.deepEqual(decodeOne({ role: '_checkpoint', id: 3 }), { kind: 'meta', latestKey: '_checkpoint' });
+    assert.deepEqual(decodeOne({ role: '_anything', content: 'x' }), { kind: 'meta', latestKey: '_anything' });
   });
 
   test('hold a system prompt that is an instruction', () => {
@@ -231,7 +231,7 @@ suite('odd records', () => {
 
   test('with a role that is no text are a problem', () => {
     for (const role of [5, null, ['user'], {}]) {
-      assert.deepEqual(chatLines.open().decode({ role, content: 'x' }, 1), {
+      assert.deepEqual(chatLines.open().observe({ role, content: 'x' }, 1), {
         problem: 'a record whose role is no text',
       });
     }
@@ -264,7 +264,7 @@ suite('odd records', () => {
       [{ role: 'user', utterance: 'hello there' }, 'utterance'],
     ] as const) {
       const problem = `a message of role ${record.role} whose text stands under ${key}, where it is not read`;
-      assert.deepEqual(chatLines.open().decode(record, 1), { problem });
+      assert.deepEqual(chatLines.open().observe(record, 1), { problem });
     }
   });
 
@@ -300,7 +300,7 @@ suite('odd records', () => {
   test('with arguments nested too deeply to be written are a problem', () => {
     const input = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
     const content = [{ type: 'tool_use', id: 'a', name: 'f', input }];
-    const decoded = chatLines.open().decode({ role: 'assistant', content }, 1);
+    const decoded = chatLines.open().observe({ role: 'assistant', content }, 1);
     assert.deepEqual(decoded, { problem: 'a record that is nested too deeply to be read' });
   });
 });
@@ -348,7 +348,7 @@ suite('decoding', () => {
     fc.assert(
       fc.property(values, (records) => {
         const session = chatLines.open();
-        records.forEach((one, index) => session.decode(one, index + 1));
+        records.forEach((one, index) => session.observe(one, index + 1));
       }),
     );
   });
@@ -357,7 +357,7 @@ suite('decoding', () => {
     fc.assert(
       fc.property(values, (records) => {
         const session = chatLines.open();
-        const first = records.map((one, index) => session.decode(one, index + 1));
+        const first = records.map((one, index) => session.observe(one, index + 1));
         const second = records.map((one, index) => session.decode(one, index + 1));
         assert.deepEqual(second, first);
       }),

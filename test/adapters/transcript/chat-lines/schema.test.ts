@@ -22,7 +22,7 @@ suite('the schema of chat lines', () => {
     fc.assert(
       fc.property(role, fc.jsonValue(), (given, content) => {
         const record = JSON.parse(JSON.stringify({ role: given, content }));
-        const isRefused = 'problem' in chatLines.open().decode(record, 1);
+        const isRefused = 'problem' in chatLines.open().observe(record, 1);
         assert.equal(isRefused, 'role' in record && !spokenRecord.safeParse(record).success);
       }),
     );

@@ -22,7 +22,7 @@ const message = (index: number, more: Partial<Message> = {}): Message => ({
 const messages = (count: number): readonly Message[] => Array.from({ length: count }, (_, index) => message(index));
 
 function decode(value: object): unknown {
-  const decoded = claudeAi.open().decode(JSON.parse(JSON.stringify(value)), 7);
+  const decoded = claudeAi.open().observe(JSON.parse(JSON.stringify(value)), 7);
   return 'problem' in decoded
     ? decoded
     : { kind: decoded.kind, role: decoded.message?.role, content: decoded.message?.content };

@@ -100,8 +100,12 @@ test("in a subagent's own file its thread is the conversation, and its compactio
   assert.deepEqual(contextOf(readFixture('subagent-file.jsonl')), { prior: null, stale: [] });
 });
 
+function isBoundary(value: Json | undefined): boolean {
+  return Object(value).subtype === 'compact_boundary';
+}
+
 /** The rule, word for word, by looking at everything for every line. */
-function isLegalByTheRule(entries: readonly Entry[], line: number): boolean {
+function isLegalByTheRule(values: readonly Json[], entries: readonly Entry[], line: number): boolean {
   const chained = entries.filter((entry) => entry.recordId !== undefined && entry.parentId !== undefined);
   const isSaid = ({ kind }: Entry): boolean => kind === 'message' || kind === 'summary';
   const hasMain = entries.some((entry) => isSaid(entry) && entry.isSide !== true);
@@ -111,7 +115,7 @@ function isLegalByTheRule(entries: readonly Entry[], line: number): boolean {
   const parent = head?.parentId;
   if (typeof parent !== 'string') return false;
   const isMarker = (entry: Entry): boolean =>
-    isOwn(entry) && (entry.boundary !== undefined || entry.kind === 'summary');
+    isOwn(entry) && (isBoundary(values[entry.line - 1]) || entry.kind === 'summary');
   if (entries.some((entry) => isMarker(entry) && entry.line >= line)) return false;
 
   const holderOf = (id: string): Entry | undefined => chained.findLast((entry) => entry.recordId === id);
@@ -142,7 +146,7 @@ test('a cut is legal exactly where the rule says so, in any session', () => {
       const answered = entries.map(({ line }) => problemAt(line) === null);
       assert.deepEqual(
         answered,
-        entries.map(({ line }) => isLegalByTheRule(entries, line)),
+        entries.map(({ line }) => isLegalByTheRule(values, entries, line)),
       );
     }),
     { numRuns: 2000 },

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import * as fc from 'fast-check';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
+import { decodeRecord } from '../../../../src/adapters/transcript/claude-code/decode.ts';
 import type { Json } from '../../../../src/ports/codec.ts';
 import { assistantRecord, record, SESSION_ID, userRecord } from './records.ts';
 
 function decode(value: Json, line = 1): ReturnType<ReturnType<typeof claudeCode.open>['decode']> {
-  return claudeCode.open().decode(value, line);
+  return claudeCode.open().observe(value, line);
 }
 
 function contentOf(value: Json): string | undefined {
@@ -229,11 +230,11 @@ test("the summary and the boundary of a subagent's own compaction are those of a
   const side = { isSidechain: true };
   const decoded = [
     decode(userRecord('continued', { isCompactSummary: true, ...side })),
-    decode(record('system', { subtype: 'compact_boundary', uuid: 'b', ...side })),
-  ].map((one) => ('problem' in one ? one : [one.kind, one.isSide, one.boundary]));
+    decodeRecord(record('system', { subtype: 'compact_boundary', uuid: 'b', ...side }), 1),
+  ].map((one) => ('problem' in one ? one : [one.kind, one.isSide, 'note' in one ? one.note : undefined]));
   assert.deepEqual(decoded, [
     ['summary', true, undefined],
-    ['meta', true, {}],
+    ['meta', true, { kind: 'boundary' }],
   ]);
 });
 
@@ -241,19 +242,21 @@ test('a boundary names the ends of what the client kept', () => {
   const boundary = (compactMetadata: Json): Json =>
     record('system', { subtype: 'compact_boundary', uuid: 'b', logicalParentUuid: 'x', compactMetadata });
   const facts = { kind: 'meta', conversation: SESSION_ID, recordId: 'b', parentId: null };
-  const range = { keptFrom: 'h', keptTo: 't' };
+  const whole = { ...facts, note: { kind: 'boundary' } };
+  const ranged = { ...facts, note: { kind: 'boundary', keptFrom: 'h', keptTo: 't' } };
+  const read = (value: Json): ReturnType<typeof decodeRecord> => decodeRecord(value, 1);
   const segment = { headUuid: 'h', anchorUuid: 's', tailUuid: 't' };
-  assert.deepEqual(decode(boundary({ trigger: 'auto' })), { ...facts, boundary: {} });
-  assert.deepEqual(decode(boundary({ preservedSegment: segment })), { ...facts, boundary: range });
-  assert.deepEqual(decode(boundary({ preservedMessages: { uuids: ['h', 't'] } })), { ...facts, boundary: range });
-  assert.deepEqual(decode(boundary({ preservedMessages: { uuids: [] } })), { ...facts, boundary: {} });
+  assert.deepEqual(read(boundary({ trigger: 'auto' })), whole);
+  assert.deepEqual(read(boundary({ preservedSegment: segment })), ranged);
+  assert.deepEqual(read(boundary({ preservedMessages: { uuids: ['h', 't'] } })), ranged);
+  assert.deepEqual(read(boundary({ preservedMessages: { uuids: [] } })), whole);
   const listed = { uuids: ['h', 't'], allUuids: ['h', 'never-written'] };
-  assert.deepEqual(decode(boundary({ preservedMessages: listed })), { ...facts, boundary: range });
+  assert.deepEqual(read(boundary({ preservedMessages: listed })), ranged);
   const other = { headUuid: 'x', anchorUuid: 's', tailUuid: 'y' };
   const both = { preservedSegment: other, preservedMessages: listed };
-  assert.deepEqual(decode(boundary(both)), { ...facts, boundary: range }, 'the list counts where there are both');
-  assert.deepEqual(decode(boundary({ preservedSegment: { headUuid: 7 } })), { ...facts, boundary: {} });
-  assert.deepEqual(decode(record('system', { subtype: 'compact_boundary', uuid: 'b' })), { ...facts, boundary: {} });
+  assert.deepEqual(read(boundary(both)), ranged, 'the list counts where there are both');
+  assert.deepEqual(read(boundary({ preservedSegment: { headUuid: 7 } })), whole);
+  assert.deepEqual(read(record('system', { subtype: 'compact_boundary', uuid: 'b' })), whole);
 });
 
 test('a microcompact boundary is an ordinary row of the chain', () => {
@@ -281,11 +284,11 @@ test('a record of an unknown type is carried: in the chain if it names a parent,
     recordId: 'n',
     parentId: 'u',
   });
-  assert.deepEqual(decode({ type: 'novelty', uuid: 'n' }), { kind: 'meta', pin: 'novelty' });
+  assert.deepEqual(decode({ type: 'novelty', uuid: 'n' }), { kind: 'meta', latestKey: 'novelty' });
   assert.deepEqual(decode({ type: 'custom-title', customTitle: 'x', sessionId: 's' }), {
     kind: 'meta',
     conversation: 's',
-    pin: 'custom-title',
+    latestKey: 'custom-title',
   });
 });
 

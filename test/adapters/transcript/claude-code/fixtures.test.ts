@@ -13,7 +13,7 @@ for (const name of readdirSync(FIXTURES)) {
 test('a session of several turns has prompts, answers and results, and a text worth compacting', () => {
   const { session, entries } = readFixtureEntries('session.jsonl');
   const said = readFixture('session.jsonl').flatMap((value, index) => {
-    const decoded = session.decode(value, index + 1);
+    const decoded = session.observe(value, index + 1);
     return 'problem' in decoded || decoded.message === undefined ? [] : [decoded.message];
   });
   const counts = Object.fromEntries(
@@ -66,7 +66,7 @@ test('a result without its call and a call without its result are decoded as the
 test('empty thinking leaves an empty message, and times that run backwards stay as they are', () => {
   const { session } = readFixtureEntries('odd-times-and-empty-thinking.jsonl');
   const said = readFixture('odd-times-and-empty-thinking.jsonl').map((value, index) => {
-    const decoded = session.decode(value, index + 1);
+    const decoded = session.observe(value, index + 1);
     return 'problem' in decoded ? null : [decoded.message?.content, decoded.message?.created_at?.toISOString()];
   });
   assert.deepEqual(said.slice(0, 5), [

@@ -34,7 +34,7 @@ export function readRecords(values: readonly Json[]): {
 } {
   const session = claudeCode.open();
   const entries = values.map((value, index) => {
-    const decoded = session.decode(value, index + 1);
+    const decoded = session.observe(value, index + 1);
     if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
     const { message, ...facts } = decoded;
     return {

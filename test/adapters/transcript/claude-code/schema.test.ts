@@ -20,7 +20,7 @@ test('decoding refuses exactly the user and assistant records that the schema re
   );
   fc.assert(
     fc.property(value, (record) => {
-      const decoded = claudeCode.open().decode(record, 1);
+      const decoded = claudeCode.open().observe(record, 1);
       assert.equal('problem' in decoded, !conversationRecord.safeParse(record).success);
     }),
     { numRuns: 500 },
@@ -42,7 +42,7 @@ test('decoding reads exactly the blocks that the schemas describe', () => {
   );
   fc.assert(
     fc.property(block, (content) => {
-      const decoded = claudeCode.open().decode({ type: 'user', message: { content: [content] } }, 1);
+      const decoded = claudeCode.open().observe({ type: 'user', message: { content: [content] } }, 1);
       assert.ok(!('problem' in decoded));
       const text = textBlock.safeParse(content);
       if (text.success) assert.equal(decoded.message?.content, text.data.text);

@@ -33,8 +33,8 @@ function context(...records: readonly Json[]): { prior: number | null; stale: re
 
 function goes(...records: readonly Json[]): readonly number[] {
   const { entries, session } = read(codex, records);
-  const { mustGo = () => false } = session.readContext(entries);
-  return entries.filter(mustGo).map(({ line }) => line);
+  const { mustDrop = () => false } = session.readContext(entries);
+  return entries.filter(mustDrop).map(({ line }) => line);
 }
 
 suite('a compaction of Codex', () => {
@@ -178,7 +178,7 @@ suite('cuts', () => {
 
 test('what a compaction left is read: ours, one text, several, a plain message, or that there is nothing', () => {
   const textFor = (...args: Parameters<typeof compacted>): string | undefined => {
-    const decoded = codex.open().decode(compacted(...args), 1);
+    const decoded = codex.open().observe(compacted(...args), 1);
     return 'problem' in decoded ? decoded.problem : decoded.message?.content;
   };
   const sealed = { type: 'compaction', encrypted_content: 'x' };
@@ -211,8 +211,8 @@ test('what a compaction left is read: ours, one text, several, a plain message, 
 /** Of every record, the line of the message that it goes with. */
 function companions(...records: readonly Json[]): readonly (number | null)[] {
   const { entries, session } = read(codex, records);
-  const { companionOf = () => null } = session.readContext(entries);
-  return entries.map(companionOf);
+  const { anchorOf = () => null } = session.readContext(entries);
+  return entries.map(anchorOf);
 }
 
 test('every record of a turn goes with a message of it', () => {

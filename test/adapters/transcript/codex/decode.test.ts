@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
+import { decodeRecord } from '../../../../src/adapters/transcript/codex/decode.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
 import type { Json, RecordProblem } from '../../../../src/ports/codec.ts';
 import {
@@ -18,7 +19,7 @@ import {
   turnContext,
 } from './rollouts.ts';
 
-const decode = (value: Json, line = 1): Decoded | RecordProblem => codex.open().decode(value, line);
+const decode = (value: Json, line = 1): Decoded | RecordProblem => codex.open().observe(value, line);
 
 function contentOf(payload: { readonly [key: string]: Json }): string | undefined {
   const decoded = decode(item(payload));
@@ -98,11 +99,11 @@ suite('messages', () => {
   });
 
   test('words of another agent are a message that opens a turn and no prompt', () => {
-    const decoded = decode(record('inter_agent_communication', { author: '/root/a', content: 'go on' }));
+    const decoded = decodeRecord(record('inter_agent_communication', { author: '/root/a', content: 'go on' }), 1);
     assert.ok(!('problem' in decoded));
     assert.deepEqual(
-      [decoded.message?.name, decoded.message?.content, decoded.turnPart, decoded.isPrompt],
-      ['/root/a', 'go on', 'opens', undefined],
+      [decoded.message?.name, decoded.message?.content, decoded.note, decoded.isPrompt],
+      ['/root/a', 'go on', { kind: 'said', turnPart: 'opens' }, undefined],
     );
   });
 });
@@ -205,16 +206,16 @@ suite('other records', () => {
       state(false),
     ]);
     assert.deepEqual(
-      entries.map(({ pin }) => pin),
+      entries.map(({ latestKey }) => latestKey),
       ['turn_context', 'world_state', 'world_state+1', 'world_state+2', 'world_state', 'world_state+1'],
     );
   });
 
   test('a count of tokens states the size of the context, limits alone do not', () => {
-    const { entries } = read(codex, [event('token_count', { info: {} }), event('token_count', { info: null })]);
+    const events = [event('token_count', { info: {} }), event('token_count', { info: null })];
     assert.deepEqual(
-      entries.map(({ statesContextSize }) => statesContextSize),
-      [true, undefined],
+      events.map((one) => decodeRecord(one, 1)),
+      [{ kind: 'meta', note: { kind: 'context-size' } }, { kind: 'meta' }],
     );
   });
 
@@ -279,5 +280,5 @@ test('a line that is read again is what it was', () => {
 
 test('thoughts go with the answer that follows them', () => {
   const { entries, session } = read(responsesItems, [{ type: 'reasoning', summary: [] }, message('assistant', 'x')]);
-  assert.deepEqual(entries.map(session.readContext(entries).companionOf ?? (() => null)), [2, null]);
+  assert.deepEqual(entries.map(session.readContext(entries).anchorOf ?? (() => null)), [2, null]);
 });

@@ -3,6 +3,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { codex, responsesItems } from '../../../../src/adapters/transcript/codex/codec.ts';
+import { decodeRecord } from '../../../../src/adapters/transcript/codex/decode.ts';
+import type { Entry } from '../../../../src/core/transcript.ts';
 import { FIXTURES, read, readFixture } from './rollouts.ts';
 
 for (const codec of [codex, responsesItems]) {
@@ -45,9 +47,16 @@ test('every kind of call is one, and is answered where it has an output', () => 
 
 test('every mirror and every event of a call in the fixtures finds its message', () => {
   for (const name of ['rollout.jsonl', 'paginated.jsonl', 'every-kind-of-call.jsonl', 'crlf.jsonl']) {
-    const { entries, session } = read(codex, readFixture('codex', name));
-    const { companionOf = () => null } = session.readContext(entries);
-    const alone = entries.filter((entry) => entry.attachedTo !== undefined && companionOf(entry) === null);
+    const records = readFixture('codex', name);
+    const { entries, session } = read(codex, records);
+    const { anchorOf = () => null } = session.readContext(entries);
+    const attached = ['call', 'words', 'answer', 'next', 'turn', 'last'];
+    const isAttached = ({ line }: Entry): boolean => {
+      const decoded = decodeRecord(records[line - 1] ?? null, line);
+      return 'note' in decoded && attached.includes(decoded.note?.kind ?? '');
+    };
+    assert.ok(entries.some(isAttached), name);
+    const alone = entries.filter((entry) => isAttached(entry) && anchorOf(entry) === null);
     assert.deepEqual(
       alone.map(({ line }) => line),
       [],

@@ -61,7 +61,7 @@ export function turn(name: string, text = `question ${name}`, answer = `answer $
 export function read(codec: Codec, records: readonly Json[]): { entries: readonly Entry[]; session: CodecSession } {
   const session = codec.open();
   const entries = records.map((value, index): Entry => {
-    const decoded = session.decode(value, index + 1);
+    const decoded = session.observe(value, index + 1);
     if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
     const place = { line: index + 1, start: 0, length: JSON.stringify(value).length + 1 };
     return toEntry(decoded, place, (one) => readFeatures(one, DEFAULT_SCORING_CONFIG));

@@ -9,7 +9,7 @@ import { callItem, compaction, messageItem, outputItem, readRecord } from './sch
 const scalar = fc.oneof(fc.constantFrom(null, true, 7, 'text', ''), fc.constant([]), fc.constant({}));
 
 function isProblem(value: Json): boolean {
-  return 'problem' in codex.open().decode(value, 1);
+  return 'problem' in codex.open().observe(value, 1);
 }
 
 test('decoding refuses exactly the records without a payload that the schema refuses', () => {
@@ -38,7 +38,7 @@ test('decoding refuses exactly the messages that the schema refuses, in a rollou
     fc.property(item, (payload) => {
       const isRefused = !messageItem.safeParse(payload).success;
       assert.equal(isProblem({ type: 'response_item', payload }), isRefused);
-      assert.equal('problem' in responsesItems.open().decode(payload, 1), isRefused);
+      assert.equal('problem' in responsesItems.open().observe(payload, 1), isRefused);
     }),
   );
 });
@@ -50,7 +50,7 @@ test('decoding pairs exactly the calls and outputs that have the ids of the sche
   );
   fc.assert(
     fc.property(item, (payload) => {
-      const decoded = codex.open().decode({ type: 'response_item', payload }, 1);
+      const decoded = codex.open().observe({ type: 'response_item', payload }, 1);
       assert.ok(!('problem' in decoded));
       const hasId = 'call_id' in payload && typeof payload.call_id === 'string';
       assert.equal(decoded.calls?.length ?? 0, hasId && callItem.safeParse(payload).success ? 1 : 0);
@@ -72,9 +72,9 @@ test('any JSON value decodes without an exception', () => {
     fc.property(fc.array(fc.jsonValue()), (values) => {
       const sessions = [codex.open(), responsesItems.open()];
       values.forEach((value, at) => {
-        for (const session of sessions) session.decode(JSON.parse(JSON.stringify(value)), at + 1);
+        for (const session of sessions) session.observe(JSON.parse(JSON.stringify(value)), at + 1);
         for (const session of sessions)
-          session.decode(JSON.parse(JSON.stringify({ type: 'response_item', payload: value })), at + 1);
+          session.observe(JSON.parse(JSON.stringify({ type: 'response_item', payload: value })), at + 1);
       });
     }),
   );

@@ -17,7 +17,7 @@ function decodeLists(...lists: readonly (readonly Json[])[]): readonly (readonly
 }
 
 function decode(session: CodecSession, element: Json, line: number): Decoded {
-  const decoded = session.decode(element, line);
+  const decoded = session.observe(element, line);
   assert.ok(!('problem' in decoded));
   return decoded;
 }
@@ -51,9 +51,9 @@ test('an element that is decoded again gives the same message', () => {
     { from: 'human', value: 'and then?' },
   ];
   session.openList?.({ conversations: [] }, 1);
-  const first = elements.map((element, at) => session.decode(element, at + 2));
+  const first = elements.map((element, at) => session.observe(element, at + 2));
   session.openList?.({ conversations: [] }, 5);
-  session.decode(elements[0] ?? null, 6);
+  session.observe(elements[0] ?? null, 6);
   assert.deepEqual(
     elements.map((element, at) => session.decode(element, at + 2)),
     first,

@@ -76,9 +76,9 @@ test('events of a call go with its result, where there is none with the call', (
   const run = (id: string) => meta('tool.execution_start', { toolCallId: id });
   const values = session(answer('b', ['c', 'd']), run('c'), run('d'), run('nobody'), result('c'));
   const { session: reading, entries } = readEntries(values);
-  const { companionOf } = reading.readContext(entries);
+  const { anchorOf } = reading.readContext(entries);
   assert.deepEqual(
-    entries.map((entry) => companionOf?.(entry)),
+    entries.map((entry) => anchorOf?.(entry)),
     [null, null, 6, 2, null, null],
   );
 });
@@ -134,7 +134,9 @@ test('after any legal cut Copilot has the summary, then an end of what it had, a
       const { priorLine } = reading.readContext(entries);
       const problemAt = reading.legalCuts(entries);
       const before = replay(values);
-      const pins = new Map(entries.flatMap(({ pin, line }) => (pin === undefined ? [] : [[pin, line] as const])));
+      const pins = new Map(
+        entries.flatMap(({ latestKey, line }) => (latestKey === undefined ? [] : [[latestKey, line] as const])),
+      );
       const staying = new Set([1, ...pins.values()]);
       for (const { line } of entries.filter((one) => problemAt(one.line) === null)) {
         const rendered = reading.renderSummary({

@@ -23,7 +23,7 @@ const link = { recordId: uuidOf(1), parentId: uuidOf(0) };
 const said = { id: uuidOf(1), conversation_id: '', created_at: new Date(isoAt(1)) };
 
 function decode(event: Event | Fields): Decoded {
-  const decoded = copilot.open().decode({ ...chain([meta('x'), meta('y')])[1], ...event }, 2);
+  const decoded = copilot.open().observe({ ...chain([meta('x'), meta('y')])[1], ...event }, 2);
   if ('problem' in decoded) throw new Error(decoded.problem);
   return decoded;
 }
@@ -136,8 +136,8 @@ test('a command that a person ran is told with its output, as the user’s, and 
   });
   const reading = copilot.open();
   const [first, second] = [requested, result('s1', 'north', { isUserRequested: true })];
-  reading.decode(chain([first])[0] ?? null, 1);
-  const decoded = reading.decode(chain([first, second])[1] ?? null, 2);
+  reading.observe(chain([first])[0] ?? null, 1);
+  const decoded = reading.observe(chain([first, second])[1] ?? null, 2);
   assert.deepEqual(decoded, {
     ...link,
     kind: 'message',
@@ -163,12 +163,9 @@ test('a notice is told to the model in the user’s name; that instructions were
   );
 });
 
-test('a compaction is a summary that leaves what persons typed; one that failed or has no text is none', () => {
-  const { kind, boundary, message } = decode(compaction('It was long.'));
-  assert.deepEqual(
-    [kind, boundary, message?.role, message?.content],
-    ['summary', { keepsPrompts: true }, 'system', 'It was long.'],
-  );
+test('a compaction is a summary, unless it failed or has no text', () => {
+  const { kind, message } = decode(compaction('It was long.'));
+  assert.deepEqual([kind, message?.role, message?.content], ['summary', 'system', 'It was long.']);
   const others = [
     compaction(''),
     meta('session.compaction_complete', { success: false, summaryContent: 'x' }),
@@ -180,15 +177,14 @@ test('a compaction is a summary that leaves what persons typed; one that failed 
   );
 });
 
-test('events of a call hang on it, wherever they name it', () => {
+test('events of a call go and stay with the message that makes it, wherever they name it', () => {
   const events = [
     meta('tool.execution_start', { toolCallId: 'c1' }),
     meta('permission.requested', { requestId: 'r', permissionRequest: { kind: 'shell', toolCallId: 'c1' } }),
   ];
-  assert.deepEqual(
-    events.map((event) => decode(event).attachedTo),
-    events.map(() => ({ kind: 'call', id: 'c1' })),
-  );
+  const { entries, session } = readEntries(chain([answer('look', ['c1']), ...events]));
+  const { anchorOf = () => null } = session.readContext(entries);
+  assert.deepEqual(entries.map(anchorOf), [null, 1, 1]);
 });
 
 test('of what sets the session up the latest stays, of what only happened nothing', () => {
@@ -211,7 +207,7 @@ test('of what sets the session up the latest stays, of what only happened nothin
     meta('hook.start'),
   ];
   assert.deepEqual(
-    events.map((event) => decode(event).pin),
+    events.map((event) => decode(event).latestKey),
     [
       'session.model_change',
       'session.mode_changed',
@@ -236,7 +232,7 @@ test('of what sets the session up the latest stays, of what only happened nothin
 test('values that are no event are carried', () => {
   const values: readonly Json[] = [null, 7, 'x', [], {}, { type: 5 }, { type: 'user.message.later' }];
   assert.deepEqual(
-    values.map((value) => copilot.open().decode(value, 2)),
+    values.map((value) => copilot.open().observe(value, 2)),
     values.map(() => ({ kind: 'meta' })),
   );
 });
@@ -249,7 +245,7 @@ test('malformed messages are problems that say what is wrong', () => {
     { type: 'system.notification', data: { content: 4 } },
   ];
   assert.deepEqual(
-    broken.map((value) => copilot.open().decode(value, 2)),
+    broken.map((value) => copilot.open().observe(value, 2)),
     [
       { problem: 'a user.message event whose content is no text' },
       { problem: 'an assistant.message event whose content is no text' },
@@ -263,7 +259,7 @@ test('a call that is nested too deeply is a problem', () => {
   let deep: Fields = {};
   for (let depth = 0; depth < 20_000; depth += 1) deep = { deep };
   const value = answer('', [], { toolRequests: [{ toolCallId: 'c', name: 'f', arguments: deep }] });
-  assert.deepEqual(copilot.open().decode(value, 2), {
+  assert.deepEqual(copilot.open().observe(value, 2), {
     problem: 'a call whose arguments are nested too deeply to be read',
   });
 });

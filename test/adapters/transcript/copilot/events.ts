@@ -65,7 +65,7 @@ export function readEntries(values: readonly Json[]): {
 } {
   const reading = copilot.open();
   const entries = values.map((value, index) => {
-    const decoded = reading.decode(value, index + 1);
+    const decoded = reading.observe(value, index + 1);
     if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
     const { message, ...facts } = decoded;
     const place = { line: index + 1, start: 0, length: 0 };

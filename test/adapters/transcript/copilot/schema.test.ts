@@ -17,7 +17,7 @@ test('decoding refuses exactly the messages that the schemas refuse', () => {
   const type = fc.constantFrom('user.message', 'assistant.message', 'tool.execution_complete', 'system.notification');
   fc.assert(
     fc.property(fc.record({ type, data }), (event) => {
-      assert.equal('problem' in copilot.open().decode(event, 1), !saidEvent.safeParse(event).success);
+      assert.equal('problem' in copilot.open().observe(event, 1), !saidEvent.safeParse(event).success);
     }),
     { numRuns: 800 },
   );
@@ -30,7 +30,7 @@ test('decoding reads exactly the calls that the schema describes', () => {
   );
   fc.assert(
     fc.property(request, (one) => {
-      const decoded = copilot.open().decode(answerWith(one), 1);
+      const decoded = copilot.open().observe(answerWith(one), 1);
       assert.ok(!('problem' in decoded));
       assert.equal(decoded.calls?.length ?? 0, toolRequest.safeParse(one).success ? 1 : 0);
     }),

@@ -22,8 +22,8 @@ const SURROUNDINGS = user('environment-context', '<session_context>\nthe folder\
 
 function companions(...records: readonly Json[]): readonly (number | null)[] {
   const { entries, session } = readSession(...records);
-  const { companionOf = () => null } = session.readContext(entries);
-  return entries.map(companionOf);
+  const { anchorOf = () => null } = session.readContext(entries);
+  return entries.map(anchorOf);
 }
 
 suite('a message that is recorded again', () => {
@@ -181,7 +181,7 @@ suite('a checkpoint', () => {
     );
     const { entries, session } = readSession(...records, compressed);
     assert.deepEqual(contextOf(...records, compressed, user('f', 'four')), { prior: 6, sent: [3, 4, 7], goes: [6] });
-    assert.equal(session.readContext(entries).companionOf?.(entries[4] ?? assert.fail()), 4);
+    assert.equal(session.readContext(entries).anchorOf?.(entries[4] ?? assert.fail()), 4);
     const decoded = session.decode(compressed, 6);
     assert.equal('message' in decoded && decoded.message?.content, '<state_snapshot>one and two</state_snapshot>');
   });

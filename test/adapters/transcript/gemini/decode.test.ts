@@ -8,7 +8,7 @@ import { brought, calling, model, readSession, response, user } from './sessions
 
 function decode(record: Json): Decoded {
   const { session } = readSession();
-  const decoded = session.decode(record, 1);
+  const decoded = session.observe(record, 1);
   assert.ok(!('problem' in decoded), JSON.stringify(decoded));
   return decoded;
 }
@@ -158,7 +158,7 @@ test('a message that cannot be one is told as a problem', () => {
     model('b', '', { toolCalls: [{ id: 'x', name: 'look', args: { deep } }] }),
   ];
   assert.deepEqual(
-    records.map((record) => session.decode(record, 1)),
+    records.map((record) => session.observe(record, 1)),
     [
       { problem: 'a user message whose content is neither text nor parts' },
       { problem: 'a gemini message whose toolCalls are no list' },

@@ -25,7 +25,7 @@ test('decoding refuses exactly the messages that the schema refuses', () => {
   );
   fc.assert(
     fc.property(record, (value) => {
-      assert.equal('problem' in gemini.open().decode(value, 1), !saidRecord.safeParse(value).success);
+      assert.equal('problem' in gemini.open().observe(value, 1), !saidRecord.safeParse(value).success);
     }),
   );
 });
@@ -62,7 +62,7 @@ test('any JSON value decodes without an exception', () => {
           { id: 'a', type: 'gemini', content: json, toolCalls: [json] },
           { $set: { messages: json } },
         ])
-          session.decode(record, at + 1);
+          session.observe(record, at + 1);
       });
     }),
   );

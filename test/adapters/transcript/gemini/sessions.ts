@@ -47,9 +47,9 @@ export function contextOf(...records: readonly Json[]): {
   readonly goes: readonly number[];
 } {
   const { entries, session } = read(gemini, records);
-  const { priorLine, isStale, mustGo = () => false } = session.readContext(entries);
+  const { priorLine, isStale, mustDrop = () => false } = session.readContext(entries);
   const sent = entries.filter((entry) => entry.kind === 'message' && !isStale(entry));
-  return { prior: priorLine, sent: linesOf(sent), goes: linesOf(entries.filter(mustGo)) };
+  return { prior: priorLine, sent: linesOf(sent), goes: linesOf(entries.filter(mustDrop)) };
 }
 
 export function readSession(...records: readonly Json[]): { entries: readonly Entry[]; session: CodecSession } {

@@ -39,7 +39,7 @@ const answered = (index: number): Message =>
   message(index, { info: { summary: true, finish: 'stop' }, parts: [{ type: 'text', text: 'Goal: build a mill.' }] });
 
 function decode(value: Message): unknown {
-  const decoded = openCode.open().decode(JSON.parse(JSON.stringify(value)), 3);
+  const decoded = openCode.open().observe(JSON.parse(JSON.stringify(value)), 3);
   return 'problem' in decoded
     ? decoded
     : { kind: decoded.kind, role: decoded.message?.role, content: decoded.message?.content };

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { pi } from '../../../../src/adapters/transcript/pi/codec.ts';
+import { decodeEntry } from '../../../../src/adapters/transcript/pi/decode.ts';
 import type { Decoded } from '../../../../src/core/transcript.ts';
 import { assistant, compaction, entry, type Fields, header, isoAt, readEntries, user } from './entries.ts';
 
 function decode(value: Fields): Decoded {
-  const decoded = pi.open().decode(value, 2);
+  const decoded = pi.open().observe(value, 2);
   if ('problem' in decoded) throw new Error(decoded.problem);
   return decoded;
 }
@@ -134,9 +135,11 @@ test('what pi sends in the words of others is the user’s, and no prompt', () =
 });
 
 test('a compaction is a summary, and tells where the part begins that it keeps', () => {
-  const { kind, boundary, message } = decode(compaction('k', ['b', 'a']));
+  const decoded = decodeEntry(compaction('k', ['b', 'a']), 2);
+  assert.ok(!('problem' in decoded));
+  const { kind, note, message } = decoded;
   assert.deepEqual(
-    [kind, boundary, message?.role, message?.content],
+    [kind, note, message?.role, message?.content],
     ['summary', { keptFrom: 'k' }, 'system', 'It was long.'],
   );
 });
@@ -159,7 +162,7 @@ test('settings, labels, extensions’ records and unknown types are links of the
 
 test('values that are no record are carried', () => {
   assert.deepEqual(
-    [null, 7, 'x', []].map((value) => pi.open().decode(value, 2)),
+    [null, 7, 'x', []].map((value) => pi.open().observe(value, 2)),
     [null, 7, 'x', []].map(() => ({ kind: 'meta' })),
   );
 });
@@ -172,7 +175,7 @@ test('malformed messages and compactions are problems that say what is wrong', (
     { type: 'compaction', summary: null },
   ];
   assert.deepEqual(
-    broken.map((value) => pi.open().decode(value, 2)),
+    broken.map((value) => pi.open().observe(value, 2)),
     [
       { problem: 'a message entry without a message' },
       { problem: "a message entry whose message's role is no text" },
@@ -187,7 +190,7 @@ test('a call that is nested too deeply is a problem', () => {
   for (let depth = 0; depth < 20_000; depth += 1) deep = { deep };
   const call = { type: 'toolCall', id: 'c', name: 'f', arguments: deep };
   const value = assistant('', ['b', 'a'], { content: [call] });
-  assert.deepEqual(pi.open().decode(value, 2), { problem: 'a call whose arguments are nested too deeply to be read' });
+  assert.deepEqual(pi.open().observe(value, 2), { problem: 'a call whose arguments are nested too deeply to be read' });
 });
 
 test('an entry without an id is called by its line, and is no link', () => {

@@ -31,7 +31,7 @@ test('decoding refuses exactly the messages and compactions that the schemas ref
   fc.assert(
     fc.property(value, (entry) => {
       const schema = entry.type === 'message' ? messageEntry : compactionEntry;
-      assert.equal('problem' in pi.open().decode(entry, 1), !schema.safeParse(entry).success);
+      assert.equal('problem' in pi.open().observe(entry, 1), !schema.safeParse(entry).success);
     }),
     { numRuns: 800 },
   );
@@ -50,7 +50,7 @@ test('decoding reads exactly the blocks that the schemas describe', () => {
   );
   fc.assert(
     fc.property(block, (content) => {
-      const decoded = pi.open().decode({ type: 'message', message: { role: 'assistant', content: [content] } }, 1);
+      const decoded = pi.open().observe({ type: 'message', message: { role: 'assistant', content: [content] } }, 1);
       assert.ok(!('problem' in decoded));
       const text = textBlock.safeParse(content);
       if (text.success) assert.equal(decoded.message?.content, text.data.text);
