@@ -57,14 +57,14 @@ for (const { what, sql, problems } of [
     what: 'a block with other bytes in it',
     sql: "UPDATE blocks SET data = CAST(x'00' || substr(data, 2) AS BLOB) WHERE id = 2",
     problems: [
-      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be unpacked [talk.jsonl]',
+      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
     ],
   },
   {
     what: 'a block that stands in the place of another',
     sql: 'UPDATE blocks SET data = (SELECT data FROM blocks WHERE id = 1) WHERE id = 2',
     problems: [
-      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be unpacked [talk.jsonl]',
+      'block: compaction 2: the block of archived lines that begins with source line 1 cannot be decompressed [talk.jsonl]',
     ],
   },
   {

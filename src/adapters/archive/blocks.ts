@@ -4,14 +4,20 @@ import type { LineDraft } from '../../ports/archive.ts';
 import { DamageError } from './failure.ts';
 import { readBytes, readInteger, readOptionalInteger, type Row } from './rows.ts';
 
-/** Lines of a transcript repeat each other, so blocks are as large as one can be unpacked in a millisecond or two. */
+/** Lines of a transcript repeat each other, so blocks are as large as can be decompressed in a millisecond or two. */
 export const MAX_BLOCK_BYTES = 1024 * 1024;
-/** The longest line that is read, alone in its block. An archive may come from elsewhere: a block that claims more is not unpacked. */
+/**
+ * The longest line that is read, alone in its block. An archive may come from anywhere, so a block that claims more is
+ * not decompressed.
+ */
 export const MAX_RAW_BYTES = 256 * 1024 * 1024;
-/** Level 6 saves 5 % of the room that 3 takes; what lies above costs more time than that is worth. A packed block mostly fits in one chunk, and is then not copied. */
+/**
+ * Level 6 saves 5 % more space than level 3, and higher levels are not worth their time. A compressed block usually
+ * fits in one chunk, which avoids a copy.
+ */
 const ZSTD_OPTIONS = { chunkSize: MAX_BLOCK_BYTES / 2, params: { [constants.ZSTD_c_compressionLevel]: 6 } } as const;
 
-/** A line's place in its block, and what else is known of it; its bytes are the block's. */
+/** A line's place in its block and what else is known of it. Its bytes are in the block. */
 export type BlockMember = {
   readonly draft: Omit<LineDraft, 'bytes'>;
   readonly offset: number;
@@ -19,10 +25,13 @@ export type BlockMember = {
   readonly sha256: Uint8Array;
 };
 
-/** `raw` is only valid until the next block is asked for. */
+/** `raw` is only valid until the next block is requested. */
 type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
-/** Lines joined to blocks, in order. Each line's bytes are taken before the next line is asked for; a huge line is a block of its own. */
+/**
+ * Joins lines into blocks, in order. Each line's bytes are copied before the next line is requested; a huge line gets a
+ * block of its own.
+ */
 export function* gatherBlocks(lines: Iterable<LineDraft>): IterableIterator<RawBlock> {
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
   let members: BlockMember[] = [];
@@ -60,25 +69,25 @@ export function decompressBlock(
 ): Uint8Array {
   const raw = tryDecompress(data, rawSizeBytes);
   if (raw?.length === rawSizeBytes) return raw;
-  throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be unpacked`);
+  throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be decompressed`);
 }
 
-/** null: they are no zstd, give more than that, or claim more than is ever stored. */
+/** null: not zstd, a different size, or a size above what is ever stored. */
 function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
     return new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);
   } catch (error) {
-    // zlib has an error code for each way in which data can be broken, or too long for what it was.
+    // zlib has an error code for each kind of damage, and for output that is too long.
     if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
 }
 
 /**
- * Throws a `DamageError` where lines of one block, in their order, do not follow each other in it: hashing a large block for each of many lines
- * that all claim the whole of it would never end.
+ * Throws a `DamageError` if the lines of a block, in order, overlap. Otherwise a damaged archive whose many lines all
+ * claim a whole large block would take forever to hash.
  */
 export function checkPlaces(rows: readonly Row[]): void {
   let end = 0;
@@ -90,7 +99,10 @@ export function checkPlaces(rows: readonly Row[]): void {
   }
 }
 
-/** A line that a compaction put into its output, as it is stored: packed where that is shorter, and then with its size. */
+/**
+ * A line that a compaction added to its output, as stored: compressed if that is shorter, and then with its original
+ * size.
+ */
 type CompressedLine = { readonly bytes: Uint8Array; readonly rawSizeBytes: number | null };
 
 export function compressInsertedLine(line: Uint8Array): CompressedLine {
@@ -100,12 +112,12 @@ export function compressInsertedLine(line: Uint8Array): CompressedLine {
     : { bytes: line, rawSizeBytes: null };
 }
 
-/** From the columns `bytes` and `raw_size`. Throws a `DamageError`. */
+/** Reads the columns `bytes` and `raw_size`. Throws a `DamageError`. */
 export function readInsertedLine(row: Row): Uint8Array {
   const bytes = readBytes(row, 'bytes');
   const rawSizeBytes = readOptionalInteger(row, 'raw_size');
   if (rawSizeBytes === null) return bytes;
   const line = tryDecompress(bytes, rawSizeBytes);
   if (line?.length === rawSizeBytes) return line;
-  throw new DamageError('a line that a compaction put into its output cannot be unpacked');
+  throw new DamageError('a line that a compaction added to its output cannot be decompressed');
 }

@@ -32,12 +32,14 @@ const REPLACEMENTS_OF = `${SELECT_BATCHES} AND b.id IN (SELECT batch_id FROM bat
 
 const SELECT_LINES = `SELECT ${LINE_COLUMNS} FROM lines AS l ${LINE_JOINS} WHERE c.status = 'applied'`;
 const LINE_BY_ID = `${SELECT_LINES} AND l.id = :id`;
-/** Looks at every line: what it costs (a tenth of a second in a million) is paid only by who asks for a message by its own id. */
+/** Scans every line (a tenth of a second for a million), but only for a lookup by message id. */
 const LINES_BY_MESSAGE = `${SELECT_LINES} AND l.message_id = :messageId ORDER BY l.id`;
 const LINES_BY_PLACE = `${SELECT_LINES} AND l.line = :line AND l.message_id IS NULL AND l.role IS NOT NULL ORDER BY l.id`;
 
 const SELECT_LABELS = `SELECT b.label FROM batches AS b ${BATCH_JOINS} WHERE c.status = 'applied'`;
-/** The labels next to a text in their order: those that begin most like it are among them. */
+/**
+ * The labels just before a text in their order; those with the longest common prefix are among them and the next ones.
+ */
 const LABELS_BEFORE = `${SELECT_LABELS} AND b.label < :text ORDER BY b.label DESC LIMIT :limit`;
 const LABELS_AFTER = `${SELECT_LABELS} AND b.label >= :text ORDER BY b.label LIMIT :limit`;
 
@@ -54,7 +56,7 @@ type Catalog = Pick<
   'findBatches' | 'findLines' | 'nearLabels' | 'loadSources' | 'loadReplacements' | 'listCompactions'
 >;
 
-/** Finds by name, and lists. */
+/** Finds batches and lines by name, and lists compactions. */
 export function createCatalog(db: Database.Database, path: string): Catalog {
   const prepare = createStatements(db);
   const list = (sql: string, values: object = {}): readonly Row[] => guard(path, () => prepare(sql).all(values));
@@ -91,7 +93,7 @@ export function createCatalog(db: Database.Database, path: string): Catalog {
   };
 }
 
-/** An id of the form `line:N` is stored as the place that it is. */
+/** An id of the form `line:N` is stored as a line number. */
 function selectByMessage(messageId: string): [sql: string, values: object] {
   const place = /^line:(\d{1,15})$/.exec(messageId)?.[1];
   return place === undefined
@@ -131,7 +133,7 @@ SELECT
   (SELECT coalesce(sum(length(data)), 0) FROM blocks WHERE compaction_id IN ${APPLIED}) AS packed_bytes,
   (SELECT min(created_at_ms) FROM compactions WHERE status = 'applied') AS oldest_ms,
   (SELECT max(created_at_ms) FROM compactions WHERE status = 'applied') AS newest_ms`;
-/** A block's lines are all that is in it. */
+/** A block holds nothing but its lines. */
 const COUNT_FORMATS = `
 SELECT c.format, count(*) AS compactions,
   coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id)), 0) AS original_bytes,
@@ -169,7 +171,7 @@ export function createMeasure(db: Database.Database, path: string): () => Archiv
   return () => guard(path, db.transaction(measure));
 }
 
-/** The log comes and goes with the programs that have the archive open. */
+/** The log exists only while a program has the archive open. */
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }

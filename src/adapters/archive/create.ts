@@ -18,8 +18,9 @@ import { systemCode } from './file.ts';
 import { migrate } from './schema.ts';
 
 /**
- * Creates an empty archive (0600). The file gets its name only when it is complete, so an archive that is found is never half made. If another process
- * creates it first, that one is kept. Returns the reason why it cannot be created, or null; throws system errors.
+ * Creates an empty archive (0600). The file gets its name only when it is complete, so no half-made archive is ever
+ * found. If another process creates it first, that one is kept. Returns why it cannot be created, or null; throws
+ * system errors.
  */
 export function createArchiveFile(path: string, link: typeof linkSync = linkSync): string | null {
   const target = followLinks(path);
@@ -37,7 +38,7 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
     } finally {
       closeSync(descriptor);
     }
-    nameUnlessTaken(temporary, { target, link });
+    linkUnlessExists(temporary, { target, link });
   } finally {
     rmSync(temporary, { force: true });
   }
@@ -55,8 +56,8 @@ function emptyArchive(): Uint8Array {
   }
 }
 
-/** Never replaces a file that has the name already. */
-function nameUnlessTaken(
+/** Never replaces an existing file. */
+function linkUnlessExists(
   temporary: string,
   { target, link }: { readonly target: string; readonly link: typeof linkSync },
 ): void {
@@ -65,15 +66,15 @@ function nameUnlessTaken(
   } catch (error) {
     const code = systemCode(error);
     if (code === 'EEXIST') return;
-    // On a file system without hard links: copying is not atomic, but it does not replace anything either.
+    // For file systems without hard links: copying is not atomic, but does not replace anything either.
     if (code === null || !NO_LINKS.includes(code)) throw error;
-    copyUnlessTaken(temporary, target);
+    copyUnlessExists(temporary, target);
   }
 }
 
 const NO_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-function copyUnlessTaken(temporary: string, target: string): void {
+function copyUnlessExists(temporary: string, target: string): void {
   try {
     copyFileSync(temporary, target, constants.COPYFILE_EXCL);
   } catch (error) {
@@ -81,14 +82,14 @@ function copyUnlessTaken(temporary: string, target: string): void {
   }
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
-/** Follows the links of a path to a file that need not exist. */
+/** Follows the links of a path to a file that may not exist. */
 function followLinks(path: string): string {
   let current = path;
   for (let links = 0; links < MAX_LINKS; links += 1) {
-    // The folder as it really is: `..` in a link's text counts from there.
+    // The real folder, because `..` in a link counts from there.
     const folder = realpathSync(dirname(current));
     const text = readLink(join(folder, basename(current)));
     if (text === null) return join(folder, basename(current));
@@ -107,7 +108,7 @@ function readLink(path: string): string | null {
   }
 }
 
-/** Puts the new name on disk. Windows cannot sync folders. */
+/** Syncs the new name to disk. Windows cannot sync folders. */
 function syncFolder(folder: string): void {
   try {
     const descriptor = openSync(folder, 'r');

@@ -18,14 +18,14 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 export type ArchiveFile = {
   /** Absolute. */
   readonly path: string;
-  /** Whether SQLite could write into it and beside it. */
+  /** Whether SQLite can write to it and beside it. */
   readonly isWritable: boolean;
 };
 
 /**
- * The file of an archive. A missing one is created by `make`, with its folders (0700); `make` returns the reason if it cannot, and null means that none
- * is created. An empty file is not ours and is refused. An existing file is not opened here: closing it again would drop the locks that SQLite holds on
- * it for other connections of this process.
+ * Finds or creates the file of an archive. `make` creates a missing one, after its folders (0700), and returns the
+ * reason if it cannot; null: nothing is created. An empty file is not ours and is refused. An existing file is not
+ * opened here, because closing it would drop the locks that SQLite holds on it for other connections of this process.
  */
 export function prepareFile(
   path: string,
@@ -57,12 +57,13 @@ export function prepareFile(
   }
 }
 
-/** Could be granted or freed later, so a run that stores nothing does not mind. */
-const PASSING_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
+/** Permissions and space may change later, so a run that stores nothing ignores these. */
+const TEMPORARY_CODES: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'EDQUOT']);
 
 /**
- * Why no archive could be made at this path; null: one could, or there is one. Makes an empty folder in the nearest folder that exists and
- * removes it again: a file system such as /proc is known by nothing else. `isLenient` overlooks missing permissions and full disks.
+ * Why no archive could be created at this path; null: it could, or one exists. Creates and removes an empty folder in
+ * the nearest existing folder, since only that detects a file system such as /proc. `isLenient` ignores missing
+ * permissions and full disks.
  */
 export function findPlaceProblem(path: string, { isLenient }: { readonly isLenient: boolean }): ArchiveFailure | null {
   if (archiveExists(path)) return null;
@@ -74,13 +75,13 @@ export function findPlaceProblem(path: string, { isLenient }: { readonly isLenie
   } catch (error) {
     const code = systemCode(error);
     if (code === null) throw error;
-    if (isLenient && PASSING_CODES.has(code)) return null;
+    if (isLenient && TEMPORARY_CODES.has(code)) return null;
     if (code === 'ENOSPC' || code === 'EDQUOT') return { kind: 'no-space', path };
     return { kind: 'cannot-open', path, reason: describe(code) };
   }
 }
 
-/** Makes a folder (0700) and those above it, one after the other: Node's own recursion never returns where the system has no folders to give (/proc). */
+/** Creates a folder (0700) and its parents one by one, because Node's recursive mkdir never returns below /proc. */
 function makeFolder(folder: string): void {
   const missing: string[] = [];
   for (let at = folder; statSync(at, { throwIfNoEntry: false }) === undefined; at = dirname(at)) missing.push(at);
@@ -93,7 +94,7 @@ function makeFolder(folder: string): void {
   }
 }
 
-/** Whether there is anything to open. What may not be looked at is for opening to tell of. */
+/** Whether there is anything to open. A path that cannot be looked at counts, so that opening it reports why. */
 export function archiveExists(path: string): boolean {
   try {
     return statSync(resolve(path), { throwIfNoEntry: false }) !== undefined;
@@ -103,7 +104,7 @@ export function archiveExists(path: string): boolean {
   }
 }
 
-/** Permissions, and a file system that is mounted for reading only. */
+/** Checks permissions and read-only file systems. */
 export function mayWrite(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);
@@ -114,7 +115,7 @@ export function mayWrite(path: string): boolean {
   }
 }
 
-/** The code of an error of the system; null: it is another error. */
+/** The code of a system error; null: another error. */
 export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null;
 }
@@ -127,13 +128,13 @@ function describe(code: string): string {
   return `the system says ${code}`;
 }
 
-/** What SQLite keeps beside a database: it reads pages from them, and writes to them. */
+/** The files that SQLite reads and writes beside a database. */
 const LOG_ENDINGS = ['-journal', '-wal', '-shm'];
 const WRITABLE_BY_OTHERS = 0o022;
 
 /**
- * Why a log beside an archive must not be used; null: SQLite or this program made all that are there. A log that somebody planted could have a file
- * of the user overwritten (a hard link), never let go of this process (a named pipe), or put its pages in the place of the archive's.
+ * Why a log beside an archive must not be used; null: SQLite or this program made them all. A planted log could
+ * overwrite one of the user's files (a hard link), block this process (a named pipe), or replace pages of the archive.
  */
 export function findForeignLog(path: string): string | null {
   const file = realpathSync(path);
@@ -150,7 +151,7 @@ function describeProblem(log: Stats, archive: Stats): string | null {
   if (log.isSymbolicLink()) return 'is a symbolic link';
   if (!log.isFile()) return 'is not a regular file';
   if (log.nlink > 1) return 'is a file that has another name too';
-  // Whoever may write to the archive needs no log to change it.
+  // Someone who may write to the archive needs no log to change it.
   const isShared = (archive.mode & WRITABLE_BY_OTHERS) !== 0;
   const isOwn = log.uid === getuid?.() || log.uid === archive.uid || log.uid === 0;
   return isShared || isOwn ? null : `belongs to another user (uid ${log.uid})`;

@@ -3,7 +3,7 @@ import type { QueryTerm } from '../../core/search/question.ts';
 import type { SearchFilter } from '../../ports/archive-lookup.ts';
 import { type createStatements, readOptionalInteger, ROLES, type Row, textColumn, timeColumn } from './rows.ts';
 
-/** What FTS5 looks for; whatever stands between quotes is text to it, but for a quote itself and NUL. */
+/** An FTS5 expression for any of these terms. Between quotes everything is text, except a quote and NUL. */
 export function matchAny(terms: readonly string[]): string {
   return terms.map(quote).join(' OR ');
 }
@@ -16,26 +16,29 @@ function quote(term: string): string {
   return `"${term.replaceAll('\0', ' ').replaceAll('"', '""')}"`;
 }
 
-/** Letters that are younger than SQLite's tables part words for it, and words that stand together cannot be asked of an index without places. */
+/**
+ * SQLite's tokenizer splits words at letters newer than its Unicode tables, and an index without positions cannot
+ * search for adjacent words.
+ */
 export function isUnknownWord(error: unknown): boolean {
   return error instanceof Database.SqliteError && error.message.startsWith('fts5: phrase queries are not supported');
 }
 
-/** Of compactions AS c and cycles AS y. */
+/** For compactions AS c. */
 const OF_SOURCE = `
 (:source IS NULL OR c.source_path = :source OR substr(c.source_path, -length(:sourceEnd)) = :sourceEnd)`;
 
-/** Of lines AS l with `LINE_JOINS`; values from `filterValues`. */
+/** For lines AS l with `LINE_JOINS`; values from `filterValues`. */
 export const LINE_PASSES = `
 c.status = 'applied' AND l.role IS NOT NULL AND (:conversation IS NULL OR y.conversation_id = :conversation)
 AND (:role IS NULL OR l.role = :role) AND (:sinceMs IS NULL OR l.at_ms >= :sinceMs) AND (:untilMs IS NULL OR l.at_ms < :untilMs)
 AND ${OF_SOURCE}`;
 
-/** Of batches AS b with `BATCH_JOINS`: some of its time is in that which is asked for. */
+/** For batches AS b with `BATCH_JOINS`: their time overlaps with the one asked for. */
 export const BATCH_PASSES = `
 (:sinceMs IS NULL OR b.end_ms >= :sinceMs) AND (:untilMs IS NULL OR b.start_ms < :untilMs) AND ${OF_SOURCE}`;
 
-/** The compactions of the source: from the first to the last. */
+/** The first and the last compaction of the source. */
 const FIND_COMPACTIONS = `
 SELECT min(c.id) AS oldest, max(c.id) AS newest FROM compactions AS c WHERE ${OF_SOURCE}`;
 
@@ -59,19 +62,19 @@ export function filterValues({ conversationId, role, since, until, source }: Sea
   };
 }
 
-/** Ids from the first to the last, both included; there are none where the first is the higher one. */
+/** Ids from first to last, both included; empty if first is higher. */
 type LineRange = { readonly first: number; readonly last: number };
 
 const EVERYTHING: LineRange = { first: 0, last: Number.MAX_SAFE_INTEGER };
 
-/** The lines of a compaction have ids in a row: nothing need be looked through for those of all the others. */
+/** The lines of a compaction have consecutive ids, so the lines of all others need not be scanned. */
 const FIND_OF_COMPACTIONS = `
 WITH span AS (${FIND_COMPACTIONS})
 SELECT
   (SELECT min(id) FROM lines WHERE block_id = (SELECT min(id) FROM blocks WHERE compaction_id >= (SELECT oldest FROM span))) AS first,
   (SELECT max(id) FROM lines WHERE block_id = (SELECT max(id) FROM blocks WHERE compaction_id <= (SELECT newest FROM span))) AS last`;
 
-/** A file may hold thousands of conversations, most of them in a row too. */
+/** A file may hold thousands of conversations, and most have consecutive ids too. */
 const FIND_OF_CONVERSATION = `
 SELECT min(first) AS first, max(last) AS last FROM (
   SELECT (SELECT min(id) FROM lines WHERE batch_id = b.id) AS first, (SELECT max(id) FROM lines WHERE batch_id = b.id) AS last
@@ -80,7 +83,7 @@ SELECT min(first) AS first, max(last) AS last FROM (
   SELECT (SELECT min(id) FROM lines WHERE cycle_id = y.id), (SELECT max(id) FROM lines WHERE cycle_id = y.id)
   FROM cycles AS y WHERE y.conversation_id = :conversation)`;
 
-/** Where all lines stand that a filter can let through, and others among them. */
+/** A range of lines that contains all that pass the filter, and others. */
 export function findLineRange(prepare: ReturnType<typeof createStatements>, filter: SearchFilter): LineRange {
   const { conversation, source, sourceEnd } = filterValues(filter);
   const ofSource = source === null ? EVERYTHING : toRange(prepare(FIND_OF_COMPACTIONS).get({ source, sourceEnd }));

@@ -7,12 +7,12 @@ import type { Row } from './rows.ts';
 import { APPLICATION_ID, migrate, MIGRATIONS, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 
 /**
- * Why a database is not to be used; null: it is an archive, and holds nothing that this program did not make. Looks at one state of it: another
- * process may be changing the archive at this moment.
+ * Why a database must not be used; null: it is an archive, and contains nothing that this program did not make. Looks
+ * at one snapshot, because another process may be changing the archive.
  */
 export function refuse(db: Database.Database, path: string): ArchiveFailure | null {
   const notOurs = (reason: string): ArchiveFailure => ({ kind: 'not-ours', path, reason });
-  const look = db.transaction((): ArchiveFailure | null => {
+  const inspect = db.transaction((): ArchiveFailure | null => {
     // Unlike the pragmas, this reads the schema and fails if the file is not a database.
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     if (db.pragma('application_id', { simple: true }) !== APPLICATION_ID)
@@ -22,10 +22,13 @@ export function refuse(db: Database.Database, path: string): ArchiveFailure | nu
     const foreign = findForeignEntry(db, version);
     return foreign === null ? null : notOurs(foreign);
   });
-  return look();
+  return inspect();
 }
 
-/** What an error of opening a file means; null: it is none of the database's. `path` is what the user calls the file. */
+/**
+ * What an error while opening a file means; null: it does not come from the database. `path` is the user's name for the
+ * file.
+ */
 export function toOpenFailure(
   error: unknown,
   { file, path }: { readonly file: string; readonly path: string },
@@ -36,7 +39,7 @@ export function toOpenFailure(
   }
   if (error instanceof Database.SqliteError) {
     if (error.code === 'SQLITE_NOTADB') return { kind: 'not-ours', path, reason: 'it is not an SQLite database' };
-    // A statement that cannot be prepared: a table or column of ours is not there.
+    // A statement cannot be prepared: one of our tables or columns is missing.
     if (error.code === 'SQLITE_ERROR') return { kind: 'damaged', path, reason: error.message };
   }
   const failure = toArchiveFailure(error, path);
@@ -46,7 +49,10 @@ export function toOpenFailure(
 
 const HEADER_BYTES = 100;
 
-/** Of a file that is shorter than its header says; null: it is not. SQLite's file format: page size at 16, pages at 28, valid where 24 equals 92. */
+/**
+ * Describes a file that is shorter than its header says; null: it is not. SQLite's file format: page size at 16, page
+ * count at 28, valid if 24 equals 92.
+ */
 function describeCut(file: string): string | null {
   const header = Buffer.alloc(HEADER_BYTES);
   const descriptor = openSync(file, 'r');
@@ -66,8 +72,8 @@ const LIST_ENTRIES = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';
 const MAX_NAME_CHARS = 60;
 
 /**
- * The first thing in a database's schema that this program did not make for that version: a trigger, view, table or index of someone else's,
- * or one of ours with other SQL. Null: there is none. Reads the schema alone, so nothing in it runs.
+ * The first entry of a database's schema that this program did not make for that version: a foreign trigger, view,
+ * table or index, or one of ours with other SQL. Null: there is none. Only reads the schema, so nothing in it runs.
  */
 export function findForeignEntry(db: Database.Database, version: number): string | null {
   const expected = listExpected(version);
@@ -81,7 +87,7 @@ export function findForeignEntry(db: Database.Database, version: number): string
   return null;
 }
 
-/** What the schema's own SQL makes, and the statistics that SQLite keeps beside it after an ANALYZE. */
+/** The entries that the schema's SQL creates, and the statistics that SQLite adds after an ANALYZE. */
 function listExpected(version: number): readonly Row[] {
   const db = new Database(':memory:');
   try {
@@ -97,12 +103,12 @@ function textOf({ type, name, tbl_name: table, sql }: Row): string {
   return JSON.stringify([type, name, table, sql]);
 }
 
-/** To be called first in every transaction that writes; throws an `ArchiveError`. */
+/** Must be called first in every writing transaction. Throws an `ArchiveError`. */
 export type SchemaGuard = () => void;
 
 /**
- * Looks at the schema again where it has changed since the last look: somebody may have put a trigger into the archive after it was opened, and
- * while a transaction holds the write lock nobody can.
+ * Checks the schema again if it has changed since the last check: someone may have added a trigger after the archive
+ * was opened, but nobody can while a transaction holds the write lock.
  */
 export function createSchemaGuard(db: Database.Database, path: string): SchemaGuard {
   const state = { checkedVersion: -1 };
@@ -117,14 +123,14 @@ export function createSchemaGuard(db: Database.Database, path: string): SchemaGu
 
 const INDEX = 'message_vector_search';
 
-/** The index over the vectors' signs, which the extension makes. */
+/** The index over the signs of the vectors, which the extension creates. */
 export function vectorIndexSql(bits: number): string {
   return `CREATE VIRTUAL TABLE ${INDEX} USING vec0 (line_id INTEGER PRIMARY KEY, signs bit[${bits}])`;
 }
 
 /**
- * What the extension (sqlite-vec 0.1) keeps of the index. It is not there to ask when an archive is opened, so its SQL is written down here;
- * a test holds it equal to what it makes.
+ * The tables that the extension (sqlite-vec 0.1) creates for the index. It is not loaded when an archive is opened, so
+ * its SQL is repeated here; a test checks that it matches.
  */
 const TABLES: readonly (readonly [type: string, name: string, table: string, sql: string | null])[] = [
   ['table', `${INDEX}_info`, `${INDEX}_info`, `CREATE TABLE "${INDEX}_info" (key text primary key, value any)`],
@@ -151,7 +157,7 @@ const TABLES: readonly (readonly [type: string, name: string, table: string, sql
 ];
 const TEXTS = new Set(TABLES.map((entry) => JSON.stringify(entry)));
 
-/** Whether an entry of `sqlite_schema` is the index, for vectors of any length, or a table behind it. */
+/** Whether an entry of `sqlite_schema` is the index, for vectors of any length, or one of its tables. */
 function isVectorIndexEntry({ type, name, tbl_name: table, sql }: Row): boolean {
   if (TEXTS.has(JSON.stringify([type, name, table, sql]))) return true;
   const bits = /bit\[(\d{1,4})\]/.exec(String(sql))?.[1];

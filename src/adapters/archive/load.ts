@@ -53,7 +53,7 @@ export function createCompactionReader(db: Database.Database, path: string): Com
     };
   };
 
-  /** One state of the archive, whatever another process does meanwhile. */
+  /** Reads one snapshot of the archive. */
   const read = <T>(work: () => T): T => guard(path, db.transaction(work));
 
   return {
@@ -116,7 +116,7 @@ type CycleReader = {
   readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
 };
 
-/** A batch whose row is gone is missing from `live` and `made`; that is for the caller to notice. */
+/** A batch whose row is missing is absent from `live` and `made`; callers must check for that. */
 function createCycleReader(db: Database.Database): CycleReader {
   const listCycles = db.prepare<[number], Row>(LIST_CYCLES);
   const findCycles = db.prepare<[Uint8Array], Row>(FIND_CYCLES);

@@ -15,32 +15,32 @@ import {
 
 const ORIGIN_COLUMNS = 'c.id AS compaction_id, c.format, c.source_path, c.created_at_ms';
 
-/** A line kept word for word in a clip-archive has no batch of its own until a later cycle summarizes it. */
+/** A line quoted in a clip-archive has no batch until a later cycle summarizes it. */
 const BATCH_OF_LINE = `CASE WHEN l.fate <> 2 THEN l.batch_id ELSE (
   SELECT d.batch_id FROM carried_lines AS d JOIN cycles AS dy ON dy.id = d.cycle_id JOIN compactions AS dc ON dc.id = dy.compaction_id
   WHERE d.line_id = l.id AND dc.status = 'applied' ORDER BY d.cycle_id DESC LIMIT 1) END`;
 
-/** To be selected from lines AS l and `LINE_JOINS`. */
+/** Select these from lines AS l with `LINE_JOINS`. */
 export const LINE_COLUMNS = `
 l.id, l.line, l.size_bytes, l.fate, l.role, l.at_ms, l.message_index, l.message_id, l.name, l.sha256, ${ORIGIN_COLUMNS},
 (SELECT label FROM batches WHERE id = ${BATCH_OF_LINE}) AS batch_label, y.conversation_id`;
 
-/** In this order: what is looked for leads to the rest, never the other way round. */
+/** CROSS JOIN fixes the order: from the searched rows to the rest, never the other way round. */
 export const LINE_JOINS = `
 CROSS JOIN blocks AS k ON k.id = l.block_id CROSS JOIN compactions AS c ON c.id = k.compaction_id
 LEFT JOIN batches AS o ON o.id = l.batch_id LEFT JOIN cycles AS y ON y.id = coalesce(l.cycle_id, o.cycle_id)`;
 
-/** The latest cycles of lineages, t, that speak of batch b. */
+/** The latest cycles, t, of lineages whose clip-archive contains batch b. */
 const TIPS = `
 SELECT 1 FROM live_batches AS v JOIN cycles AS t ON t.id = v.cycle_id JOIN compactions AS tc ON tc.id = t.compaction_id
 WHERE v.batch_id = b.id AND tc.status = 'applied' AND NOT EXISTS (
   SELECT 1 FROM cycles AS n JOIN compactions AS nc ON nc.id = n.compaction_id WHERE n.parent_cycle_id = t.id AND nc.status = 'applied')`;
 
 export const IS_LIVE = `EXISTS (${TIPS})`;
-/** Made for a conversation, or spoken of in it now (a fork of the one that it was made for). */
+/** Made for a conversation, or shown in it now (in a fork of the one that it was made for). */
 export const IS_LIVE_IN = `EXISTS (${TIPS} AND (y.conversation_id = :conversation OR t.conversation_id = :conversation))`;
 
-/** To be selected from batches AS b and `BATCH_JOINS`. */
+/** Select these from batches AS b with `BATCH_JOINS`. */
 export const BATCH_COLUMNS = `b.*, ${ORIGIN_COLUMNS}, y.conversation_id, y.cycle`;
 export const BATCH_JOINS = `
 CROSS JOIN cycles AS y ON y.id = b.cycle_id CROSS JOIN compactions AS c ON c.id = y.compaction_id`;

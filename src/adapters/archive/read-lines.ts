@@ -17,7 +17,10 @@ const STORED_LINE_COLUMNS = `
 l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, l.sha256`;
 const LIST_LINES = `
 SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = ? ORDER BY l.line`;
-/** What survived any cycle of the lineage and was summarized by none since. A parent is always older: a damaged one makes no endless loop. */
+/**
+ * What survived any cycle of the lineage and has not been summarized since. A parent is always older, so damaged rows
+ * cannot cause an endless loop.
+ */
 const LIST_SURVIVORS = `
 WITH RECURSIVE lineage (id, age) AS (
   SELECT id, 0 FROM cycles WHERE id = ?
@@ -29,7 +32,7 @@ ORDER BY lineage.age DESC, l.block_id, l.line`;
 
 type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
 
-/** Reads archived lines back; each is checked against its hash, and one that is not what was stored is damage. */
+/** Reads archived lines back and checks each against its hash; a mismatch is damage. */
 export function createLineReader(db: Database.Database, path: string): LineReader {
   const listBlocks = db.prepare<[number], number>(LIST_BLOCKS).pluck();
   const countArchived = db.prepare<[number], number>(COUNT_ARCHIVED).pluck();
@@ -37,7 +40,8 @@ export function createLineReader(db: Database.Database, path: string): LineReade
   const listSurvivors = db.prepare<[number], Row>(LIST_SURVIVORS);
   const readBlock = createBlockReader(db);
 
-  // Block by block, each with statements of its own: a caller that stops half-way, or asks for something else meanwhile, leaves nothing open.
+  // Block by block, with statements of its own, so that a caller that stops early or reads something else meanwhile
+  // leaves nothing open.
   function* readLines(compactionId: number): IterableIterator<StoredLine> {
     const archivedCount = guard(path, () => countArchived.get(compactionId)) ?? 0;
     let count = 0;
@@ -94,7 +98,9 @@ function toLine(row: Row, raw: Uint8Array): StoredLine {
   };
 }
 
-/** A batch and all that it was made from. Each comes once, so that damaged ones that name each other make no endless loop. */
+/**
+ * A batch and everything that it was made from. UNION lists each once, so damaged rows cannot cause an endless loop.
+ */
 const FAMILY = `
 WITH RECURSIVE family (id) AS (
   SELECT :batch UNION SELECT s.source_id FROM family JOIN batch_sources AS s ON s.batch_id = family.id
@@ -114,16 +120,16 @@ const GET_PLACE = 'SELECT id, block_id, offset, size_bytes, sha256, line FROM li
 const GET_BLOCK_HEAD =
   'SELECT first_line, raw_size_bytes, substr(data, 1, :compressedBytes) AS data FROM blocks WHERE id = :id';
 
-/** So much of packed data may be a piece that ends too late to be unpacked. */
+/** The end of a compressed chunk may be this far behind the wanted bytes. */
 const COMPRESSION_MARGIN_BYTES = 256 * 1024;
-/** Of a megabyte at the most: what holds a longer line is not unpacked whole. */
+/** Each at most a megabyte, because a block with a longer line is not kept. */
 const MAX_RECENT_BLOCKS = 16;
-/** Unpacking stops at so many times what is wanted. */
-const MAX_SURPLUS = 4;
+/** Decompression stops at this multiple of the wanted bytes. */
+const MAX_OVERSHOOT = 4;
 
 type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
 
-/** Gives the bytes of archived lines back, whatever compaction they are of. */
+/** Reads the bytes of archived lines of any compaction. */
 export function createOriginals(db: Database.Database, path: string): Originals {
   const getPlace = db.prepare<[number], Row>(GET_PLACE);
   const readBlock = createBlockReader(db);
@@ -134,7 +140,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     return row;
   };
 
-  /** The beginning of a block that is not to be unpacked whole. */
+  /** The start of a block that need not be decompressed whole. */
   const readBlockHead = (id: number, wantedBytes: number): Uint8Array => {
     const row = db
       .prepare<[object], Row>(GET_BLOCK_HEAD)
@@ -142,9 +148,9 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     return row === undefined ? new Uint8Array() : decompressHead(readBytes(row, 'data'), wantedBytes);
   };
 
-  /** Who searches asks for the same blocks again and again. */
+  /** A search reads the same blocks again and again. */
   const recent = new Map<number, Uint8Array>();
-  const recall = (id: number): Uint8Array => {
+  const readCachedBlock = (id: number): Uint8Array => {
     const raw = recent.get(id) ?? readBlock(id);
     if (raw.length > MAX_BLOCK_BYTES) return raw;
     recent.delete(id);
@@ -162,7 +168,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     for (const [blockId, rows] of byBlock) {
       const ends = rows.map((row) => readInteger(row, 'offset') + Math.min(maxBytes, readInteger(row, 'size_bytes')));
       const isLong = rows.some((row) => readInteger(row, 'size_bytes') > maxBytes);
-      const raw = isLong ? readBlockHead(blockId, Math.max(...ends)) : recall(blockId);
+      const raw = isLong ? readBlockHead(blockId, Math.max(...ends)) : readCachedBlock(blockId);
       for (const row of rows) {
         const offset = readInteger(row, 'offset');
         const length = Math.min(maxBytes, readInteger(row, 'size_bytes'));
@@ -172,7 +178,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     return heads;
   };
 
-  // Block by block, each with statements of its own: a caller that stops half-way leaves nothing open.
+  // Block by block, with statements of its own, so that a caller that stops early leaves nothing open.
   function* readOriginals(batch: number): ReturnType<Originals['readOriginals']> {
     const blocks = guard(path, () => db.prepare<[object], number>(LIST_FAMILY_BLOCKS).pluck().all({ batch }));
     const listLines = guard(path, () => db.prepare<[object], Row>(LIST_FAMILY_LINES));
@@ -205,17 +211,20 @@ function takeLine(row: Row, raw: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** What the first packed bytes hold; fewer of them where that is more than is wanted, as with a line that repeats one character. */
+/**
+ * Decompresses the first compressed bytes, or fewer of them if they hold far more than wanted, as with a line that
+ * repeats one character.
+ */
 function decompressHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
   for (let length = packed.length; length > 0; length = Math.floor(length / 2)) {
     try {
       const head = zstdDecompressSync(packed.subarray(0, length), {
         finishFlush: constants.ZSTD_e_continue,
-        maxOutputLength: Math.min(MAX_RAW_BYTES, wantedBytes * MAX_SURPLUS),
+        maxOutputLength: Math.min(MAX_RAW_BYTES, wantedBytes * MAX_OVERSHOOT),
       });
       return new Uint8Array(head.buffer, head.byteOffset, head.byteLength);
     } catch (error) {
-      // Too much, or damaged: the reading of the whole line says which.
+      // Too much, or damaged: reading the whole line tells which.
       if (!(error instanceof Error && 'code' in error)) throw error;
     }
   }

@@ -4,26 +4,29 @@ import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { mayWrite, systemCode } from './file.ts';
 
-/** A database that is not written to where it stands. */
+/** A database that is not written to in place. */
 export type ReadOnlyDatabase = {
   readonly db: Database.Database;
-  /** What is open is a private copy, which may be brought up to date before it is read. */
+  /** A private copy is open, which may be migrated before it is read. */
   readonly isCopy: boolean;
-  /** To be called when nothing is written any more: a copy loses its name, so that nothing is left of it however the process ends. */
+  /**
+   * Call this when nothing more will be written. A copy is then unlinked, so that it leaves nothing behind however the
+   * process ends.
+   */
   readonly seal: () => void;
   readonly close: () => void;
 };
 
 export type ReadOnlyOptions = {
   readonly busyTimeoutMs: number;
-  /** Whether the database can be read as it is. */
+  /** Whether the database can be read without a migration. */
   readonly isReadable: (db: Database.Database) => boolean;
 };
 
 /**
- * Opens a database whose file or folder may not be written. With a write-ahead log for its journal SQLite needs files beside it: where they are
- * not there already and cannot be made, or would be left behind, a copy in a temporary folder is opened, and also where it has to be changed to be
- * read. Nobody writes to the original then: whoever had it open would have those files.
+ * Opens a database whose file or folder is read-only. With a write-ahead log, SQLite needs files beside it. If those do
+ * not exist and cannot be created, or would be left behind, or if the database needs a migration, a copy in a temporary
+ * folder is opened instead. Nobody is writing to the original then, because a writer would have created those files.
  */
 export function openReadOnly(path: string, { busyTimeoutMs, isReadable }: ReadOnlyOptions): ReadOnlyDatabase {
   const file = realpathSync(path);
@@ -34,7 +37,7 @@ export function openReadOnly(path: string, { busyTimeoutMs, isReadable }: ReadOn
   return openCopy(file);
 }
 
-/** For reading alone, without a change to the file or to a log beside it. Null: not where it stands. */
+/** Opens a database for reading only, without changing it or a log beside it. Null: that is not possible in place. */
 export function openInPlace(file: string, busyTimeoutMs: number): ReadOnlyDatabase | null {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: busyTimeoutMs });
   try {
@@ -61,12 +64,12 @@ function openCopy(file: string): ReadOnlyDatabase {
     }
     const db = new Database(copy, { fileMustExist: true });
     const seal = (): void => {
-      db.pragma('journal_mode = DELETE'); // takes the log in: from here on there is one file
+      db.pragma('journal_mode = DELETE'); // merges the log, so that there is one file
       db.pragma('query_only = ON');
       try {
         remove();
       } catch (error) {
-        if (systemCode(error) === null) throw error; // Windows keeps what is open: it goes when it is closed
+        if (systemCode(error) === null) throw error; // Windows keeps open files; close() removes it
       }
     };
     const close = (): void => {

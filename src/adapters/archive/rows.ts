@@ -6,7 +6,8 @@ import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
 import { DamageError } from './failure.ts';
 
 /**
- * A row as SQLite gives it. STRICT tables hold their types, so a value of another one is damage, which the readers throw.
+ * A row as SQLite returns it. STRICT tables enforce types, so the readers below throw a `DamageError` for a value of
+ * another type.
  */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -63,25 +64,25 @@ function damaged(column: string): never {
   throw new DamageError(`a row's ${column} is not what was stored`);
 }
 
-/** How values stand in columns; rows.ts reads them back. */
+/** How values are stored in columns; the readers above are the inverse. */
 
-/** Codes by position: they are stored, so names are only ever added at the end. */
+/** Codes by position. They are stored, so only append names. */
 export const OUTCOMES = ['summarized', 'other', 'survived'] as const satisfies readonly ArchivedOutcome[];
 export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
-/** Exact: text with lone surrogates has no UTF-8 and is stored as its UTF-16LE units. Equal text is an equal value. */
+/** Exact: text with lone surrogates has no UTF-8 form and is stored as UTF-16LE. Equal texts give equal values. */
 export function textColumn(text: string): string | Uint8Array {
   return text.isWellFormed() ? text : Buffer.from(text, 'utf16le');
 }
 
-/** 32 bytes of a sha256 in hex. */
+/** The 32 bytes of a sha256 in hex. */
 export function hashColumn(hex: string): Uint8Array {
   if (!/^[\da-f]{64}$/.test(hex)) throw new TypeError(`not a sha256 in hex: ${JSON.stringify(hex)}`);
   return Buffer.from(hex, 'hex');
 }
 
-/** Unix milliseconds; null for no time, and for one that is no time. */
+/** Unix milliseconds; null for no time or an invalid one. */
 export function timeColumn(time: Date | null): number | null {
   const ms = time === null ? Number.NaN : time.getTime();
   return Number.isNaN(ms) ? null : ms;
@@ -97,7 +98,7 @@ export function toTraits(column: number): MessageTraits {
   return { isQuestion: (column & IS_QUESTION) !== 0, mentionsTime: (column & NAMES_TIME) !== 0 };
 }
 
-/** Statements with named values, each prepared when it is first asked for: a run needs few of them, and none twice. */
+/** Prepares statements with named values on first use: a run needs only a few of them, but often. */
 export function createStatements(db: Database.Database): (sql: string) => Database.Statement<[object], Row> {
   const prepared = new Map<string, Database.Statement<[object], Row>>();
   return (sql) => {

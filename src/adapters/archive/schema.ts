@@ -4,9 +4,10 @@ import type Database from 'better-sqlite3';
 export const APPLICATION_ID = 0x63_6d_70_74;
 
 /**
- * Version 1. Text that comes from outside is in columns of type ANY: TEXT, or a BLOB of UTF-16LE where the text has lone surrogates
- * (columns.ts). Ids are never used twice (AUTOINCREMENT): another process may still hold the id of a compaction that was discarded meanwhile.
- * Rows go with the compaction, cycle, batch or block that they belong to (ON DELETE CASCADE), so a new table of such rows needs a change only here.
+ * Version 1. Text from outside is stored in columns of type ANY: as TEXT, or as a BLOB of UTF-16LE if it has lone
+ * surrogates (rows.ts). Ids are never reused (AUTOINCREMENT), because another process may still hold the id of a
+ * discarded compaction. Rows are deleted with the compaction, cycle, batch or block that they belong to (ON DELETE
+ * CASCADE), so a new table of such rows is declared only here.
  */
 const FIRST_SCHEMA = `
 PRAGMA application_id = ${APPLICATION_ID};
@@ -181,8 +182,8 @@ CREATE TABLE batch_vectors (batch_id INTEGER PRIMARY KEY REFERENCES batches, vec
 `;
 
 /**
- * Step n leads from schema version n to n + 1. A step that was released is never changed; fixtures/archives has an archive of each version,
- * written by the program of that time.
+ * Step n leads from schema version n to n + 1. Never change a released step; fixtures/archives has an archive of each
+ * version, written by the program of its time.
  */
 export const MIGRATIONS: readonly string[] = [FIRST_SCHEMA];
 
@@ -192,7 +193,10 @@ export function readSchemaVersion(db: Database.Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }
 
-/** Brings the schema up to date; each step and its number are one transaction, so that a step is taken whole, and never twice. */
+/**
+ * Brings the schema up to date. Each step and its number are one transaction, so that a step is applied completely and
+ * only once.
+ */
 export function migrate(db: Database.Database, migrations: readonly string[] = MIGRATIONS): void {
   const step = db.transaction((): boolean => {
     const version = readSchemaVersion(db);

@@ -60,7 +60,7 @@ WHERE message_search MATCH :match AND s.rowid BETWEEN :first AND :last AND (${LI
 const LOAD_CANDIDATES = `
 SELECT l.id, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
 FROM json_each(:ids) AS m CROSS JOIN lines AS l ON l.id = m.value ${LINE_JOINS} WHERE ${LINE_PASSES}`;
-/** Messages of one cycle, and thus of one conversation; lines that are none, or are others', may stand in between. */
+/** Messages of one cycle, and thus of one conversation; other lines may be in between. */
 const NEAR = 'FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id WHERE l.role IS NOT NULL';
 const IN_CYCLE = 'coalesce(l.cycle_id, o.cycle_id) IS :cycle';
 const LIST_BEFORE = `
@@ -165,7 +165,7 @@ function toFoundMessage(row: Row): FoundMessage {
   return { ...line, message: line.message };
 }
 
-/** FTS5 ranks by bm25, where less is better. In the order of ids it need not rank at all, and stops as soon as there are enough. */
+/** FTS5 ranks by bm25, where less is better. In the order of ids it need not rank, and stops at the limit. */
 const ORDERS = {
   best: { score: '-s.rank', by: 's.rank' },
   newest: { score: 'NULL', by: 's.rowid DESC' },
@@ -182,8 +182,8 @@ const IS_REPLACED = `
 c.status = 'applied' AND (:conversation IS NULL OR y.conversation_id = :conversation)
 AND EXISTS (SELECT 1 FROM batch_sources AS r WHERE r.source_id = b.id) AND NOT ${IS_LIVE}`;
 
-/** Whether batch :id has a term that none of the batches has which were made from it since. */
-const SAYS_ALONE = `
+/** Whether batch :id contains a term that no later batch made from it contains. */
+const HAS_UNIQUE_TERM = `
 WITH RECURSIVE later (id) AS (
   SELECT batch_id FROM batch_sources WHERE source_id = :id UNION SELECT s.batch_id FROM later JOIN batch_sources AS s ON s.source_id = later.id
 )
@@ -195,10 +195,10 @@ export function createBatchSearch(db: Database.Database, path: string): ArchiveL
   const prepare = createStatements(db);
 
   function* replacedRows(values: object, { terms, order }: BatchQuery): Generator<Row> {
-    const saysAlone = prepare(SAYS_ALONE);
+    const hasUniqueTerm = prepare(HAS_UNIQUE_TERM);
     for (const row of prepare(selectBatches(order, 0, IS_REPLACED)).iterate(values)) {
       const id = readInteger(row, 'id');
-      if (terms.some((term) => saysAlone.get({ id, term: matchAny([term]) }) !== undefined)) yield row;
+      if (terms.some((term) => hasUniqueTerm.get({ id, term: matchAny([term]) }) !== undefined)) yield row;
     }
   }
 

@@ -18,22 +18,22 @@ import { createVectorStore } from './vectors/vector-store.ts';
 
 export type OpenArchiveOptions = {
   readonly path: string;
-  /** False: a missing archive is a failure, and nothing is made. */
+  /** False: a missing archive is a failure, and nothing is created. */
   readonly create?: boolean;
   /** How long to wait for another process that writes. */
   readonly busyTimeoutMs?: number;
-  /** The file of SQLite's extension for vectors; without it none are kept or compared. */
+  /** The file of SQLite's vector extension; without it no vectors are stored or compared. */
   readonly vectorExtension?: string;
 };
 
-/** Storing a gigabyte holds the write lock for some ten seconds, and several processes may stand in line. */
+/** Storing a gigabyte holds the write lock for about ten seconds, and several processes may be waiting. */
 const DEFAULT_BUSY_TIMEOUT_MS = 60_000;
-/** The write-ahead log of one big compaction is not kept at its size. */
+/** After one big compaction, the write-ahead log is truncated to this size. */
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
- * Opens an archive, or creates it with its folders (0700) and file (0600). A file that is no archive of ours is never changed; one that may not be
- * written is opened for reading alone.
+ * Opens an archive, or creates it (0600) and its folders (0700). A file that is not our archive is never changed; a
+ * read-only one is opened for reading only.
  */
 export function openArchive({
   path,
@@ -61,16 +61,17 @@ export function openArchive({
 type Opening = Required<Pick<OpenArchiveOptions, 'path' | 'busyTimeoutMs'>> & { readonly extension: string | null };
 
 function openForWriting(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
-  const refusal = hasLog(file) ? refuseUntouched(file, { path, busyTimeoutMs }) : null;
+  const refusal = hasUnmergedLog(file) ? refuseUntouched(file, { path, busyTimeoutMs }) : null;
   if (refusal !== null) return err(refusal);
   const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
   const close = (): void => {
     db.close();
   };
-  return orClose(close, () => {
+  return closeUnlessOpened(close, () => {
     const refusal = refuse(db, path);
     if (refusal !== null) return err(refusal);
-    // First, because changing the kind of journal writes to the file: whoever opens it in between would find a database of nothing.
+    // First, because changing the journal mode writes to the file, and whoever opened it in between would find an empty
+    // database.
     migrate(db);
     configure(db, busyTimeoutMs);
     return ok(createArchive(db, { path, isReadOnly: false, extension, close }));
@@ -80,7 +81,7 @@ function openForWriting(file: string, { path, busyTimeoutMs, extension }: Openin
 function openForReading(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
-  return orClose(close, () => {
+  return closeUnlessOpened(close, () => {
     const refusal = refuse(db, path);
     if (refusal !== null) return err(refusal);
     const version = readSchemaVersion(db);
@@ -88,15 +89,18 @@ function openForReading(file: string, { path, busyTimeoutMs, extension }: Openin
       const reason = `it is of version ${version}, and read-only, so that it cannot be brought to version ${SCHEMA_VERSION}; copy it to where it can`;
       return err({ kind: 'cannot-open', path, reason });
     }
-    distrust(db);
+    restrictSchema(db);
     migrate(db);
     seal();
     return ok(createArchive(db, { path, isReadOnly: true, extension, close }));
   });
 }
 
-/** Closes again what is not to be used. */
-function orClose(close: () => void, open: () => Result<Archive, ArchiveFailure>): Result<Archive, ArchiveFailure> {
+/** Closes the database again if it is not used. */
+function closeUnlessOpened(
+  close: () => void,
+  open: () => Result<Archive, ArchiveFailure>,
+): Result<Archive, ArchiveFailure> {
   let isOpen = false;
   try {
     const opened = open();
@@ -107,15 +111,18 @@ function orClose(close: () => void, open: () => Result<Archive, ArchiveFailure>)
   }
 }
 
-/** Whether a writer is at work, or was killed at it. */
-function hasLog(file: string): boolean {
+/** Whether a writer is active, or was killed. */
+function hasUnmergedLog(file: string): boolean {
   return (statSync(`${realpathSync(file)}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
 }
 
-/** As `refuse`, without taking in the log that its writer left: who closes a database last does, and that may be somebody else's. */
+/**
+ * Like `refuse`, but without merging the log: the last connection to close a database does that, and the database may
+ * be somebody else's.
+ */
 function refuseUntouched(file: string, { path, busyTimeoutMs }: Omit<Opening, 'extension'>): ArchiveFailure | null {
   const opened = openInPlace(file, busyTimeoutMs);
-  if (opened === null) return null; // its writer is just about to close it
+  if (opened === null) return null; // its writer is just closing it
   try {
     return refuse(opened.db, path);
   } finally {
@@ -129,23 +136,23 @@ function configure(db: Database.Database, busyTimeoutMs: number): void {
   db.pragma('synchronous = FULL');
   db.pragma('foreign_keys = ON');
   db.pragma(`journal_size_limit = ${MAX_IDLE_LOG_BYTES}`);
-  distrust(db);
+  restrictSchema(db);
 }
 
-/** The file may come from elsewhere: its schema calls no functions, its cells are checked before they are used. */
-function distrust(db: Database.Database): void {
+/** The file may come from anywhere: its schema must not call functions, and its cells are checked before use. */
+function restrictSchema(db: Database.Database): void {
   db.pragma('trusted_schema = OFF');
   db.pragma('cell_size_check = ON');
 }
 
 const LOG_RETRY_MS = 10;
 
-/** SQLite does not wait for others when it changes the kind of journal, so this does. */
+/** SQLite does not wait for other processes when it changes the journal mode, so this does. */
 function useWriteAheadLog(db: Database.Database, busyTimeoutMs: number): void {
   for (let waitedMs = 0; db.pragma('journal_mode', { simple: true }) !== 'wal'; waitedMs += LOG_RETRY_MS) {
     try {
       db.pragma('journal_mode = WAL');
-      return; // also where a file system cannot have one: the archive then works with its older journal
+      return; // even if the file system does not support it: the archive then works with the older journal
     } catch (error) {
       const isBusy = error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY');
       if (!isBusy || waitedMs >= busyTimeoutMs) throw error;

@@ -78,7 +78,7 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
     const batchIds: number[] = [];
     draft.newBatches.forEach((batch, at) => {
       const batchId = writeBatch(draft, cycleId, at, batch);
-      // Only batches made before this one can be its sources.
+      // Only earlier batches can be sources of a batch.
       batch.sources.forEach((source, index) => insertSource.run(batchId, index, resolve(source, batchIds)));
       batchIds.push(batchId);
     });
@@ -97,12 +97,12 @@ function resolve(ref: BatchRef, batchIds: readonly number[]): number {
 type LabelInput = {
   readonly conversationId: string;
   readonly cycle: number;
-  /** Of the batch among those that the cycle made, from 0. */
+  /** Index among the batches of the cycle. */
   readonly position: number;
   readonly batch: SummaryBatch;
 };
 
-/** The name by which people ask for a batch: by its end, else by its messages, else by where it was made. Not yet unique. */
+/** The name that people use for a batch: by its end time, else by its messages, else by its cycle. Not yet unique. */
 export function buildLabel({ conversationId, cycle, position, batch }: LabelInput): string {
   const stem = `compaction-batch-${conversationId.toWellFormed()}`;
   const endMs = timeColumn(batch.endTime);
@@ -112,8 +112,8 @@ export function buildLabel({ conversationId, cycle, position, batch }: LabelInpu
 }
 
 /**
- * The label itself, or with `-2`, `-3`, … one that is free: the first, unless one before it was given up. Thousands of copies of one
- * conversation may share a label, so it is looked for by doubling and halving.
+ * The label itself, or the first free one with `-2`, `-3`, …, unless an earlier one was freed. Thousands of copies of a
+ * conversation may share a label, so the search doubles and then halves its steps.
  */
 export function makeUnique(label: string, isTaken: (label: string) => boolean): string {
   if (!isTaken(label)) return label;
@@ -139,7 +139,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_MESSAGE_SEARCH = 'INSERT INTO message_search (rowid, text) VALUES (?, ?)';
 const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NOTHING';
 
-/** Search finds a message by its first 200,000 characters: what lies beyond is output that no person wrote. The line itself is whole. */
+/**
+ * Only the first 200,000 characters of a message are searchable; nobody writes more by hand. The archived line is
+ * complete.
+ */
 const MAX_SEARCH_CHARS = 200_000;
 
 type LineTarget = { readonly compactionId: number; readonly cycles: readonly CycleIds[] };
@@ -191,12 +194,12 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
   };
 }
 
-/** A tool's name is what it does: asked for, it is a word like any other. */
+/** A tool's name says what it does, so in a search it is an ordinary word. */
 function isSpeaker(role: Role): boolean {
   return role === 'user' || role === 'assistant';
 }
 
-/** A summarized line belongs to its batch, and through it to the batch's cycle; any other to a cycle, or to none. */
+/** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */
 function ownerOf(
   { line, outcome, cycle, batch }: BlockMember['draft'],
   cycles: readonly CycleIds[],

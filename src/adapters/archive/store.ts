@@ -17,7 +17,10 @@ const INSERT_KEPT = `
 INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_bytes, line_sha256) VALUES (?, ?, ?, ?, ?, ?)`;
 const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (?, ?, ?)';
 
-/** One transaction in bounded memory. An error of `lines` comes through as it is; a draft that contradicts itself is a bug and throws. */
+/**
+ * Stores a compaction in one transaction and in bounded memory. Errors of `lines` pass through unchanged; a draft that
+ * contradicts itself is a bug and throws.
+ */
 export function createStore(
   db: Database.Database,
   { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
@@ -95,7 +98,7 @@ function compactionColumns(draft: CompactionDraft): Readonly<Record<string, unkn
 
 type WatchedLines = { readonly lines: Iterable<LineDraft>; readonly thrown: () => { readonly error: unknown } | null };
 
-/** Remembers what the caller's iterable threw, so that it is not taken for an error of this database. */
+/** Remembers what the caller's iterable threw, so that it is not mistaken for a database error. */
 function watchErrors(lines: Iterable<LineDraft>): WatchedLines {
   let thrown: { readonly error: unknown } | null = null;
   function* watch(): IterableIterator<LineDraft> {
@@ -110,8 +113,8 @@ function watchErrors(lines: Iterable<LineDraft>): WatchedLines {
 }
 
 /**
- * Passes the lines on while it proves that they and the kept runs are each line of the source exactly once, in order. Throws at the first
- * that is not: an archive with a hole could never give the original back.
+ * Passes the lines on while it proves that they and the kept runs cover each source line exactly once, in order. Throws
+ * at the first gap, because an archive with a gap could not restore the original.
  */
 export function* coverSource(
   draft: Pick<CompactionDraft, 'kept' | 'source'>,
@@ -120,7 +123,7 @@ export function* coverSource(
   const runs = draft.kept.values();
   let run = runs.next();
   let expected = 1;
-  const passKept = (): void => {
+  const skipKeptRuns = (): void => {
     for (; run.value !== undefined && run.value.firstLine === expected; run = runs.next()) {
       const { firstLine, lineCount, lineSha256 } = run.value;
       if (lineCount < 1) throw new Error(`the run of kept lines at source line ${firstLine} is empty`);
@@ -133,13 +136,13 @@ export function* coverSource(
     }
   };
   for (const line of lines) {
-    passKept();
+    skipKeptRuns();
     if (line.line !== expected)
       throw new Error(`source line ${expected} expected, but line ${line.line} is archived next`);
     expected += 1;
     yield line;
   }
-  passKept();
+  skipKeptRuns();
   if (run.value !== undefined)
     throw new Error(`source line ${expected} expected, but line ${run.value.firstLine} is kept next`);
   const { lineCount } = draft.source;
@@ -153,7 +156,7 @@ const FIND_PREPARED = "SELECT 1 FROM compactions WHERE id = ? AND status = 'prep
 const BATCHES =
   'SELECT batches.id FROM batches JOIN cycles ON cycles.id = batches.cycle_id WHERE cycles.compaction_id = ?';
 const LINES = 'SELECT lines.id FROM lines JOIN blocks ON blocks.id = lines.block_id WHERE blocks.compaction_id = ?';
-/** The schema deletes the rows that belong to a compaction along with it; the full-text indexes know of no owner. */
+/** The schema deletes the rows of a compaction with it, except those of the full-text indexes. */
 const DELETE_COMPACTION = [
   `DELETE FROM message_search WHERE rowid IN (${LINES})`,
   `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
@@ -163,8 +166,8 @@ const DELETE_COMPACTION = [
 type Settling = Pick<Archive, 'markApplied' | 'discard'>;
 
 /**
- * How a prepared compaction ends. Two processes may settle one at the same time: discarding what is gone or applied does nothing;
- * applying what is gone is damage, for the compacted file then has no archive.
+ * Applies or discards a prepared compaction. Two processes may do so at the same time: discarding a missing or applied
+ * one does nothing; applying a missing one is damage, because the compacted file then has no archive.
  */
 export function createSettling(
   db: Database.Database,

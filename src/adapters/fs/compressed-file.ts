@@ -5,14 +5,14 @@ import { toFileFailure } from './system.ts';
 
 type CompressedPlace = { readonly path: string; readonly compression: Exclude<Compression, 'none'> };
 
-/** A new file that gets what is written to it packed. Once `catchUp` has come to its end nothing more can be written. */
+/** A new file that compresses everything written to it. After `catchUp('end')` nothing more can be written. */
 export function createCompressedFile(file: PendingFile, { path, compression }: CompressedPlace): PendingFile {
   const state: { failure: FileFailure | null } = { failure: null };
   const compressor = createCompressor(compression, (packed) => {
     const written = file.write(packed);
     if (written.ok) return;
     state.failure = written.error;
-    throw new Error('what was packed could not be written');
+    throw new Error('the compressed bytes could not be written');
   });
   const flush = async (until: 'here' | 'end'): Promise<Result<void, FileFailure>> => {
     try {
@@ -25,7 +25,7 @@ export function createCompressedFile(file: PendingFile, { path, compression }: C
     ...file,
     write: (bytes) => ok(compressor.add(bytes)),
     catchUp: (until) => (until === 'end' || compressor.hasFullPiece() ? flush(until) : null),
-    // What comes to a packed file is packed as well: sizes are those on disk.
+    // Missed writes to a compressed file are compressed too, so sizes are those on disk.
     keepBackup: (stamp) => file.keepBackup(stamp, stamp.sizeBytes),
     close: () => {
       compressor.close();
@@ -34,23 +34,26 @@ export function createCompressedFile(file: PendingFile, { path, compression }: C
   };
 }
 
-/** Packs bytes into one member of gzip, or one frame of zstd: the same bytes give the same, whatever the pieces. */
+/**
+ * Compresses bytes into one gzip member or one zstd frame. The output does not depend on how the input was cut into
+ * pieces.
+ */
 type Compressor = {
-  /** Takes them over; `flush` packs them. */
+  /** Copies the bytes; `flush` compresses them. */
   readonly add: (bytes: Uint8Array) => void;
-  /** Packs what fills a piece, and with `end` the rest; resolves when all that is packed so far was handed out. */
+  /** Compresses the full pieces and, with `end`, the rest. Resolves when all compressed bytes were passed on. */
   readonly flush: (until: 'here' | 'end') => Promise<void>;
   readonly hasFullPiece: () => boolean;
   readonly close: () => void;
 };
 
 const PIECE_BYTES = 256 * 1024;
-/** As `zstd` does without an option: fast, and damage is noticed. */
+/** The defaults of the `zstd` command: fast, and with a checksum. */
 const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 };
-/** As `gzip` does without an option. */
+/** The default of the `gzip` command. */
 const GZIP_LEVEL = 6;
 
-/** `take` is handed what is packed, and throws where it cannot be kept. */
+/** `take` receives the compressed bytes, and throws if it cannot store them. */
 function createCompressor(compression: Exclude<Compression, 'none'>, take: (packed: Uint8Array) => void): Compressor {
   const engine = createEngine(compression);
   const full: Buffer[] = [];
@@ -59,10 +62,12 @@ function createCompressor(compression: Exclude<Compression, 'none'>, take: (pack
     try {
       take(packed);
     } catch (error) {
-      engine.destroy(error instanceof Error ? error : new Error('what was packed was not taken', { cause: error }));
+      engine.destroy(
+        error instanceof Error ? error : new Error('the compressed bytes were not accepted', { cause: error }),
+      );
     }
   });
-  // Once it is broken it answers no more: whoever waits for it, or comes later, is told by this.
+  // A broken engine calls back no more, so every later wait is raced against this promise.
   const broken = new Promise<never>((_, reject) => {
     engine.once('error', reject);
   });

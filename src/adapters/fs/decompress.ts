@@ -9,38 +9,38 @@ import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
 import { errorCode, writeAll } from './system.ts';
 
 export type CompressedFile = {
-  /** As messages call it. */
+  /** As shown in messages. */
   readonly path: string;
   readonly compression: Exclude<Compression, 'none'>;
-  /** On disk. */
+  /** Size on disk. */
   readonly sizeBytes: number;
-  /** Bytes on disk, fewer at the end; throws what the system says. */
+  /** Reads bytes as stored on disk, fewer at the end of the file. Throws system errors. */
   readonly read: (start: number, length: number) => Uint8Array;
   readonly signal: AbortSignal | undefined;
-  /** How large its content may be; undefined: as its size on disk makes likely. */
+  /** Limit for the decompressed size; undefined: derived from the size on disk. */
   readonly maxUnpackedBytes: number | undefined;
 };
 
-/** The content of a packed file, in a file without a name; to be closed. */
+/** The content of a compressed file, in an unnamed temporary file. The caller closes `fd`. */
 export type Decompressed = { readonly fd: number; readonly sizeBytes: number };
 
 const MAX_BYTES = 2 * 1024 ** 3;
-/** Transcripts are text: they become 3 to 20 times as large. */
+/** Transcripts are text, which grows 3 to 20 times. */
 const MAX_RATIO = 100;
-/** A small file may become this large whatever its ratio: that harms nobody. */
+/** A small file may always grow to this size, whatever the ratio, because that does no harm. */
 const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
-/** Others need room too. */
-const SPARED_BYTES = 1024 ** 3;
+/** Left free on the disk for other programs. */
+const RESERVED_BYTES = 1024 ** 3;
 
 type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
 
 function findLimit({ path, sizeBytes, maxUnpackedBytes }: CompressedFile): Limit {
   const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
   const maxBytes = maxUnpackedBytes ?? usualBytes;
-  const roomBytes = findRoom();
-  if (roomBytes < maxBytes)
+  const freeBytes = findFreeBytes();
+  if (freeBytes < maxBytes)
     return {
-      maxBytes: roomBytes,
+      maxBytes: freeBytes,
       watchesRatio: true,
       failure: { kind: 'no-room', path, folder: tmpdir(), code: 'ENOSPC' },
     };
@@ -48,17 +48,17 @@ function findLimit({ path, sizeBytes, maxUnpackedBytes }: CompressedFile): Limit
   return { maxBytes, watchesRatio: maxUnpackedBytes === undefined, failure };
 }
 
-function findRoom(): number {
+function findFreeBytes(): number {
   try {
     const { bavail, bsize } = statfsSync(tmpdir());
-    return Math.max(0, bavail * bsize - SPARED_BYTES);
+    return Math.max(0, bavail * bsize - RESERVED_BYTES);
   } catch (error) {
     if (errorCode(error) === null) throw error;
-    return Number.POSITIVE_INFINITY; // a folder that cannot be looked at is told of where the file is made in it
+    return Number.POSITIVE_INFINITY; // openSpool reports a temporary folder that cannot be used
   }
 }
 
-/** Unpacks every part of a file (members of gzip, frames of zstd), once and in bounded memory. Rejects when it is interrupted. */
+/** Decompresses all gzip members or zstd frames of a file in one pass and in bounded memory. Rejects when aborted. */
 export async function decompress(file: CompressedFile): Promise<Result<Decompressed, FileFailure>> {
   const limit = findLimit(file);
   const spool = openSpool(file.path);
@@ -81,7 +81,7 @@ async function decompressParts(
   const damaged = (problem: CompressionProblem): Result<never, FileFailure> =>
     err({ kind: 'damaged', path: file.path, compression: file.compression, problem });
   let written = 0;
-  // Node unpacks all members of gzip at one go, and of zstd one frame.
+  // Node decompresses all gzip members in one go, but only one zstd frame at a time.
   for (let at = 0; at < file.sizeBytes;) {
     const head = file.read(at, SKIPPABLE_HEAD_BYTES);
     if (isSkippable(head)) {
@@ -91,7 +91,7 @@ async function decompressParts(
       continue;
     }
     if (detectCompression(head) !== file.compression) {
-      const isStump = head.length < MAGIC_BYTES && at > 0 && isBegun(file, at);
+      const isStump = head.length < MAGIC_BYTES && at > 0 && isCutOffStart(file, at);
       return damaged(isStump ? 'cut-off' : 'trailing');
     }
     const part = await decompressPart(file, { at, fd, limit, before: written });
@@ -103,8 +103,8 @@ async function decompressParts(
   return ok({ fd, sizeBytes: written });
 }
 
-/** What is left is the beginning of what the file began with. */
-function isBegun({ read }: CompressedFile, at: number): boolean {
+/** Whether the remaining bytes are the start of another member or frame that was cut off. */
+function isCutOffStart({ read }: CompressedFile, at: number): boolean {
   const rest = read(at, MAGIC_BYTES);
   const first = read(0, MAGIC_BYTES);
   return rest.every((byte, index) => byte === first[index]);
@@ -112,7 +112,7 @@ function isBegun({ read }: CompressedFile, at: number): boolean {
 
 const SKIPPABLE_HEAD_BYTES = 8;
 
-/** The size of a skippable frame; null: its head is not whole. */
+/** The size of a skippable frame; null: its header is incomplete. */
 function skippableBytes(head: Uint8Array): number | null {
   if (head.length < SKIPPABLE_HEAD_BYTES) return null;
   return SKIPPABLE_HEAD_BYTES + new DataView(head.buffer, head.byteOffset, head.length).getUint32(4, true);
@@ -144,7 +144,7 @@ async function decompressPart(
     for await (const piece of engine) {
       const total = before + written + piece.length;
       if (total > limit.maxBytes) return err({ kind: 'file', failure: limit.failure });
-      // Looked at on the way, so that little of a bomb is unpacked.
+      // Checked while decompressing, so that only a little of a decompression bomb is written.
       const likelyBytes = Math.max(MIN_LIMIT_BYTES, MAX_RATIO * (at + engine.bytesWritten));
       if (limit.watchesRatio && total > likelyBytes)
         return err({ kind: 'file', failure: { kind: 'unpacks-too-large', path: file.path, limitBytes: likelyBytes } });
@@ -178,24 +178,24 @@ function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | nu
     writeAll(fd, piece);
     return null;
   } catch (error) {
-    return toRoomFailure(error, path);
+    return toNoRoomFailure(error, path);
   }
 }
 
-/** What is wrong with packed data, by what zlib and zstd say; null: they did not say it. */
+/** What is wrong with compressed data, from an error of zlib or zstd; null: it is another error. */
 function problemOf(error: unknown): CompressionProblem | null {
   const isTheirs = error instanceof Error && 'code' in error && errorCode(error) === null;
   if (!isTheirs || typeof error.code !== 'string') return null;
   if (error.code === 'Z_BUF_ERROR') return 'cut-off';
-  // The head of the first member was looked at before.
+  // The header of the first member was checked before, so this one is a later one.
   if (error.code === 'Z_DATA_ERROR') return error.message === 'incorrect header check' ? 'trailing' : 'broken';
   if (error.code === 'ZSTD_error_frameParameter_windowTooLarge') return 'too-wide';
   return error.code.startsWith('ZSTD_error_') ? 'broken' : null;
 }
 
 /**
- * A file without a name, open for writing and reading, in the folder for temporary files: whatever ends the process, nothing of a private
- * conversation is left there. `path` is what messages are about.
+ * Opens an unnamed file in the temporary folder for writing and reading. It leaves nothing of a private conversation
+ * behind, however the process ends. `path` is the file that messages name.
  */
 function openSpool(path: string): Result<number, FileFailure> {
   try {
@@ -214,12 +214,12 @@ function openSpool(path: string): Result<number, FileFailure> {
       rmdirSync(folder);
     }
   } catch (error) {
-    return err(toRoomFailure(error, path));
+    return err(toNoRoomFailure(error, path));
   }
 }
 
-/** Why a file's content cannot be kept while it is read; an error that is not the system's is thrown on. */
-function toRoomFailure(error: unknown, path: string): FileFailure {
+/** Why the decompressed content cannot be stored; rethrows errors that do not come from the system. */
+function toNoRoomFailure(error: unknown, path: string): FileFailure {
   const code = errorCode(error);
   if (code === null) throw error;
   return { kind: 'no-room', path, folder: tmpdir(), code };

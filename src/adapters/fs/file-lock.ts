@@ -4,12 +4,12 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileLock } from '../../ports/files.ts';
 import {
-  carriedLeftover,
   describeForeign,
   foreignLeftover,
   type HiddenNames,
   hiddenNamesOf,
-  lookAtName,
+  leftoverFailureOf,
+  statName,
 } from './leftovers.ts';
 import { type BackupLinks, createBackupLinks } from './missed-writes.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
@@ -17,63 +17,64 @@ import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
   readonly path: string;
-  /** Has a file removed when the process ends; gives a function that removes it now. */
+  /** Registers a file to be removed when the process ends; the returned function removes it now. */
   readonly removeAtExit: (path: string) => () => void;
 };
 
-/** Whoever may write to the folder may take the lock, whoever left it behind. */
+/** Anyone who may write to the folder may take the lock, whoever created the file. */
 const ANYBODY = 0o666;
 const MAX_TRIES = 20;
 
-/** What SQLite says where the file system has no locks. */
+/** SQLite's error codes on file systems without locks. */
 const NO_LOCKS = new Set(['SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK', 'SQLITE_IOERR_CHECKRESERVEDLOCK']);
 
 /**
- * Takes the right to write a path. Node has no locks of the system's, and SQLite does: the lock is SQLite's on an empty file beside the
- * target, so that it ends with the process whatever ends that. The file itself goes when the lock is given back, unless there is something
- * that the next one must look for.
+ * Takes the exclusive right to write a path. Node offers no system locks but SQLite does, so this locks an empty SQLite
+ * file beside the target; the lock ends with the process, however that ends. Releasing the lock removes the file,
+ * unless leftovers remain for the next run to handle.
  */
 export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Result<FileLock, FileFailure>> {
   let failing = path;
   try {
     const is = await describeObstacle(path);
     if (is !== null) return err({ kind: 'not-a-file', path, is });
-    failing = dirname(path); // from here on what is missing, or may not be written, is the folder
+    failing = dirname(path); // from here on, a missing or read-only path means the folder
     const target = await followLinks(path);
     const names = hiddenNamesOf(target);
-    const taken = await takeLock(names.lock, lookAtName(target));
+    const taken = await takeLock(names.lock, statName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);
     const lock = taken.value;
     const backupLinks = createBackupLinks(path, target, names);
-    // Whoever leaves something leaves its lock as well; a folder of many files is not searched for each of them.
-    const tidied = tidyUnder(lock, { names, backupLinks });
-    if (!tidied.ok) {
+    // A run that leaves files also leaves its lock file, so the folder is only searched where a lock file was found.
+    const cleaned = cleanUp(lock, { names, backupLinks });
+    if (!cleaned.ok) {
       lock.end();
-      return tidied;
+      return cleaned;
     }
     const remove = removeAtExit(names.lock);
     return ok({
-      foundUnfinished: tidied.value.foundUnfinished,
+      foundUnfinished: cleaned.value.foundUnfinished,
       begin: (like, compression = 'none') =>
         beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, backupLinks }),
       release: () => {
-        // Removed while it is held, and once: who finds it free after that finds that it is another file by then, and tries again.
+        // Removed once, while the lock is held: a process that gets the lock afterwards sees a different file and tries
+        // again.
         remove();
         if (backupLinks.isOutstanding()) tryMakeEmpty(names.lock);
         lock.end();
       },
     });
   } catch (error) {
-    return err(carriedLeftover(error) ?? toFileFailure(error, { path: failing, what: 'write' }));
+    return err(leftoverFailureOf(error) ?? toFileFailure(error, { path: failing, what: 'write' }));
   }
 }
 
-type Tidying = { readonly names: HiddenNames; readonly backupLinks: BackupLinks };
+type CleanUp = { readonly names: HiddenNames; readonly backupLinks: BackupLinks };
 
-/** Finishes and removes what a run that was killed left. What it throws has given the lock back. */
-function tidyUnder(
+/** Finishes and removes what a killed run left. Releases the lock if it throws. */
+function cleanUp(
   lock: TakenLock,
-  { names, backupLinks }: Tidying,
+  { names, backupLinks }: CleanUp,
 ): Result<{ readonly foundUnfinished: boolean }, FileFailure> {
   if (!lock.isInherited) return ok({ foundUnfinished: false });
   try {
@@ -89,11 +90,11 @@ function tidyUnder(
   }
 }
 
-/** What stands at a path that is no file; null: a file that may be replaced, or nothing. */
+/** What is at a path that cannot be replaced ("a folder"); null: a writable file, or nothing. */
 async function describeObstacle(path: string): Promise<string | null> {
   try {
     const is = describeNonFile(await stat(path));
-    // A rename asks only the folder for permission; whoever made the file read-only meant the file.
+    // A rename only needs permission for the folder, but a read-only file should not be replaced.
     if (is === null) await access(path, constants.W_OK);
     return is;
   } catch (error) {
@@ -103,29 +104,29 @@ async function describeObstacle(path: string): Promise<string | null> {
 }
 
 /**
- * Finishes and removes what a run that was killed left beside a path; nothing where another one is at work. A failure: what came to the
- * path while it was replaced is not in it yet.
+ * Finishes and removes what a killed run left beside a path; does nothing while another run holds the lock. Fails if
+ * writes that the replaced file received are still missing from the path.
  */
 export async function clearLeftovers(options: LockOptions): Promise<Result<void, FileFailure>> {
   if (!(await hasLockFile(options.path))) return ok(undefined);
   const locked = await lockFile(options);
   if (locked.ok) locked.value.release();
-  const isTold = !locked.ok && (locked.error.kind === 'unfinished' || locked.error.kind === 'foreign-leftover');
-  return isTold ? locked : ok(undefined);
+  const isReported = !locked.ok && (locked.error.kind === 'unfinished' || locked.error.kind === 'foreign-leftover');
+  return isReported ? locked : ok(undefined);
 }
 
 async function hasLockFile(path: string): Promise<boolean> {
   try {
-    return lookAtName(hiddenNamesOf(await followLinks(path)).lock) !== undefined;
+    return statName(hiddenNamesOf(await followLinks(path)).lock) !== undefined;
   } catch (error) {
-    // Where nothing can be looked at nothing can be removed.
+    // What cannot be looked at cannot be removed either.
     if (errorCode(error) === null) throw error;
     return false;
   }
 }
 
 type TakenLock = {
-  /** The lock file stood there already: a run has not removed it. */
+  /** The lock file existed already, so an earlier run did not remove it. */
   readonly isInherited: boolean;
   readonly end: () => void;
 };
@@ -137,17 +138,19 @@ async function takeLock(
   const { default: Database } = await import('better-sqlite3');
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
     const isInherited = !makeEmpty(file);
-    const stats = lookAtName(file);
+    const stats = statName(file);
     if (stats === undefined) continue;
     checkLockFile(file, stats, target);
     const before = stats.ino;
     let database: InstanceType<typeof Database> | null = null;
     try {
-      // SQLite opens what may only be read as well, and then several have the lock. (Not tried by opening: closing would end this process's locks.)
+      // SQLite would open a read-only file too, and several processes would get the lock. (Not tested by opening the
+      // file, because closing it would drop this process's locks.)
       accessSync(file, constants.W_OK);
       database = new Database(file, { timeout: 0, fileMustExist: true });
       const held = database;
-      // Asked through the descriptor that SQLite has: the name may lead to another file by now, and its journal would be switched.
+      // Asked through SQLite's own descriptor: the name may lead to another database by now, and its journal mode would
+      // be changed.
       if (held.pragma('page_count', { simple: true }) !== 0) throw foreignLeftover(file, 'it is a database');
       held.pragma('journal_mode = MEMORY'); // no journal beside it
       held.exec('BEGIN EXCLUSIVE');
@@ -157,7 +160,7 @@ async function takeLock(
       database?.close();
       const code = error instanceof Database.SqliteError ? error.code : null;
       if (code?.startsWith('SQLITE_BUSY') === true) return err('held');
-      // Its holder removed it meanwhile.
+      // The holder removed the file meanwhile.
       if (inodeOf(file) !== before) continue;
       if (code === null) return err(toFileFailure(error, { path: file, what: 'write' }));
       if (!NO_LOCKS.has(code)) return err({ kind: 'io', path: file, code });
@@ -167,7 +170,7 @@ async function takeLock(
   return err('held');
 }
 
-/** False: it is there already. */
+/** False: the file exists already. */
 function makeEmpty(file: string): boolean {
   try {
     const descriptor = openSync(file, 'wx', ANYBODY);
@@ -184,12 +187,12 @@ function tryMakeEmpty(file: string): void {
   try {
     makeEmpty(file);
   } catch (error) {
-    // The lock must be given back all the same; what is left is found when a run is killed here.
+    // The lock must be released all the same; the next run finds the leftovers only if this one was killed.
     if (errorCode(error) === null) throw error;
   }
 }
 
-/** A lock file of ours is empty, has one name, and no log that SQLite would take into it. Throws a `ForeignLeftover`. */
+/** Our lock file is empty, has one name, and no log that SQLite would replay into it. Throws a `ForeignLeftover`. */
 function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | undefined): void {
   const problem = describeForeign(stats, target);
   if (problem !== null) throw foreignLeftover(file, problem);
@@ -200,21 +203,21 @@ function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | u
 }
 
 function inodeOf(file: string): bigint | null {
-  return lookAtName(file)?.ino ?? null;
+  return statName(file)?.ino ?? null;
 }
 
-/** As many as Linux follows. */
+/** The limit of Linux. */
 const MAX_LINKS = 40;
 
 /**
- * Where a path leads when links are followed, to a file that need not be there. Where names are not told apart by case or normalization it is
- * the name that the file has, on macOS and Windows; on Linux (folders with casefold), or for no file, it is the name that was given. Rejects
- * with the system's error.
+ * Follows the links of a path to a file that may not exist. On macOS and Windows, where names ignore case or
+ * normalization, it returns the name that the file has; on Linux (folders with casefold), or if there is no file, the
+ * name as given. Rejects with system errors.
  */
 export async function followLinks(path: string): Promise<string> {
   let current = path;
   for (let links = 0; links <= MAX_LINKS; links += 1) {
-    // The folder as it really is: `..` in a link's text counts from there.
+    // The real folder, because `..` in a link counts from there.
     const folder = await realpath(dirname(current));
     current = join(folder, basename(current));
     const text = await readLink(current);

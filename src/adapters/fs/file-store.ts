@@ -7,13 +7,15 @@ import { openSourceFile, stampOf } from './source-file.ts';
 import { describeNonFile, toFileFailure } from './system.ts';
 
 export type FileStoreOptions = {
-  /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
+  /** Registers a file to be removed when the process ends; the returned function removes it now, if it exists. */
   readonly removeAtExit?: (path: string) => () => void;
-  /** How large the content of a compressed file may be; by default it depends on the file's size. */
+  /** Limit for the decompressed size of a file; by default derived from its size on disk. */
   readonly maxUnpackedBytes?: number | undefined;
 };
 
-/** Files of the local disk. A new file replaces what a path leads to, through links; a read-only file is not replaced. */
+/**
+ * Files on the local disk. A new file replaces what a path leads to, through links; a read-only file is never replaced.
+ */
 export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: FileStoreOptions = {}): FileStore {
   return {
     absolute: (path) => resolve(path),

@@ -3,16 +3,16 @@ import { pid } from 'node:process';
 import type { FileStamp, FileWriter } from '../../ports/files.ts';
 import { errorCode } from './system.ts';
 
-/** What is not found by then is not looked for: a machine may have very many open files. */
+/** The search stops here, because a machine may have very many open files. */
 const MAX_MS = 250;
 
-/** The access mode among a descriptor's flags (fcntl.h): 0 is reading only. */
+/** The access mode in a descriptor's flags (fcntl.h); 0 is read-only. */
 const ACCESS_MODE = 0o3;
 const WITHOUT_FILE = /^(?!\/)|^\/(?:dev|proc|sys)\/|^\/memfd:/;
 
 /**
- * Another process that has a file open for writing. Linux only, and only processes of the same user (all, for root) and of the same
- * container; elsewhere, and after a quarter of a second, it is null.
+ * Finds another process that has a file open for writing. Linux only, and only processes of the same user (for root:
+ * all) and of the same container. Null: none was found within a quarter of a second.
  */
 export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'>): FileWriter | null {
   const deadline = performance.now() + MAX_MS;
@@ -29,7 +29,7 @@ export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'
 
 function isWriting(folder: string, fd: string, { inode, device }: Pick<FileStamp, 'inode' | 'device'>): boolean {
   const link = `${folder}/fd/${fd}`;
-  // Asked first: it does not ask the file system that the file is on, which may be out of reach.
+  // Checked first, because it does not touch the target's file system, which may be unreachable.
   const leadsTo = readIfThere(() => readlinkSync(link));
   if (leadsTo === null || WITHOUT_FILE.test(leadsTo)) return false;
   const stats = readIfThere(() => statSync(link, { bigint: true }));
@@ -43,7 +43,7 @@ function listFolder(path: string): readonly string[] {
   return readIfThere(() => readdirSync(path)) ?? [];
 }
 
-/** null: it has ended meanwhile, or it is not ours to see. */
+/** null: the process has ended, or may not be inspected. */
 function readIfThere<T>(read: () => T): T | null {
   try {
     return read();

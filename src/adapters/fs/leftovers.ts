@@ -6,8 +6,8 @@ import type { FileFailure } from '../../ports/files.ts';
 import { errorCode } from './system.ts';
 
 /**
- * The file that a target was before it was replaced, under another name: up to `fromBytes` its content is in the target, which had `atBytes` then.
- * `inode` is that file's.
+ * A hard link to the file that a target was before it was replaced. Its first `fromBytes` bytes are in the new target,
+ * which had `atBytes` bytes then. `inode` is that of the linked file.
  */
 export type BackupLink = {
   readonly path: string;
@@ -16,10 +16,10 @@ export type BackupLink = {
   readonly inode: bigint;
 };
 
-/** What runs that have ended left. */
+/** What ended runs left. */
 type Leftovers = { readonly temporaries: readonly string[]; readonly backups: readonly BackupLink[] };
 
-/** The hidden names beside a target; two targets of one folder have different ones. */
+/** The hidden names beside a target, different for each target in a folder. */
 export type HiddenNames = {
   readonly lock: string;
   readonly temporary: () => string;
@@ -62,7 +62,7 @@ export function hiddenNamesOf(target: string): HiddenNames {
   };
 }
 
-/** Thrown where something stands at a hidden name of ours that this program did not leave there. */
+/** Thrown for something at one of our hidden names that this program did not create. */
 type ForeignLeftover = Error & { readonly foreignLeftover: Extract<FileFailure, { kind: 'foreign-leftover' }> };
 
 export function foreignLeftover(path: string, is: string): ForeignLeftover {
@@ -71,14 +71,14 @@ export function foreignLeftover(path: string, is: string): ForeignLeftover {
   });
 }
 
-/** The failure that such an error carries; null: it is another error. */
-export function carriedLeftover(error: unknown): FileFailure | null {
+/** The failure carried by a `ForeignLeftover`; null: another error. */
+export function leftoverFailureOf(error: unknown): FileFailure | null {
   return error instanceof Error && 'foreignLeftover' in error ? (error as ForeignLeftover).foreignLeftover : null;
 }
 
 /**
- * Opens what a killed run left, for reading, without following a link. Throws a `ForeignLeftover` for what is no regular file of this user's or of
- * the owner of the file beside it, and the system's errors.
+ * Opens what a killed run left for reading, without following a link. Throws a `ForeignLeftover` unless it is a regular
+ * file of this user or of the owner of the file beside it; throws system errors.
  */
 export function openLeftover(path: string, beside: BigIntStats | undefined): number {
   const fd = tryOpen(path);
@@ -94,7 +94,7 @@ export function openLeftover(path: string, beside: BigIntStats | undefined): num
 
 function tryOpen(path: string): number {
   try {
-    // A named pipe would wait for a writer, for ever.
+    // A named pipe would wait for a writer forever.
     return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
     if (errorCode(error) === 'ELOOP') throw foreignLeftover(path, 'it is a symbolic link');
@@ -102,12 +102,12 @@ function tryOpen(path: string): number {
   }
 }
 
-/** The facts of a name itself, not of what it may lead to. */
-export function lookAtName(path: string): BigIntStats | undefined {
+/** Stats the name itself, not what a link leads to. */
+export function statName(path: string): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** Why a name is not one that this program made; null: it may be. Windows has no owners. */
+/** Why this program cannot have created the name; null: it may have. Windows has no owners. */
 export function describeForeign(stats: BigIntStats, beside: BigIntStats | undefined): string | null {
   if (stats.isSymbolicLink()) return 'it is a symbolic link';
   if (!stats.isFile()) return 'it is not a regular file';

@@ -3,40 +3,40 @@ import type { RawLine } from '../../ports/files.ts';
 const LF = 0x0a;
 const CR = 0x0d;
 
-/** Most records are far smaller; a bigger one makes its own buffer grow. */
+/** Most records are far smaller; the buffer grows for a bigger one. */
 const BUFFER_BYTES = 1024 * 1024;
-/** One record above this is damage, not data. */
+/** A longer record is damage, not data. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 export type LineSource = {
-  /** Fills `into` from byte `position` on; the count of bytes it got, 0 at the end. */
+  /** Reads into `into` from byte `position` on. Returns the count of bytes read, 0 at the end. */
   readonly fill: (into: Uint8Array, position: number) => number;
-  /** Throws for a line that is too long. */
+  /** Throws an error about a line that is too long. */
   readonly refuseLine: (line: number, maxLineBytes: number) => never;
 };
 
 export type LineRange = {
   /** Byte offset of the first line. */
   readonly from: number;
-  /** Where the source ends, as far as it is known: a short one is read into no more room than it takes. */
+  /** Byte offset of the end, if known; a short source then gets a small buffer. */
   readonly to?: number;
   readonly bufferBytes?: number;
   readonly maxLineBytes?: number;
 };
 
 /**
- * Every line from an offset to the end, split at LF only; a CR counts as line ending only right before the LF. Lines are numbered from 1.
- * A line's bytes are a view into a buffer that is used again for the next one.
+ * Yields every line from an offset to the end, split at LF only; a CR belongs to the line ending only right before an
+ * LF. Lines are numbered from 1. `bytes` is a view into a buffer that is reused for the next line.
  */
 export function* readLines(source: LineSource, range: LineRange): Generator<RawLine> {
   const { from, to = Number.POSITIVE_INFINITY, maxLineBytes = MAX_LINE_BYTES } = range;
-  // One byte more, in which the end shows.
+  // One byte more, to notice the end.
   const bufferBytes = Math.min(range.bufferBytes ?? BUFFER_BYTES, Math.max(1, to - from + 1));
   let buffer = Buffer.allocUnsafe(bufferBytes);
   let position = from; // of the buffer's first byte
   let filled = 0;
-  let begin = 0; // of the line at hand
-  let scanned = 0; // no LF stands between `begin` and here
+  let begin = 0; // of the current line
+  let scanned = 0; // there is no LF between `begin` and here
   let line = 0;
   for (;;) {
     const at = buffer.indexOf(LF, scanned);
@@ -64,14 +64,17 @@ export function* readLines(source: LineSource, range: LineRange): Generator<RawL
 }
 
 type Filling = {
-  /** Where the unfinished line begins, and where what was read ends. */
+  /** Where the unfinished line begins, and where the read bytes end. */
   readonly begin: number;
   readonly filled: number;
   readonly bufferBytes: number;
   readonly maxLineBytes: number;
 };
 
-/** The unfinished line at the front of a buffer with room behind it: twice the size for a long line, the usual one after it. */
+/**
+ * Moves the unfinished line to the front of a buffer with room behind it: twice the size for a long line, the usual
+ * size after it.
+ */
 function makeRoom(buffer: Buffer<ArrayBuffer>, filling: Filling): Buffer<ArrayBuffer> {
   const { begin, filled, bufferBytes, maxLineBytes } = filling;
   const rest = filled - begin;

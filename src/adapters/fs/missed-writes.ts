@@ -16,28 +16,28 @@ import type { FileFailure, FileStamp, KeptBackup } from '../../ports/files.ts';
 import { detectCompression, MAGIC_BYTES } from './compression.ts';
 import {
   type BackupLink,
-  carriedLeftover,
   foreignLeftover,
   type HiddenNames,
-  lookAtName,
+  leftoverFailureOf,
   openLeftover,
+  statName,
 } from './leftovers.ts';
 import { errorCode, toFileFailure } from './system.ts';
 
-/** Second names of a target's file, from before it is replaced until nothing more can come from it. */
+/** Hard links to a target's file, from just before it is replaced until nothing can be written to it any more. */
 export type BackupLinks = {
   readonly keep: (stamp: FileStamp, sizes: Omit<BackupLink, 'path' | 'inode'>) => Result<KeptBackup, FileFailure>;
-  /** After all of it was brought over. */
+  /** Called when everything was carried over. */
   readonly drop: () => void;
-  /** Has names that another run left finished too. */
+  /** Adds links that another run left, to be finished too. */
   readonly adopt: (backups: readonly BackupLink[]) => void;
-  /** Brings over what was not, and removes the names. */
+  /** Appends missed writes to the target, and removes the links. */
   readonly finish: () => Result<void, FileFailure>;
-  /** One stands: whoever takes the lock next is to look for it. */
+  /** A link remains, so the next run that takes the lock must look for it. */
   readonly isOutstanding: () => boolean;
 };
 
-/** Where there are no hard links, or not for this file. */
+/** The file system, or this file, does not support hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL']);
 
 export function createBackupLinks(path: string, target: string, names: Pick<HiddenNames, 'old'>): BackupLinks {
@@ -53,7 +53,7 @@ export function createBackupLinks(path: string, target: string, names: Pick<Hidd
       const old = names.old({ ...sizes, inode: stamp.inode });
       try {
         const hasLink = tryLink(target, old.path, () => adopt([old]));
-        const seen = lookAtName(hasLink ? old.path : target);
+        const seen = statName(hasLink ? old.path : target);
         if (seen?.ino === stamp.inode && seen.dev === stamp.device)
           return ok(hasLink ? { kind: 'kept', name: old.path } : { kind: 'no-links' });
         drop();
@@ -69,7 +69,7 @@ export function createBackupLinks(path: string, target: string, names: Pick<Hidd
         try {
           if (appendMissedWrites(target, old)) standing.delete(old.path);
         } catch (error) {
-          const leftover = carriedLeftover(error);
+          const leftover = leftoverFailureOf(error);
           if (leftover !== null) return err(leftover);
           const because = toFileFailure(error, { path, what: 'write' });
           return err({ kind: 'unfinished', path, keptAs: old.path, because });
@@ -89,14 +89,14 @@ function tryLink(target: string, name: string, onLinked: () => void): boolean {
     return true;
   } catch (error) {
     const code = errorCode(error) ?? '';
-    // One that nobody knew of: whoever takes the lock next is to look at it.
+    // A link that no run knew of: the next run that takes the lock handles it.
     if (code === 'EEXIST') onLinked();
     if (!NO_LINKS.has(code)) throw error;
     return false;
   }
 }
 
-/** False: it stands there still, and the next run finds that there is nothing to do for it. */
+/** False: it remains, and the next run will find nothing to do for it. */
 function tryUnlink(name: string): boolean {
   try {
     unlinkSync(name);
@@ -109,30 +109,30 @@ function tryUnlink(name: string): boolean {
 }
 
 const LF = 0x0a;
-/** As much as others can have written to the target in the moment between its rename and the tail's writing. */
-const MEANWHILE_BYTES = 1024 * 1024;
+/** At most this much can be written to the target between its rename and this check. */
+const MAX_RACE_BYTES = 1024 * 1024;
 
 /**
- * Brings what came to a file at the moment when it was replaced to the end of what replaced it, and removes its old name. False: the
- * target is gone, and it stands nowhere else, so the old name stays. Throws what the system says, or that the old name is not the file that was
- * replaced, and then the old name stays too.
+ * Appends what was written to a file while it was being replaced to its replacement, and removes the backup link.
+ * False: the target is gone and this is the only copy, so the link stays. Throws system errors, or that the link is not
+ * the replaced file; the link stays then too.
  */
 export function appendMissedWrites(target: string, { path, fromBytes, atBytes, inode }: BackupLink): boolean {
   const now = statSync(target, { bigint: true, throwIfNoEntry: false });
   const old = openLeftover(path, now);
   try {
     const { ino, dev, size, nlink } = fstatSync(old, { bigint: true });
-    const hasLate = size > fromBytes;
-    // A folder that was copied has other inodes: where nothing would be taken from the file, its name just goes.
-    if (hasLate && ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
-    if (now === undefined && hasLate && nlink === 1n) return false;
-    // Where it is the target itself the rename never came: all that was written stands in it.
-    if (now !== undefined && hasLate && (ino !== now.ino || dev !== now.dev)) {
-      // What stands under another name too is not lost, and may be somebody's private file.
+    const hasMissed = size > fromBytes;
+    // A copied folder has other inodes. If there is nothing to append, the link just goes.
+    if (hasMissed && ino !== inode) throw foreignLeftover(path, 'it is not the file that was replaced');
+    if (now === undefined && hasMissed && nlink === 1n) return false;
+    // If both are one file, the rename never happened and nothing is missing.
+    if (now !== undefined && hasMissed && (ino !== now.ino || dev !== now.dev)) {
+      // A file with another name is not lost, and may be somebody's private file.
       if (nlink > 1n) throw foreignLeftover(path, 'it is a hard link to a file that has other names');
-      // What is packed has no lines: a part of it stands behind the others as it is.
+      // Compressed data has no lines: it is appended as it is.
       const beginsLine = !isCompressed(old) && (fromBytes === 0 || byteAt(old, fromBytes - 1) === LF);
-      appendMissing(target, { late: readFrom(old, fromBytes), beginsLine, atBytes });
+      appendMissing(target, { missed: readFrom(old, fromBytes), beginsLine, atBytes });
     }
   } finally {
     closeSync(old);
@@ -141,18 +141,18 @@ export function appendMissedWrites(target: string, { path, fromBytes, atBytes, i
   return true;
 }
 
-type Late = { readonly late: Buffer; readonly beginsLine: boolean; readonly atBytes: number };
+type MissedWrites = { readonly missed: Buffer; readonly beginsLine: boolean; readonly atBytes: number };
 
-function appendMissing(target: string, { late, beginsLine, atBytes }: Late): void {
+function appendMissing(target: string, { missed, beginsLine, atBytes }: MissedWrites): void {
   const fd = openSync(target, constants.O_RDWR | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0));
   try {
-    const since = readFrom(fd, atBytes, late.length + MEANWHILE_BYTES);
-    const missing = missingFrom(late, since);
+    const since = readFrom(fd, atBytes, missed.length + MAX_RACE_BYTES);
+    const missing = missingFrom(missed, since);
     const { size } = fstatSync(fd);
-    const isLine = missing.length === late.length ? beginsLine : late[late.length - missing.length - 1] === LF;
+    const isLine = missing.length === missed.length ? beginsLine : missed[missed.length - missing.length - 1] === LF;
     const needsLineEnd = isLine && size > 0 && byteAt(fd, size - 1) !== LF;
-    const begun = since.equals(late.subarray(0, since.length)) ? since.length : 0;
-    const wholeBytes = begun === 0 ? size : atBytes + late.subarray(0, begun).lastIndexOf(LF) + 1;
+    const begun = since.equals(missed.subarray(0, since.length)) ? since.length : 0;
+    const wholeBytes = begun === 0 ? size : atBytes + missed.subarray(0, begun).lastIndexOf(LF) + 1;
     const bytes = needsLineEnd ? Buffer.concat([Buffer.of(LF), missing]) : missing;
     if (missing.length > 0) appendOrUndo(fd, { bytes, size, wholeBytes });
     fsyncSync(fd);
@@ -162,15 +162,15 @@ function appendMissing(target: string, { late, beginsLine, atBytes }: Late): voi
 }
 
 /**
- * What of the late bytes does not stand among those that came to the target since: a run may have been killed while it wrote them, or after.
- * Where that cannot be told whole lines come twice rather than not at all.
+ * The part of the missed bytes that is not yet in the target, since a run may have been killed during or after the
+ * append. If this cannot be decided, whole lines are duplicated rather than lost.
  */
-export function missingFrom(late: Buffer, since: Buffer): Buffer {
-  for (let at = since.indexOf(late); at !== -1; at = since.indexOf(late, at + 1))
-    if (at === 0 || since[at - 1] === LF) return late.subarray(late.length);
+export function missingFrom(missed: Buffer, since: Buffer): Buffer {
+  for (let at = since.indexOf(missed); at !== -1; at = since.indexOf(missed, at + 1))
+    if (at === 0 || since[at - 1] === LF) return missed.subarray(missed.length);
   let common = 0;
-  while (common < since.length && since[common] === late[common]) common += 1;
-  return late.subarray(common === since.length ? common : late.subarray(0, common).lastIndexOf(LF) + 1);
+  while (common < since.length && since[common] === missed[common]) common += 1;
+  return missed.subarray(common === since.length ? common : missed.subarray(0, common).lastIndexOf(LF) + 1);
 }
 
 function readFrom(fd: number, from: number, maxBytes = Infinity): Buffer {
@@ -196,7 +196,10 @@ function byteAt(fd: number, position: number): number | undefined {
 
 type Append = { readonly bytes: Buffer; readonly size: number; readonly wholeBytes: number };
 
-/** Where it fails, half a line would be in the way of what its producer writes next: it is taken back, unless something came after it. */
+/**
+ * If it fails, half a line would corrupt what the producer writes next, so it is truncated again, unless something was
+ * written after it.
+ */
 function appendOrUndo(fd: number, { bytes, size, wholeBytes }: Append): void {
   const state = { done: 0 };
   try {

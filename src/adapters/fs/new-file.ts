@@ -11,21 +11,24 @@ const PRIVATE_MODE = 0o600;
 const PERMISSION_BITS = 0o777;
 
 type NewFile = {
-  /** As messages call it. */
+  /** As shown in messages. */
   readonly path: string;
-  /** Where it will stand: `path` with its links followed. */
+  /** The final place: `path` with its links followed. */
   readonly target: string;
-  /** Its name until then, in the same folder. */
+  /** The name until then, in the same folder. */
   readonly temporary: string;
-  /** Gets the mode and the owner of the file at this path. */
+  /** The file whose mode and owner are copied. */
   readonly like: string | undefined;
   readonly compression: Compression;
-  /** Has a file removed when the process ends; gives a function that removes it now, if it is there. */
+  /** Registers a file to be removed when the process ends; the returned function removes it now, if it exists. */
   readonly removeAtExit: (path: string) => () => void;
   readonly backupLinks: BackupLinks;
 };
 
-/** Begins a file that stands under another name until it is whole. One that replaces its model keeps the owner, or is denied. */
+/**
+ * Creates a file that has a temporary name until it is complete. A file that replaces `like` keeps its owner, or is
+ * denied.
+ */
 export async function beginFile({
   path,
   target,
@@ -36,22 +39,22 @@ export async function beginFile({
   backupLinks,
 }: NewFile): Promise<Result<PendingFile, FileFailure>> {
   try {
-    const model = like === undefined ? null : await lookAt(like);
-    const isInPlace = model !== null && isSameFile(model, await lookAt(target));
-    // What is written goes to its end, also when it has its name and its producer writes to it again.
+    const model = like === undefined ? null : await statModel(like);
+    const isInPlace = model !== null && isSameFile(model, await statModel(target));
+    // Opened for appending, because the producer may write to the file as soon as it has its name.
     const fd = openSync(temporary, 'ax', PRIVATE_MODE);
-    const giveUp = (): void => {
+    const abandon = (): void => {
       closeSync(fd);
       removeTemporary(temporary);
     };
     try {
-      const isGiven = model === null || giveTo(fd, model);
-      if (isInPlace && !isGiven) {
-        giveUp();
+      const isOwnerKept = model === null || copyOwner(fd, model);
+      if (isInPlace && !isOwnerKept) {
+        abandon();
         return err({ kind: 'denied', path, what: 'write', reason: 'owner' });
       }
     } catch (error) {
-      giveUp();
+      abandon();
       throw error;
     }
     const place = { path, target, temporary, fd, remove: removeAtExit(temporary), backupLinks };
@@ -59,7 +62,7 @@ export async function beginFile({
     const { createCompressedFile } = await import('./compressed-file.ts');
     return ok(createCompressedFile(createPendingFile(place), { path, compression }));
   } catch (error) {
-    // What is missing, or may not be written, is the folder.
+    // The folder is what is missing or not writable.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));
   }
 }
@@ -72,12 +75,12 @@ type Model = {
   readonly device: bigint;
 };
 
-async function lookAt(path: string): Promise<Model | null> {
+async function statModel(path: string): Promise<Model | null> {
   try {
     const { mode, uid, gid, ino: inode, dev: device } = await stat(path, { bigint: true });
     return { mode: Number(mode) & PERMISSION_BITS, uid: Number(uid), gid: Number(gid), inode, device };
   } catch (error) {
-    // Without a model the file stays private.
+    // Without a file to copy from, the mode stays private.
     if (errorCode(error) !== null) return null;
     throw error;
   }
@@ -87,45 +90,45 @@ function isSameFile(a: Model, b: Model | null): boolean {
   return a.inode === b?.inode && a.device === b.device;
 }
 
-/** False: it keeps the owner that it has. */
-function giveTo(fd: number, { mode, uid, gid }: Model): boolean {
+/** False: the owner could not be changed. */
+function copyOwner(fd: number, { mode, uid, gid }: Model): boolean {
   const own = fstatSync(fd);
   const isOthers = own.uid !== uid || own.gid !== gid;
-  // Only root may give files away; to a group, its members may, and the others of it are to keep their file.
-  if (isOthers && !tryGive(fd, uid, gid)) tryGive(fd, own.uid, gid);
+  // Only root may change the owner. Group members may set the group, so that the others in it keep their access.
+  if (isOthers && !tryChangeOwner(fd, uid, gid)) tryChangeOwner(fd, own.uid, gid);
   fchmodSync(fd, mode);
   return fstatSync(fd).uid === uid;
 }
 
-function tryGive(fd: number, uid: number, gid: number): boolean {
+function tryChangeOwner(fd: number, uid: number, gid: number): boolean {
   try {
     fchownSync(fd, uid, gid);
     return true;
   } catch (error) {
-    // The mode is kept all the same.
+    // The mode is set all the same.
     if (errorCode(error) === null) throw error;
     return false;
   }
 }
 
 type PendingPlace = {
-  /** As messages call it. */
+  /** As shown in messages. */
   readonly path: string;
-  /** Where it will stand: `path` with its links followed. */
+  /** The final place: `path` with its links followed. */
   readonly target: string;
-  /** Its name for now, in the same folder. */
+  /** The name for now, in the same folder. */
   readonly temporary: string;
   /** `temporary`, open for writing. */
   readonly fd: number;
-  /** Removes `temporary` if it is there. */
+  /** Removes `temporary` if it exists. */
   readonly remove: () => void;
   readonly backupLinks: BackupLinks;
 };
 
-/** Lines are small: written one by one they would cost a system call each. */
+/** Lines are small, and writing them one by one would cost a system call each. */
 const BUFFER_BYTES = 256 * 1024;
 
-/** What some file systems answer where a folder cannot be synced; the rename stands all the same. */
+/** Returned by file systems that cannot sync a folder; the rename is done all the same. */
 const CANNOT_SYNC_FOLDER = new Set(['EINVAL', 'ENOTSUP', 'EOPNOTSUPP', 'EISDIR', 'EPERM', 'EACCES', 'EBADF']);
 
 function createPendingFile({ path, target, temporary, fd, remove, backupLinks }: PendingPlace): PendingFile {
@@ -172,10 +175,10 @@ function createPendingFile({ path, target, temporary, fd, remove, backupLinks }:
     rename: () =>
       attemptLater(async () => {
         drain();
-        // Nothing else happens between this and what is done about the old name.
+        // Synchronous, so that nothing happens between the rename and the handling of the backup link.
         renameSync(temporary, target);
         state.hasName = true;
-        remove(); // nothing is there any more: it need not be removed when the process ends
+        remove(); // nothing is left to remove when the process ends
       }),
     dropBackup: () => backupLinks.drop(),
     syncFolder: () => attemptLater(() => syncFolder(dirname(target))),
@@ -185,21 +188,21 @@ function createPendingFile({ path, target, temporary, fd, remove, backupLinks }:
       try {
         closeSync(fd);
       } catch {
-        // All that matters was synced before; and a file that is given up may lack its last bytes.
+        // Everything that matters was synced before, and an abandoned file may lack its last bytes.
       }
       if (!state.hasName) remove();
-      // What fails here stays for the next run.
+      // A failure here is left for the next run.
       backupLinks.finish();
     },
   };
 }
 
-/** Removes a temporary file if it is there. */
+/** Removes a temporary file if it exists. */
 export function removeTemporary(path: string): void {
   try {
     unlinkSync(path);
   } catch (error) {
-    // Gone already, or its folder is: nothing is left behind. Where it cannot be removed the reason for giving it up is what counts.
+    // It or its folder is gone, or it cannot be removed; the reason for abandoning it matters more.
     if (errorCode(error) === null) throw error;
   }
 }

@@ -10,8 +10,9 @@ type OpenOptions = { readonly signal?: AbortSignal | undefined; readonly maxUnpa
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 
 /**
- * Opens a file as it stands now: what is appended later is not read. `lines` may begin at the offset of any line and then numbers from
- * there. A range that ends behind the file's end gives the bytes that there are. A packed file is unpacked first, which `signal` interrupts.
+ * Opens a file as it is now: what is appended later is not read. `lines` may start at the offset of any line, and
+ * numbers lines from there. A range past the end returns the bytes that exist. A compressed file is decompressed first,
+ * which `signal` can abort.
  */
 export async function openSourceFile(
   path: string,
@@ -25,7 +26,7 @@ export async function openSourceFile(
     const compression = detectCompression(read(0, MAGIC_BYTES));
     const disk: OnDisk = { fd, path, stamp, compression, read };
     if (compression === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: stamp.sizeBytes }));
-    // Loaded here, because most transcripts are not packed.
+    // Loaded here, because most transcripts are not compressed.
     const { decompress } = await import('./decompress.ts');
     const content = await decompress({ path, compression, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
     if (content.ok) return ok(createSourceFile(disk, content.value));
@@ -64,7 +65,7 @@ function* readDisk({ read, stamp }: OnDisk): Generator<Uint8Array> {
   for (let at = 0; at < stamp.sizeBytes; at += TAIL_BYTES) yield read(at, Math.min(TAIL_BYTES, stamp.sizeBytes - at));
 }
 
-/** Nothing, or it throws: what came to a packed file since is not told apart from what it held. */
+/** Empty if the file is unchanged, else throws: new bytes in a compressed file cannot be told apart. */
 function tailOfCompressed({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Array> {
   const { sizeBytes, mtimeNs } = stampOf(fstatSync(fd, { bigint: true }));
   const nothing: readonly Uint8Array[] = [];
@@ -85,7 +86,7 @@ export function stampOf(stats: BigIntStats): FileStamp {
 
 const TAIL_BYTES = 256 * 1024;
 
-/** The pieces are views into one buffer. */
+/** Yields views into one buffer. */
 function* readTail(fd: number, path: string, from: number): Generator<Uint8Array> {
   const buffer = Buffer.allocUnsafe(TAIL_BYTES);
   for (let position = from; ;) {
@@ -112,7 +113,7 @@ function readAt(
 function openRegularFile(path: string): Result<{ readonly fd: number; readonly stamp: FileStamp }, FileFailure> {
   let fd: number | null = null;
   try {
-    // A named pipe would wait for a writer, for ever.
+    // A named pipe would wait for a writer forever.
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = fstatSync(fd, { bigint: true });
     const is = describeNonFile(stats);
@@ -121,7 +122,7 @@ function openRegularFile(path: string): Result<{ readonly fd: number; readonly s
     return err({ kind: 'not-a-file', path, is });
   } catch (error) {
     if (fd !== null) closeSync(fd);
-    // A socket cannot be opened at all.
+    // Sockets cannot be opened.
     if (errorCode(error) === 'ENXIO') return err({ kind: 'not-a-file', path, is: 'a socket' });
     return err(toFileFailure(error, { path, what: 'read' }));
   }
@@ -148,7 +149,7 @@ function createReader(fd: number, path: string, sizeBytes: number): LineSource &
   };
 }
 
-/** Closes once: the numbers may belong to other files afterwards. */
+/** Closes once, because the numbers may belong to other files afterwards. */
 function createCloser(fds: readonly number[]): () => void {
   const open = [...fds];
   return () => {
@@ -156,20 +157,20 @@ function createCloser(fds: readonly number[]): () => void {
   };
 }
 
-/** So much is read ahead: a system call takes as long as copying this. */
+/** Read ahead this much: a system call takes as long as copying it. */
 const WINDOW_BYTES = 64 * 1024;
 
 /**
- * Reads ranges of a file of this size; each answer is the caller's own. One range after the other, as the lines of a conversation are asked
- * for, comes from one reading of the file.
+ * Reads ranges of a file of this size into new buffers. Consecutive ranges, such as the lines of a conversation, share
+ * one read.
  */
 export function createRangeReader(fill: LineSource['fill'], sizeBytes: number): SourceFile['read'] {
   const window = { bytes: Buffer.alloc(0), start: 0, end: 0 };
-  let expected = -1; // where the range before ended
+  let expected = -1; // end of the previous range
   const readAhead = (start: number): void => {
     if (window.bytes.length === 0) window.bytes = Buffer.allocUnsafeSlow(WINDOW_BYTES);
     window.start = start;
-    window.end = start; // nothing, should the reading throw
+    window.end = start; // empty, in case the read throws
     window.end = start + fill(window.bytes, start);
   };
   return (start, length) => {

@@ -3,7 +3,7 @@ import type { FileFailure } from '../../ports/files.ts';
 
 type Attempt = { readonly path: string; readonly what: 'read' | 'write' };
 
-/** What the system said no to, as data; an error that is not the system's is thrown on. */
+/** Turns a system error into a value; rethrows other errors. */
 export function toFileFailure(error: unknown, { path, what }: Attempt): FileFailure {
   const code = errorCode(error);
   if (code === null) throw error;
@@ -26,18 +26,18 @@ export function toFileFailure(error: unknown, { path, what }: Attempt): FileFail
   }
 }
 
-/** The code of a system error ("ENOENT"); null for an error of another origin. */
+/** The code of a system error ("ENOENT"); null: another error. */
 export function errorCode(error: unknown): string | null {
   const isSystemError = error instanceof Error && 'code' in error && 'syscall' in error;
   return isSystemError && typeof error.code === 'string' ? error.code : null;
 }
 
-/** An error that carries its failure as data, for where no result can be returned. */
+/** An error that carries its failure as data, for where no Result can be returned. */
 export function fileError(message: string, fileFailure: FileFailure): Error {
   return Object.assign(new Error(message), { fileFailure });
 }
 
-/** What stands where a file should ("a folder"); null: it is a file. */
+/** What is there instead of a file ("a folder"); null: it is a file. */
 export function describeNonFile(stats: Stats | BigIntStats): string | null {
   if (stats.isFile()) return null;
   if (stats.isDirectory()) return 'a folder';
@@ -46,7 +46,7 @@ export function describeNonFile(stats: Stats | BigIntStats): string | null {
   return 'a device';
 }
 
-/** A write may take fewer bytes than it was given. */
+/** Writes all bytes, because one write may take fewer. */
 export function writeAll(fd: number, bytes: Uint8Array): void {
   let done = 0;
   while (done < bytes.length) done += writeSync(fd, bytes, done, bytes.length - done);

@@ -21,14 +21,15 @@ export function createProducerIndexes(environment: Environment = process.env): P
 
 /** Beside the sessions, or in `$CODEX_SQLITE_HOME`. */
 const INDEX_NAME = 'thread_history_1.sqlite';
-/** What SQLite itself opens beside a database. */
+/** The files that SQLite opens beside a database. */
 const COMPANIONS = ['-wal', '-shm', '-journal'];
-/** A Codex that is just writing is done by then. */
+/** Enough for a running Codex to finish a write. */
 const BUSY_TIMEOUT_MS = 2000;
 
 /**
- * Makes Codex index a rollout anew. Codex 0.169 keeps byte offsets of numbered rollouts in a database and, after a rollout was replaced, goes on
- * showing the turns that left and none of the new ones. Gives a sentence for people where the index had to be left as it is.
+ * Makes Codex index a rollout again. Codex 0.169 stores byte offsets of numbered rollouts in a database, and after a
+ * rollout is replaced it keeps showing the old turns and none of the new ones. Returns a sentence for the user if the
+ * index had to be left as it is.
  */
 async function resetCodexIndex(rollout: string, sqliteHome: string | undefined): Promise<string | null> {
   const thread = THREAD_ID.exec(basename(rollout))?.[1];
@@ -45,7 +46,10 @@ async function resetCodexIndex(rollout: string, sqliteHome: string | undefined):
 
 const THREAD_ID = /^rollout-.*-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.jsonl(?:\.zst)?$/;
 
-/** `$CODEX_HOME` as the places of rollouts tell it: `sessions/YYYY/MM/DD` or `archived_sessions` stand in it, perhaps through a link. */
+/**
+ * `$CODEX_HOME`, derived from where rollouts are stored: in `sessions/YYYY/MM/DD` or `archived_sessions`, perhaps
+ * through a link.
+ */
 function homesOf(rollout: string): readonly string[] {
   const path = resolve(rollout);
   const paths = new Set([path, realPathOf(path) ?? path]);
@@ -61,7 +65,7 @@ function describe(file: string, reason: string): string {
   return `Codex's index ${file} was left as it is (${reason}), so Codex may show turns that were compacted, and none of the new ones. If so, close Codex and delete that index: Codex rebuilds it for each session that it resumes.`;
 }
 
-/** Why nothing was done; null: the index has nothing of this thread (any more). */
+/** Why nothing was done; null: the index has no rows of this thread (any more). */
 async function resetThread(file: string, thread: string): Promise<string | null> {
   try {
     if (statOf(file) === null) return null;
@@ -70,7 +74,7 @@ async function resetThread(file: string, thread: string): Promise<string | null>
     const { default: Sqlite } = await import('better-sqlite3');
     const db = new Sqlite(file, { fileMustExist: true, timeout: BUSY_TIMEOUT_MS });
     try {
-      // The file is another program's: its schema may call no functions, and damage is an error.
+      // Another program's file: its schema must not call functions, and damage must be an error.
       db.pragma('trusted_schema = OFF');
       db.pragma('cell_size_check = ON');
       return db.transaction(() => deleteThread(db, thread)).immediate();
@@ -78,12 +82,15 @@ async function resetThread(file: string, thread: string): Promise<string | null>
       db.close();
     }
   } catch (error) {
-    // Whatever goes wrong with another program's file, the transcript is compacted all the same.
+    // Trouble with another program's file must not stop the compaction.
     return reasonOf(error);
   }
 }
 
-/** The tables and columns of Codex 0.169 (its migrations 1 to 8) and before. All rows but those of the migrations belong to a thread. */
+/**
+ * The tables and columns of Codex up to 0.169 (its migrations 1 to 8). Every row belongs to a thread, except those of
+ * the migrations.
+ */
 const KNOWN_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   _sqlx_migrations: ['version', 'description', 'installed_on', 'success', 'checksum', 'execution_time'],
   thread_turns:
@@ -97,14 +104,14 @@ const KNOWN_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   thread_realtime_items: ['thread_id', 'item_id', 'rollout_ordinal', 'created_at_ms', 'item_type', 'item_json'],
   thread_history_projection_state: ['thread_id', 'next_rollout_byte_offset', 'next_rollout_ordinal'],
 };
-/** How far Codex has read a rollout: without this row it begins at its start. */
+/** How far Codex has read a rollout; without its row it starts at the beginning. */
 const PROGRESS_TABLE = 'thread_history_projection_state';
 const CLEANUP_TRIGGER =
   'CREATE TRIGGER thread_realtime_items_projection_cleanup AFTER DELETE ON thread_history_projection_state BEGIN DELETE FROM thread_realtime_items WHERE thread_id = OLD.thread_id; END';
 
 type SchemaRow = { readonly type: string; readonly name: string; readonly sql: string | null };
 
-/** In a transaction. */
+/** Must run in a transaction. */
 function deleteThread(db: Database, thread: string): string | null {
   const schema = db.prepare<[], SchemaRow>('SELECT type, name, sql FROM sqlite_schema').all();
   const tables = schema.flatMap(({ type, name }) => (type === 'table' ? [name] : []));
@@ -118,7 +125,7 @@ function deleteThread(db: Database, thread: string): string | null {
 function isKnownRow(db: Database, { type, name, sql }: SchemaRow): boolean {
   switch (type) {
     case 'index':
-      return true; // it can hold nothing that its table does not
+      return true; // an index holds nothing that its table does not
     case 'trigger':
       return sql?.replaceAll(/\s+/g, ' ') === CLEANUP_TRIGGER;
     case 'table': {
@@ -135,8 +142,8 @@ function isKnownRow(db: Database, { type, name, sql }: SchemaRow): boolean {
 }
 
 /**
- * Why SQLite must not open a file: it, or what stands where SQLite keeps its logs, may lead to a file that is not Codex's; null: nothing speaks
- * against it.
+ * Why SQLite must not open a file: it, or the place of one of SQLite's logs, may lead to a file that is not Codex's.
+ * Null: it is safe.
  */
 function findThreat(file: string): string | null {
   const folder = lstatSync(realpathSync(dirname(file)), { bigint: true });
@@ -154,13 +161,13 @@ function findThreat(file: string): string | null {
 
 const OTHERS_WRITE = 0o002n;
 
-/** Where the system knows no users, every file is. */
+/** Always true on systems without users. */
 function isOurs({ uid }: BigIntStats): boolean {
   const own = process.geteuid?.();
   return own === undefined || uid === BigInt(own);
 }
 
-/** Of the name itself, not of what a link leads to; null: there is nothing. */
+/** Stats the name itself, not what a link leads to; null: nothing is there. */
 function statOf(path: string): BigIntStats | null {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
 }
@@ -169,7 +176,7 @@ function realPathOf(path: string): string | null {
   try {
     return realpathSync(path);
   } catch {
-    return null; // it is gone by now: its name has to do
+    return null; // gone already: use the name as given
   }
 }
 

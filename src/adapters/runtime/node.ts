@@ -16,13 +16,13 @@ export function createNodeRuntime(): Runtime {
     },
     random: () => Math.random(),
     sleep,
-    // Twice: between two of them the loop has asked for events, before the first it may have done so already.
+    // Twice: only between two of them is the loop certain to poll for events.
     yieldToEvents: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
     processId: process.pid,
   };
 }
 
-/** When something is to be hashed: it takes a tenth of the time in which the program starts. */
+/** Loaded on first use, because loading it takes a tenth of the program's start-up time. */
 function loadCrypto() {
   return process.getBuiltinModule('node:crypto');
 }

@@ -7,7 +7,7 @@ import type { Archive } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, thrownFailure, utf8 } from './drafts.ts';
 
 const MIB = 1024 ** 2;
-const CANNOT_UNPACK = 'the block of archived lines that begins with source line 1 cannot be unpacked';
+const CANNOT_UNPACK = 'the block of archived lines that begins with source line 1 cannot be decompressed';
 
 /** An archive of three lines in one block, after somebody changed it. */
 function hostileArchive(t: TestContext, work: (db: Database.Database) => void): Archive {

@@ -9,7 +9,7 @@ import { folderWith } from '../../support/folders.ts';
 
 const bytes = (text: string): Buffer => Buffer.from(text);
 
-suite('what is missing of late bytes', () => {
+suite('which missed bytes are not in the target yet', () => {
   for (const [what, late, since, missing] of [
     ['all of them where nothing came since', 'a\nb\n', '', 'a\nb\n'],
     ['nothing where they came first', 'a\nb\n', 'a\nb\nc\n', ''],

@@ -181,7 +181,7 @@ test('an archive that is sound is told to be, and one that is not is a failure t
   const sound = await ran(['archive', 'check']);
   assert.deepEqual([sound.code, sound.out.split('\n')[0]], [0, '/data/archive.db: sound']);
   assert.equal((await ran(['archive', 'check', '-q'])).out, '');
-  const problems = [{ kind: 'block', message: 'block 3 cannot be unpacked', files: ['/logs/talk.jsonl'] }] as const;
+  const problems = [{ kind: 'block', message: 'block 3 cannot be decompressed', files: ['/logs/talk.jsonl'] }] as const;
   const answer = { checkArchive: () => Promise.resolve(ok(checkReport({ result: 'damaged', problems }))) };
   const broken = await ran(['archive', 'check', '-q'], answer);
   assert.equal(broken.code, 1);

@@ -9,7 +9,7 @@ const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id 
 const LIST_LINES = `
 SELECT id, line, offset, size_bytes, fate, cycle_id, batch_id, role, sha256 FROM lines WHERE block_id = ? ORDER BY line`;
 
-/** A line of a block as it stands; `bytes` is null where the block cannot be unpacked. */
+/** A line of a block; `bytes` is null if the block cannot be decompressed. */
 type CheckedLine = {
   readonly id: number;
   readonly line: number;
@@ -28,7 +28,7 @@ export type CheckedBlock = {
   readonly findings: readonly Finding[];
 };
 
-/** Unpacks a block, and proves that its lines fill it and are what was stored. Throws where its rows cannot be read. */
+/** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
 export function createBlockCheck(db: Database.Database): (blockId: number, place: Place) => CheckedBlock {
   const getBlock = db.prepare<[number], Row>(GET_BLOCK);
   const listLines = db.prepare<[number], Row>(LIST_LINES);
@@ -51,7 +51,7 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
       findings: [
         ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
         ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
-        // Lines that overlap would each be hashed over all that they claim.
+        // Overlapping lines are not hashed, because that could take forever.
         ...(raw === null || !isInOrder ? [] : checkHashes(rows, raw, place)),
       ],
     };
@@ -104,7 +104,7 @@ function checkHashes(rows: readonly Row[], raw: Uint8Array, place: Place): reado
   return lines === null ? [] : [finding('wrong-hash', place, `${lines} not what was stored (by sha256)`)];
 }
 
-/** 'source line 7 is', '3 lines from source line 7 on are'; null for none. */
+/** 'source line 7 is', '3 lines from source line 7 on are'; null for no lines. */
 function nameLines(lines: readonly number[]): string | null {
   const [first] = lines;
   if (first === undefined) return null;
@@ -113,33 +113,38 @@ function nameLines(lines: readonly number[]): string | null {
 
 const GET_CYCLE_OF_BATCH = 'SELECT cycle_id FROM batches WHERE id = ?';
 const GET_COMPACTION_OF_CYCLE = 'SELECT compaction_id FROM cycles WHERE id = ?';
-const IS_FINDABLE = 'SELECT 1 FROM message_search_docsize WHERE id = :id';
+const IS_INDEXED = 'SELECT 1 FROM message_search_docsize WHERE id = :id';
 
-type Of = { readonly compactionId: number; readonly place: Place };
+type Owner = { readonly compactionId: number; readonly place: Place };
 
-/** What the lines of a block belong to: a summarized one to a batch, any other to none, all of their own compaction; and a message is in the index. */
-export function createOwnerCheck(db: Database.Database): (lines: readonly CheckedLine[], of: Of) => Iterable<Finding> {
+/**
+ * Checks that a summarized line belongs to a batch and any other line to none, all within their own compaction, and
+ * that every message is in the search index.
+ */
+export function createOwnerCheck(
+  db: Database.Database,
+): (lines: readonly CheckedLine[], of: Owner) => Iterable<Finding> {
   const getCycle = db.prepare<[number], number>(GET_CYCLE_OF_BATCH).pluck();
   const getCompaction = db.prepare<[number], number>(GET_COMPACTION_OF_CYCLE).pluck();
-  const isFindable = db.prepare<[object], number>(IS_FINDABLE).pluck();
+  const isIndexed = db.prepare<[object], number>(IS_INDEXED).pluck();
 
   const ownerOf = ({ batchId, cycleId }: CheckedLine): number | null => {
     const cycle = batchId === null ? cycleId : (getCycle.get(batchId) ?? null);
     return cycle === null ? null : (getCompaction.get(cycle) ?? null);
   };
 
-  function* checkOwners(lines: readonly CheckedLine[], { compactionId, place }: Of): Generator<Finding> {
+  function* checkOwners(lines: readonly CheckedLine[], { compactionId, place }: Owner): Generator<Finding> {
     const stray = lines.filter((line) => {
       if (line.isSummarized !== (line.batchId !== null)) return true;
       const owner = ownerOf(line);
-      return owner !== null && owner !== compactionId; // one that is gone is SQLite's to notice
+      return owner !== null && owner !== compactionId; // SQLite reports a missing row itself
     });
     const named = nameLines(stray.map(({ line }) => line));
     if (named !== null) yield finding('reference', place, `${named} not with a batch or conversation of its own`);
   }
 
-  function* checkIndex(lines: readonly CheckedLine[], { place }: Of): Generator<Finding> {
-    const lost = lines.filter(({ id, isMessage }) => isMessage && isFindable.get({ id }) === undefined);
+  function* checkIndex(lines: readonly CheckedLine[], { place }: Owner): Generator<Finding> {
+    const lost = lines.filter(({ id, isMessage }) => isMessage && isIndexed.get({ id }) === undefined);
     const named = nameLines(lost.map(({ line }) => line));
     if (named !== null)
       yield finding('search', place, `${named} not in the search index, and thus not found by its words`);

@@ -9,7 +9,10 @@ import { createInsertedLineCheck } from './inserted-lines.ts';
 import { createLineCheck } from './lines.ts';
 import { checkLeftovers, checkReferences, checkStructure, checkVectors } from './structure.ts';
 
-/** Ids are never used twice: one that is not there was taken back. Asked one by one, so that a page that is gone hides no other. */
+/**
+ * Ids are never reused, so a missing one was discarded. Two statements, so that one unreadable page does not hide the
+ * rest.
+ */
 const LAST_COMPACTIONS = [
   "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'compactions'",
   'SELECT coalesce(max(id), 0) FROM compactions',
@@ -17,7 +20,7 @@ const LAST_COMPACTIONS = [
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
 const FILE_BYTES = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
 
-/** Looks at everything that is stored, in one state of the archive, whatever other processes do meanwhile. */
+/** Checks everything that is stored, in one snapshot of the archive. */
 export function createCheck(db: Database.Database, path: string): Archive['check'] {
   return function* check() {
     const isOwnTransaction = !db.inTransaction;
@@ -41,7 +44,7 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
   const checkOne = createCompactionCheck(db);
   const totals = { compactions: 0, batches: 0, lines: 0, blocks: 0, original: 0, packed: 0 };
 
-  // One page that is none is in the way of many rows: said once.
+  // One unreadable page affects many rows, but is reported once.
   const told = { message: '' };
   function* tell({ kind, message, compactionIds }: Finding): Generator<ArchiveCheckStep> {
     if (message !== told.message) yield { kind: 'damage', damage: { kind, message, files: filesOf(compactionIds) } };
@@ -88,7 +91,7 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
 
 type Totals = { compactions: number; batches: number; lines: number; blocks: number; original: number; packed: number };
 
-/** One compaction: its head, what is wrong, and null now and then, for others to have their turn. */
+/** Checks one compaction: yields its head, its findings, and now and then null to give control back. */
 function createCompactionCheck(
   db: Database.Database,
 ): (id: number, totals: Totals) => Generator<Finding | Head | null> {
@@ -123,7 +126,7 @@ function createCompactionCheck(
   };
 }
 
-/** A compaction's own files, and those of later ones: they show its batches, and lead through it to the original. */
+/** A compaction's own files and those of later cycles: they show its batches and need it to restore the original. */
 const LIST_TOUCHED = `
 WITH RECURSIVE touched (id) AS (
   SELECT id FROM cycles WHERE compaction_id = :id
@@ -132,7 +135,7 @@ WITH RECURSIVE touched (id) AS (
 SELECT source_path, output_path FROM compactions
 WHERE id = :id OR id IN (SELECT c.compaction_id FROM touched JOIN cycles AS c ON c.id = touched.id) ORDER BY id`;
 
-/** Gives the files that damage in compactions touches, each once; as many as can still be told. */
+/** Lists the files affected by damage in compactions, each once, as far as they can still be read. */
 function createFileFinder(db: Database.Database): (compactionIds: readonly number[]) => readonly string[] {
   const listTouched = db.prepare<[{ readonly id: number }], Row>(LIST_TOUCHED);
   const find = (id: number): readonly string[] => {
@@ -146,7 +149,7 @@ function createFileFinder(db: Database.Database): (compactionIds: readonly numbe
       return [];
     }
   };
-  // What is wrong with one compaction comes one after the other.
+  // Findings about one compaction come in a row, so the last answer is kept.
   const last: { id: number; files: readonly string[] } = { id: -1, files: [] };
   const findOnce = (id: number): readonly string[] => {
     if (last.id !== id) {

@@ -21,7 +21,10 @@ FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN ba
 
 export type CycleCheck = (head: Head, lines: LineFacts, onBatch: () => void) => Iterable<Finding>;
 
-/** A compaction's cycles and their batches: all are there, say what they said, count what they stand for, and come after what they were made from. */
+/**
+ * Checks a compaction's cycles and batches: all exist, match their hashes, count their messages right, and are newer
+ * than their sources.
+ */
 export function createCycleCheck(db: Database.Database): CycleCheck {
   const listCycles = db.prepare<[number], Row>(LIST_CYCLES);
   const listBatches = db.prepare<[number], number>(LIST_BATCHES).pluck();
@@ -82,7 +85,7 @@ function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> 
 function* checkParent(row: Row, place: Place): Generator<Finding> {
   const parentId = readOptionalInteger(row, 'parent_cycle_id');
   const parentCycle = readOptionalInteger(row, 'parent_cycle');
-  // One that is gone is SQLite's to notice.
+  // SQLite reports a missing row itself.
   if (parentId === null || parentCycle === null) return;
   const cycle = readInteger(row, 'cycle');
   if (parentId >= readInteger(row, 'id') || parentCycle !== cycle - 1)
@@ -108,7 +111,7 @@ function* checkBatch(
         place,
         `batch ${label} is of depth ${depth}, but the batches that it was made from are gone`,
       );
-    // Without any line it is the summary that was found in the transcript.
+    // A batch without lines is the summary that was found in the transcript.
     if (ownLines !== null && ownLines > 0 && ownLines !== messageCount)
       yield finding('wrong-count', place, `batch ${label} counts ${messageCount} messages, ${ownLines} belong to it`);
     return;

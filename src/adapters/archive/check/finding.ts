@@ -3,21 +3,21 @@ import type { ArchiveDamageKind } from '../../../ports/archive-check.ts';
 import { describeDamage } from '../failure.ts';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
 
-/** One thing that is wrong, and the compactions that it touches first. */
+/** One thing that is wrong, and the compactions that it affects directly. */
 export type Finding = {
   readonly kind: ArchiveDamageKind;
   readonly message: string;
   readonly compactionIds: readonly number[];
 };
 
-/** Where a check looks: `name` begins its messages. */
+/** Where a check looks; `name` starts its messages. */
 export type Place = { readonly name: string; readonly compactionIds: readonly number[] };
 
 export function finding(kind: ArchiveDamageKind, { name, compactionIds }: Place, what: string): Finding {
   return { kind, message: `${name}: ${what}`, compactionIds };
 }
 
-/** Reads one thing; where it cannot be read, `value` is null, and that is what was found. */
+/** Reads one thing. If it cannot be read, `value` is null and a finding says so. */
 export function tryRead<T>(
   place: Place,
   read: () => T,
@@ -31,10 +31,10 @@ export function tryRead<T>(
   }
 }
 
-/** Looks at one thing; where it cannot be read, that is what was found, and the check goes on behind it. */
-export function* attempt<T = Finding>(place: Place, look: () => Iterable<T>): Generator<T | Finding> {
+/** Checks one thing. If it cannot be read, that is a finding, and the check goes on. */
+export function* attempt<T = Finding>(place: Place, inspect: () => Iterable<T>): Generator<T | Finding> {
   try {
-    yield* look();
+    yield* inspect();
   } catch (error) {
     const damage = describeDamage(error);
     if (damage === null) throw error;
@@ -42,7 +42,7 @@ export function* attempt<T = Finding>(place: Place, look: () => Iterable<T>): Ge
   }
 }
 
-/** What a compaction says of itself, as far as the check needs it. */
+/** A compaction's own row, as far as the check needs it. */
 export type Head = {
   readonly id: number;
   readonly place: Place;

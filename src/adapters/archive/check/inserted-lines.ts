@@ -10,11 +10,14 @@ const GET_INSERTED = 'SELECT before_line, bytes, raw_size FROM inserted_lines WH
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
 
 const COMMA = 0x2c;
-const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // what JSON takes for white space
+const SPACE: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]); // white space in JSON
 
 type InsertedLineCheck = (head: Head, lines: LineFacts) => Iterable<Finding>;
 
-/** The lines that a compaction put into its output: each cycle's clip-archive is among them, and with the kept lines they are the output. */
+/**
+ * Checks the lines that a compaction added to its output: each cycle's clip-archive is among them, and with the kept
+ * lines they make up the output.
+ */
 export function createInsertedLineCheck(db: Database.Database): InsertedLineCheck {
   const listInserted = db.prepare<[number], number>(LIST_INSERTED).pluck();
   const getInserted = db.prepare<[number], Row>(GET_INSERTED);
@@ -27,7 +30,7 @@ export function createInsertedLineCheck(db: Database.Database): InsertedLineChec
       let sizeBytes = lines.keptBytes;
       for (const lineId of listInserted.all(id)) {
         const row = getInserted.get(lineId);
-        if (row === undefined) continue; // the size tells
+        if (row === undefined) continue; // shows in the total size
         const bytes = readInsertedLine(row);
         const beforeLine = readInteger(row, 'before_line');
         if (beforeLine < 1 || beforeLine > source.lineCount + 1)
@@ -60,7 +63,10 @@ export function createInsertedLineCheck(db: Database.Database): InsertedLineChec
     });
 }
 
-/** What a cycle knows its clip-archive by: its line, the element of a list that it is, or (of a history without a file) the text of its message. */
+/**
+ * The hashes that may identify a clip-archive: of its line, of the list element that it is, or (for a history without a
+ * file) of its message's text.
+ */
 function* clipHashes(bytes: Uint8Array): Generator<string> {
   const line = bytes.subarray(0, bytes.length - lengthOfEol(bytes));
   yield hash('sha256', line);
@@ -75,7 +81,7 @@ function lengthOfEol(bytes: Uint8Array): number {
   return bytes.at(-2) === 0x0d ? 2 : 1;
 }
 
-/** What parts an element of a list from the next: white space, with a comma where there is a next one. */
+/** The separator after a list element: white space, with a comma unless the element is the last. */
 function lengthOfSeparator(bytes: Uint8Array): number {
   const end = trimSpace(bytes, bytes.length);
   return bytes.length - (bytes[end - 1] === COMMA ? trimSpace(bytes, end - 1) : end);
@@ -93,6 +99,6 @@ function readContent(bytes: Uint8Array): string | null {
     const content: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, 'content') : null;
     return typeof content === 'string' ? content : null;
   } catch {
-    return null; // damaged: then no hash fits either
+    return null; // damaged, so no hash can match either
   }
 }

@@ -10,19 +10,22 @@ SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compact
 
 const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 
-/** Of a compaction's lines, for what is checked against them. */
+/** Facts about a compaction's lines, for other checks. */
 export type LineFacts = {
-  /** By the id of the batch that they were summarized in. */
+  /** Line counts by the id of the batch that summarized them. */
   readonly linesOf: ReadonlyMap<number, number>;
   readonly keptBytes: number;
   readonly keptRuns: number;
-  /** False: something is wrong already, so that sums are, too. */
+  /** False: something is wrong already, so sums would be wrong too. */
   readonly isWhole: boolean;
 };
 
 type LineCheck = (head: Head, onBlock: (block: CheckedBlock) => void) => Generator<Finding | null, LineFacts>;
 
-/** Every archived line of a compaction, block by block (null: between two), and with the kept ones that they are the whole source. */
+/**
+ * Checks every archived line of a compaction, yielding null after each block, and that together with the kept lines
+ * they are the whole source.
+ */
 export function createLineCheck(db: Database.Database): LineCheck {
   const listBlocks = db.prepare<[number], number>(LIST_BLOCKS).pluck();
   const listRuns = db.prepare<[number, number], Row>(LIST_RUNS);
@@ -40,7 +43,7 @@ export function createLineCheck(db: Database.Database): LineCheck {
 
     const runs = readRuns((after) => listRuns.all(id, after));
     let run: IteratorResult<Run, undefined> | null = null;
-    const passKept = (before: number): Iterable<Finding> =>
+    const skipKeptRuns = (before: number): Iterable<Finding> =>
       attempt({ ...place, name: `${place.name}, kept lines` }, function* () {
         for (;;) {
           run ??= runs.next();
@@ -58,14 +61,14 @@ export function createLineCheck(db: Database.Database): LineCheck {
       yield* block.findings;
       yield* checkOwnership(block.lines, { compactionId: id, place });
       for (const { line, sizeBytes, bytes, batchId } of block.lines) {
-        yield* passKept(line);
+        yield* skipKeptRuns(line);
         yield* watch.add(line, 1);
         sums.archived += sizeBytes;
         if (bytes !== null) digest.update(bytes);
         if (batchId !== null) linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
       }
     }
-    function* noticed(findings: Iterable<Finding>): Generator<Finding> {
+    function* noteFindings(findings: Iterable<Finding>): Generator<Finding> {
       for (const found of findings) {
         state.isWhole = false;
         yield found;
@@ -73,22 +76,22 @@ export function createLineCheck(db: Database.Database): LineCheck {
     }
 
     const blockIds = tryRead({ ...place, name: `${place.name}, blocks of archived lines` }, () => listBlocks.all(id));
-    yield* noticed(blockIds.findings);
+    yield* noteFindings(blockIds.findings);
     for (const blockId of blockIds.value ?? []) {
       const name = `${place.name}, block ${blockId} of archived lines`;
-      yield* noticed(attempt({ ...place, name }, () => checkOne(blockId)));
+      yield* noteFindings(attempt({ ...place, name }, () => checkOne(blockId)));
       yield null;
     }
-    yield* noticed(passKept(Number.POSITIVE_INFINITY));
-    yield* noticed(watch.end(source.lineCount));
-    if (state.isWhole) yield* noticed(checkSums(head, { ...sums, sha256: digest.digest('hex') }));
+    yield* noteFindings(skipKeptRuns(Number.POSITIVE_INFINITY));
+    yield* noteFindings(watch.end(source.lineCount));
+    if (state.isWhole) yield* noteFindings(checkSums(head, { ...sums, sha256: digest.digest('hex') }));
     return { linesOf, keptBytes: sums.kept, keptRuns: sums.runs, isWhole: state.isWhole };
   };
 }
 
 type Run = { readonly firstLine: number; readonly lineCount: number; readonly sizeBytes: number };
 
-/** A survivor here and there makes many runs: a few hundred at a time. */
+/** Scattered survivors make many runs, so a few hundred are read at a time. */
 function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<Run, undefined> {
   for (let rows = listAfter(-1); rows.length > 0;) {
     let last = 0;
@@ -105,7 +108,10 @@ function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<R
   return undefined;
 }
 
-/** Of a source that was archived whole, the sha256 too; of any other the kept lines are not here. */
+/**
+ * Checks the size, and for a source that was archived whole the sha256; otherwise the kept lines are not in the
+ * archive.
+ */
 function* checkSums(
   { place, source }: Head,
   sums: { readonly kept: number; readonly archived: number; readonly runs: number; readonly sha256: string },
@@ -117,7 +123,7 @@ function* checkSums(
     yield finding('wrong-hash', place, 'its lines together have another sha256 than its source');
 }
 
-/** Watches that what is told of in order is each line of a source exactly once. */
+/** Watches that the given runs, in order, cover each source line exactly once. */
 type PlaceWatch = {
   readonly add: (firstLine: number, lineCount: number) => Iterable<Finding>;
   readonly end: (lineCount: number) => Iterable<Finding>;

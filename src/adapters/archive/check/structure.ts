@@ -2,21 +2,23 @@ import type Database from 'better-sqlite3';
 import { readInteger, readOptionalInteger, readText, type Row } from '../rows.ts';
 import { attempt, finding, type Finding, type Place, tryRead } from './finding.ts';
 
-/** Pages, indexes, constraints, and the full-text indexes with them. It ends by itself after 100 errors. */
+/** Checks pages, indexes, constraints and the full-text indexes. SQLite stops after 100 errors. */
 const INTEGRITY = 'PRAGMA integrity_check';
 const LIST_ROOTS = 'SELECT name, rootpage FROM sqlite_schema WHERE rootpage > 0';
 const LIST_TABLES = "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name";
 
 const WHOLE = { name: 'the database', compactionIds: [] };
 
-/** What SQLite itself finds wrong with the file. Which transcripts a page belongs to shows where their rows are read. */
+/**
+ * What SQLite itself finds wrong with the file. The transcripts that a page belongs to show when their rows are read.
+ */
 export function* checkStructure(db: Database.Database): Generator<Finding> {
   let isReadable = false;
   yield* attempt(WHOLE, function* () {
     yield* checkIntegrity(db, { sql: INTEGRITY, place: WHOLE });
     isReadable = true;
   });
-  // A page that is none ends the check: then what it belongs to is told table by table.
+  // A damaged page stopped the check, so every table is checked on its own.
   if (isReadable) return;
   yield* attempt(WHOLE, function* () {
     for (const table of db.prepare<[], string>(LIST_TABLES).pluck().all()) {
@@ -42,7 +44,7 @@ function* checkIntegrity(
   }
 }
 
-/** SQLite names a table or an index by its root page. */
+/** SQLite refers to a table or index by its root page. */
 function nameTree(line: string, roots: ReadonlyMap<number, string>): string {
   return line.replace(/^Tree (\d+)/, (tree, page: string) => roots.get(Number(page)) ?? tree);
 }
@@ -50,7 +52,7 @@ function nameTree(line: string, roots: ReadonlyMap<number, string>): string {
 const VIA_CYCLE = '(SELECT compaction_id FROM cycles WHERE id = t.cycle_id)';
 const VIA_BATCH =
   '(SELECT c.compaction_id FROM batches AS b JOIN cycles AS c ON c.id = b.cycle_id WHERE b.id = t.batch_id)';
-/** Which compaction a row t of a table belongs to. */
+/** SQL for the compaction that a row t of a table belongs to. */
 const OWNERS: Readonly<Record<string, string>> = {
   cycles: 't.compaction_id',
   batches: VIA_CYCLE,
@@ -66,10 +68,10 @@ const LIST_REFERRING = `
 SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)) ORDER BY t.rowid`;
 const LIST_VIOLATED = 'SELECT DISTINCT fkid FROM pragma_foreign_key_check(?)';
 const GET_REFERENCE = 'SELECT "table" AS parent, "from" AS column FROM pragma_foreign_key_list(?) WHERE id = ?';
-/** More compactions than this with the same damage are told of by the other checks. */
+/** Beyond this many compactions with the same damage, the other checks report the rest. */
 const MAX_OWNERS = 20;
 
-/** Rows that name others that are gone, by SQLite's own check; each finding names the compaction that has them. */
+/** Finds rows that refer to missing rows, with SQLite's own check. Each finding names the compaction that owns them. */
 export function* checkReferences(db: Database.Database): Generator<Finding> {
   const listViolated = db.prepare<[string], number>(LIST_VIOLATED).pluck();
   const getReference = db.prepare<[string, number], Row>(GET_REFERENCE);
@@ -107,7 +109,7 @@ SELECT ${of.owner} AS owner, count(*) AS count, min(t.${of.column}) AS missing F
 WHERE t.${of.column} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ${of.parent} WHERE id = t.${of.column}) GROUP BY 1 LIMIT ?`;
 }
 
-/** Rows of an index that are looked at at one go. */
+/** Rows of an index that are checked in one go. */
 const WINDOW_IDS = 50_000;
 
 const INDEXES = [
@@ -115,11 +117,11 @@ const INDEXES = [
   { name: 'the search index of batches', table: 'batch_search', owned: 'batches AS o WHERE' },
 ] as const;
 
-/** Rows of the full-text indexes that lead to nothing; gives control back (null) between windows of them. */
+/** Finds rows of the full-text indexes that lead to nothing; yields null between windows of rows. */
 export function* checkLeftovers(db: Database.Database): Generator<Finding | null> {
   for (const { name, table, owned } of INDEXES) {
     const place = { name, compactionIds: [] };
-    // A contentless index knows its rows by their sizes.
+    // A contentless index lists its rows in its docsize table.
     const getLast = `SELECT coalesce(max(id), 0) FROM ${table}_docsize`;
     const listLeftovers = `
 SELECT d.id FROM ${table}_docsize AS d
@@ -153,7 +155,9 @@ SELECT
   (SELECT count(*) FROM message_vector_search_rowids AS i
     WHERE NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = i.rowid AND v.vector IS NOT NULL)) AS leftover`;
 
-/** Vectors that are not of their model's dimensions, that would not be found, or that stand for nothing; gives control back (null) in between. */
+/**
+ * Finds vectors with the wrong length, missing from the index, or of nothing that is archived; yields null in between.
+ */
 export function* checkVectors(db: Database.Database): Generator<Finding | null> {
   yield null;
   yield* attempt<Finding | null>(PLACE, function* () {

@@ -1,7 +1,7 @@
 import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../../core/result.ts';
 
-/** Where sqlite-vec is for this machine; the error says why it cannot be used here. */
+/** The path of sqlite-vec for this machine; the error says why it cannot be used here. */
 export async function findVectorExtension(): Promise<Result<string, string>> {
   try {
     const { getLoadablePath } = await import('sqlite-vec');
@@ -14,7 +14,7 @@ export async function findVectorExtension(): Promise<Result<string, string>> {
     }
     return ok(path);
   } catch (error) {
-    // Its package has no build for the machine, was left out of the installation, or was made for another system library.
+    // There is no build for this machine, the package was not installed, or it was built for another system library.
     return err(`sqlite-vec cannot be loaded (${error instanceof Error ? error.message : String(error)})`);
   }
 }

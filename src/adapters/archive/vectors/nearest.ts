@@ -13,10 +13,10 @@ import {
 } from '../lookup-rows.ts';
 import { createStatements, readBytes, readInteger } from '../rows.ts';
 
-/** The signs alone tell roughly which are near: of so many, for each that is asked for, the numbers themselves are looked at. */
-const LOOKED_AT = 4;
-/** The extension gives no more. */
-const MAX_LOOKED_AT = 4096;
+/** Signs only tell candidates which vectors are near, so this many per result are compared exactly. */
+const CANDIDATES_PER_RESULT = 4;
+/** The limit of the extension. */
+const MAX_CANDIDATES = 4096;
 const FIND_NEAREST = 'SELECT line_id FROM message_vector_search WHERE signs MATCH vec_bit(:signs) AND k = :count';
 const FIND_NEAREST_OF = `${FIND_NEAREST} AND line_id IN (
   SELECT l.id FROM lines AS l ${LINE_JOINS} WHERE l.id BETWEEN :first AND :last AND ${LINE_PASSES})`;
@@ -30,7 +30,7 @@ SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${BATCH_JOINS} WHERE b.i
 
 type Nearest = Pick<VectorStore, 'nearestMessages' | 'similarities' | 'nearestBatches'>;
 
-/** Needs the extension, and that there are vectors. */
+/** Needs the extension, and stored vectors. */
 export function createNearest(db: Database.Database): Nearest {
   const prepare = createStatements(db);
   const similarities: Nearest['similarities'] = (vector, lineIds) =>
@@ -42,12 +42,12 @@ export function createNearest(db: Database.Database): Nearest {
   return {
     similarities,
     nearestMessages: (vector, { filter, limit }) => {
-      const asked = { signs: signBits(vector), count: Math.min(MAX_LOOKED_AT, LOOKED_AT * limit) };
-      const rows = isAny(filter)
+      const asked = { signs: signBits(vector), count: Math.min(MAX_CANDIDATES, CANDIDATES_PER_RESULT * limit) };
+      const rows = isUnfiltered(filter)
         ? prepare(FIND_NEAREST).all(asked)
         : prepare(FIND_NEAREST_OF).all({ ...filterValues(filter), ...findLineRange(prepare, filter), ...asked });
-      const roughly = rows.map((row) => readInteger(row, 'line_id'));
-      return [...similarities(vector, roughly)]
+      const candidates = rows.map((row) => readInteger(row, 'line_id'));
+      return [...similarities(vector, candidates)]
         .toSorted((a, b) => b[1] - a[1] || a[0] - b[0])
         .slice(0, limit)
         .map(([lineId]) => lineId);
@@ -67,23 +67,26 @@ export function createNearest(db: Database.Database): Nearest {
   };
 }
 
-function isAny(filter: SearchFilter): boolean {
+function isUnfiltered(filter: SearchFilter): boolean {
   return Object.values(filter).every((wanted) => wanted === null);
 }
 
 const LARGEST = 127;
 
-/** A byte a number, scaled so that the largest is 127: a direction is all that counts, and it is kept to about a hundredth. */
+/**
+ * One signed byte per number, scaled so that the largest is 127. Only the direction matters, and it stays accurate to
+ * about a hundredth.
+ */
 export function vectorBytes(vector: Float32Array): Uint8Array {
   const largest = vector.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
   const scale = largest === 0 ? 0 : LARGEST / largest;
   return new Uint8Array(Int8Array.from(vector, (number) => Math.round(number * scale)).buffer);
 }
 
-/** The extension's index takes no more; that many signs tell well enough what is roughly near. */
+/** The limit of the extension's index, and enough signs to find candidates near vectors. */
 const MAX_SIGNS = 8192;
 
-/** A bit for each of the first numbers: whether it is above 0. Those of the last byte that stand for nothing are 0. */
+/** One bit for each of the first numbers: whether it is above 0. Unused bits of the last byte are 0. */
 export function signBits(vector: Float32Array): Uint8Array {
   const bits = new Uint8Array(signBitCount(vector.length) / 8);
   vector.subarray(0, MAX_SIGNS).forEach((number, at) => {
@@ -92,12 +95,12 @@ export function signBits(vector: Float32Array): Uint8Array {
   return bits;
 }
 
-/** Whole bytes. */
+/** A multiple of 8. */
 export function signBitCount(dimensions: number): number {
   return Math.ceil(Math.min(dimensions, MAX_SIGNS) / 8) * 8;
 }
 
-/** The cosine of the angle between a vector and a stored one; 0 where there is none. */
+/** The cosine of the angle between a vector and a stored one; 0 if either is zero. */
 export function cosine(vector: Float32Array, stored: Uint8Array): number {
   const numbers = new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength);
   let dot = 0;

@@ -20,7 +20,7 @@ DROP TABLE IF EXISTS message_vector_search;
 DELETE FROM message_vectors;
 DELETE FROM batch_vectors;
 DELETE FROM vector_model;`;
-// Another run may have kept it meanwhile.
+// IGNORE: another run may have stored it meanwhile.
 const INSERT_MESSAGE = 'INSERT OR IGNORE INTO message_vectors (line_id, vector) VALUES (?, ?)';
 const INSERT_BATCH = 'INSERT OR IGNORE INTO batch_vectors (batch_id, vector) VALUES (?, ?)';
 const INSERT_SIGNS = 'INSERT INTO message_vector_search (line_id, signs) VALUES (?, vec_bit(?))';
@@ -31,7 +31,7 @@ type Place = {
   readonly checkSchema: SchemaGuard;
 };
 
-/** The extension is loaded when it is first needed. */
+/** Loads the extension on first use. */
 export function createVectorStore(db: Database.Database, { path, extension, checkSchema }: Place): VectorStore {
   const state = { isLoaded: false };
   const withExtension = <T>(work: () => T): T =>
@@ -100,13 +100,13 @@ function isSameModel(a: VectorModel, b: VectorModel): boolean {
   return a.provider === b.provider && a.model === b.model && a.dimensions === b.dimensions;
 }
 
-// Of one source only its own rows are looked at, by the indexes that lead to them.
+// For one source, only its own rows are read, through the indexes that lead to them.
 const ofSource = (isOne: boolean): string =>
   isOne ? "c.status = 'applied' AND c.source_sha256 = :source" : "c.status = 'applied'";
 const messagesOf = (isOne: boolean): string => `
 FROM compactions AS c JOIN blocks AS k ON k.compaction_id = c.id JOIN lines AS l ON l.block_id = k.id
 WHERE l.role IS NOT NULL AND ${ofSource(isOne)} AND (:isRemade OR NOT EXISTS (SELECT 1 FROM message_vectors AS v WHERE v.line_id = l.id))`;
-/** What was replaced in the cycle that made it was never shown, and is never found. */
+/** A batch that was replaced in its own cycle was never shown, and is never found. */
 const batchesOf = (isOne: boolean): string => `
 FROM compactions AS c JOIN cycles AS y ON y.compaction_id = c.id JOIN batches AS b ON b.cycle_id = y.id
 WHERE ${ofSource(isOne)} AND EXISTS (SELECT 1 FROM live_batches AS f WHERE f.batch_id = b.id)
@@ -130,7 +130,7 @@ type MissingVectors = {
   ) => readonly MissingVector[];
 };
 
-/** What has no vector, of applied compactions. */
+/** Finds messages and batches of applied compactions that have no vector. */
 function createMissingVectors(db: Database.Database): MissingVectors {
   const toScope = ({ sourceSha256, isRemade }: MissingScope): Scope => ({
     ...(sourceSha256 === null ? {} : { source: hashColumn(sourceSha256) }),
