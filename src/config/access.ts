@@ -4,7 +4,7 @@ import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
 import { hideCredentials } from './setting.ts';
 
-/** Where a model is asked, and with what. The key is a secret: it is never shown. */
+/** The model to ask, and with what. The key is a secret and never shown. */
 export type ModelAccess = ServiceAccess & { readonly provider: ServiceName; readonly model: string };
 
 type AccessInput = {
@@ -12,7 +12,7 @@ type AccessInput = {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
   readonly environment: Environment;
-  /** Nothing will be sent, so that no key is needed. */
+  /** Nothing will be sent, so no key is needed. */
   readonly isDryRun: boolean;
 };
 
@@ -32,7 +32,7 @@ export function resolveModelAccess(input: AccessInput): Result<ModelAccess | nul
   return access.ok ? ok({ provider, model, ...access.value }) : access;
 }
 
-/** Whoever names a model on the command line believes that it is asked. */
+/** A user who names a model on the command line expects it to be used. */
 function offlineAccess({ flags: { summarization } }: AccessInput): Result<null, string> {
   const unused = [
     ...(summarization?.name === undefined ? [] : ['--model']),
@@ -48,15 +48,15 @@ function isModelProvider(name: string): name is ServiceName {
   return Object.hasOwn(SERVICES, name);
 }
 
-/** Where texts are turned into vectors, and with what. The key is a secret: it is never shown. */
+/** The embedding model to ask, and with what. The key is a secret and never shown. */
 export type EmbeddingAccess = ServiceAccess & {
   readonly provider: 'openai-compat' | 'ollama';
   readonly model: string;
-  /** Null: as the model gives them. */
+  /** Null: the model's default. */
   readonly dimensions: number | null;
 };
 
-/** Null: nobody is to be asked; the error is a sentence for the user. */
+/** Null: no embedding model is configured; the error is a sentence for the user. */
 export function resolveEmbeddingAccess(input: Omit<AccessInput, 'flags'>): Result<EmbeddingAccess | null, string> {
   const { provider, model, dimensions } = input.settings.embedding;
   if (provider === null) {
@@ -76,7 +76,7 @@ type ServiceName = 'anthropic' | 'openai-compat' | 'ollama';
 
 type ServiceFacts = {
   readonly baseUrl: string;
-  /** The environment variable that holds the key by custom; null: no key is needed. */
+  /** The usual environment variable for the key; null: no key is needed. */
   readonly keyVariable: string | null;
 };
 
@@ -86,23 +86,23 @@ const SERVICES: { readonly [name in ServiceName]: ServiceFacts } = {
   ollama: { baseUrl: 'http://localhost:11434/v1', keyVariable: null },
 };
 
-/** Where a service is, and with what it is asked. The key is a secret: it is never shown. */
+/** Where a service is, and how to access it. The key is a secret and never shown. */
 type ServiceAccess = {
   readonly baseUrl: string;
-  /** Null: the service wants none. */
+  /** Null: the service needs no key. */
   readonly apiKey: string | null;
   readonly redactsSecrets: boolean;
 };
 
 type ServiceInput = Omit<AccessInput, 'flags'> & {
   readonly provider: ServiceName;
-  /** As it applies. */
+  /** The settings that apply. */
   readonly section: {
     readonly base_url: string | null;
     readonly api_key: string | null;
     readonly api_key_env: string | null;
   };
-  /** How another host can be named: "another one with --base-url". */
+  /** How the user can name another host: "another one with --base-url". */
   readonly otherUrl: string;
 };
 
@@ -131,7 +131,7 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
   return ok({ baseUrl, apiKey: key.value, redactsSecrets });
 }
 
-/** The file's own key, the variable that it names, or the provider's; an empty one is none. */
+/** The file's own key, the variable that it names, or the provider's variable. An empty variable counts as not set. */
 function findKey({ section, environment }: ServiceInput, { keyVariable }: ServiceFacts): Result<string | null, string> {
   const { api_key: ownKey, api_key_env: namedVariable } = section;
   if (ownKey !== null) return ok(ownKey);
@@ -152,7 +152,10 @@ function hostOf(url: string): string | null {
   return parsed !== null && /^https?:$/.test(parsed.protocol) ? parsed.hostname : null;
 }
 
-/** As URLs write this machine's own addresses, whatever form they were given in. Names below localhost are asked of a name server by many systems. */
+/**
+ * Recognizes this machine's own addresses in the form that URL parsing gives them. Names below localhost do not count,
+ * because many systems ask a name server for them.
+ */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(?:\.\d+){3}$/.test(host);
 }

@@ -12,8 +12,8 @@ export type ConfigUse = {
 };
 
 /**
- * The refused settings (as `summarization.provider`, in the file's order) that would change what a command does. A setting does not count if a flag
- * overrides it, if its value applies anyway, or if it is about a model and none is used.
+ * The refused settings (as `summarization.provider`, in the file's order) that would change what a command does. A
+ * setting is left out if a flag overrides it, if its value applies anyway, or if it concerns a model and none is used.
  */
 export function findMissed({ config, flags, surroundings, uses }: ConfigUse): readonly string[] {
   const asked = resolveSettings({ config: { ...config, values: joinConfig(config) }, flags, surroundings });
@@ -36,7 +36,7 @@ function isAtWork(use: SettingsUse, { summarization, embedding }: ResolvedSettin
 }
 
 function differs(table: string, key: string, [asked, applied]: readonly [ResolvedSettings, ResolvedSettings]): boolean {
-  // Not setting it is a third value: secrets are then masked for other machines only.
+  // Unset is a third value: secrets are then masked for other machines only.
   if (table === 'privacy' && key === 'redact') return true;
   const valueIn = (settings: ResolvedSettings): string | undefined => JSON.stringify(valueAt(settings, [table, key]));
   return valueIn(asked) !== valueIn(applied);

@@ -1,21 +1,24 @@
 import { existsSync, type Stats, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 
-/** The process's environment, handed in. */
+/** The process's environment, passed in. */
 export type Environment = { readonly [name: string]: string | undefined };
 
 export type Surroundings = {
   readonly environment: Environment;
   readonly workingFolder: string;
   readonly homeFolder: string;
-  /** The user id that the process runs with; null on Windows, which has none. */
+  /** The user id of the process; null on Windows, which has none. */
   readonly userId: number | null;
 };
 
 /** `project`: found in the working folder or above it, so somebody else may have written it. */
 export type ConfigPlace = 'flag' | 'environment' | 'project' | 'user';
 
-/** as-trusted: the recorded trust decides; trusted: the user trusts the file for this run; ignored: no project file is looked for. */
+/**
+ * as-trusted: the recorded trust decides; trusted: the user trusts the file for this run; ignored: project files are
+ * not searched for.
+ */
 type ProjectFiles = 'as-trusted' | 'trusted' | 'ignored';
 
 export type ConfigRequest = { readonly configFlag: string | null; readonly project: ProjectFiles };
@@ -24,7 +27,7 @@ export type ConfigSearch = {
   readonly found: { readonly path: string; readonly place: ConfigPlace } | null;
   /** Every path that was tried, in order. */
   readonly looked: readonly string[];
-  /** A repository's file that is not read, because the search stopped before its folder. `reason` says why. */
+  /** A repository's file that is not read, because the search stopped before its folder, for this `reason`. */
   readonly passedOver: { readonly path: string; readonly reason: string } | null;
 };
 
@@ -35,7 +38,10 @@ export type LookAtFolder = (path: string) => FolderFacts | null;
 
 export const PROJECT_FILE = 'compact.toml';
 
-/** A file that was named is found whether it exists or not: its absence is an error, not a reason to look further. */
+/**
+ * Finds the configuration file. A file that the user named counts as found even if it does not exist, because that is
+ * an error and no reason to search on.
+ */
 export function findConfig(
   surroundings: Surroundings,
   { configFlag, project }: ConfigRequest,
@@ -66,7 +72,7 @@ export function defaultArchivePath(surroundings: Surroundings): string {
   return join(folder, 'compact', 'archive.db');
 }
 
-/** The XDG base directory specification: a relative path in one of its variables is to be ignored. */
+/** A folder of the XDG base directory specification, which says to ignore a relative path in a variable. */
 export function xdgFolder(
   surroundings: Surroundings,
   variable: { readonly name: string; readonly fallback: string },
@@ -91,8 +97,8 @@ function named(path: string, place: ConfigPlace): ConfigSearch {
 type ProjectFolders = { readonly folders: readonly string[]; readonly passedOver: ConfigSearch['passedOver'] };
 
 /**
- * The working folder and its parents up to the repository's root. The search stops before a parent in which another user could have put the file,
- * as git does (`safe.directory`). Outside a repository only the working folder counts.
+ * The working folder and its parents up to the repository's root. Like git (`safe.directory`), the search stops before
+ * a parent in which another user could have put the file. Outside a repository only the working folder counts.
  */
 function projectFolders(surroundings: Surroundings, look: LookAtFolder): ProjectFolders {
   const start = resolve(surroundings.workingFolder);

@@ -13,14 +13,15 @@ export type LoadedConfig = {
   } | null;
   /** The settings that apply. */
   readonly values: ConfigFile;
-  /** The settings of the file that do not apply, because it is not trusted. */
+  /** The settings that do not apply, because the file is not trusted. */
   readonly refused: ConfigFile;
   readonly passedOver: ConfigSearch['passedOver'];
 };
 
 /**
- * given: the user named the file, or trusts it for this run. recorded: `compact config trust` recorded this content. changed: it recorded other content.
- * foreign: the file is another user's, and nothing of it applies. unknown: not recorded; `reason` is set if the records cannot be used.
+ * given: the user named the file, or trusts it for this run. recorded: `compact config trust` recorded this content.
+ * changed: it recorded other content. foreign: the file belongs to another user, and nothing in it applies. unknown:
+ * not recorded; `reason` is set if the records cannot be used.
  */
 export type FileTrust =
   | { readonly kind: 'given' | 'recorded' }
@@ -28,7 +29,7 @@ export type FileTrust =
   | { readonly kind: 'foreign'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly reason: string | null };
 
-/** Reads the config file that applies, if there is one. TOML and zod are loaded only in that case. */
+/** Reads the configuration file that applies, if there is one. TOML and zod are loaded only then. */
 export async function loadConfig(
   surroundings: Surroundings,
   request: ConfigRequest,
@@ -50,7 +51,7 @@ export async function loadConfig(
 async function findTrust(surroundings: Surroundings, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {
   const { createTrustStore, hashConfig, trustedPath } = await import('./trust-store.ts');
   const known = createTrustStore(surroundings).find(trustedPath(path));
-  // The owner does not matter here: the user has seen exactly this content.
+  // The owner does not matter here, because the user has seen exactly this content.
   if (known.ok && known.value?.sha256 === hashConfig(bytes)) return { kind: 'recorded' };
   if (owner !== null) return { kind: 'foreign', reason: owner };
   if (!known.ok) return { kind: 'unknown', reason: known.error };

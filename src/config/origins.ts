@@ -10,7 +10,7 @@ export type Origin =
   | { readonly kind: 'environment'; readonly variable: string }
   | { readonly kind: 'file'; readonly path: string; readonly line: number | null };
 
-/** One setting as it applies. `value` null: not set. A secret's value is replaced before it gets here. */
+/** One setting as it applies. `value` null: not set. A secret's value has been replaced. */
 export type SettingRow = {
   readonly table: string;
   readonly key: string;
@@ -29,7 +29,7 @@ export function listSettings(input: {
   return toRows(input.settings, (path) => originOf(path, input));
 }
 
-/** What stands in a file, in its order: `values` is a part of it, or all. */
+/** The settings in a file, in its order; `values` is all or part of it. */
 export function listFileSettings(
   { path, lines }: Pick<NonNullable<LoadedConfig['file']>, 'path' | 'lines'>,
   values: ConfigFile,

@@ -10,7 +10,9 @@ export type ParsedConfig = { readonly values: ConfigFile; readonly lines: KeyLin
 type Source = { readonly path: string; readonly lines: KeyLines };
 type Issue = NonNullable<ReturnType<typeof configFileSchema.safeParse>['error']>['issues'][number];
 
-/** Every problem of the file at once, in the order in which they stand; `path` only names it in them. */
+/**
+ * Parses a configuration file. Reports every problem at once, in the order of the lines; `path` only names the file.
+ */
 export function parseConfig(text: string, path: string): Result<ParsedConfig, readonly ConfigProblem[]> {
   const toml = parseToml(text, path);
   if (!toml.ok) return err([toml.error]);
@@ -26,7 +28,7 @@ function parseToml(text: string, path: string): Result<unknown, ConfigProblem> {
     return ok(parse(text, { unsafeKeyBehaviour: 'throw' }));
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    // The rest of its message is an excerpt of the file, which may hold a key.
+    // The rest of the message is an excerpt of the file, which may contain a key.
     const problem = (error.message.split('\n')[0] ?? '').replace(/^Invalid TOML document: /, '');
     return err({ kind: 'config-syntax', path, line: error.line, column: error.column, problem });
   }
@@ -61,7 +63,7 @@ function describeIssue(
   ];
 }
 
-/** A key that stands in the wrong table is that key; otherwise the most alike of its own table. */
+/** If the key exists in another table, that one; otherwise the closest key of its own table. */
 function nearestKey(path: readonly string[]): string {
   const name = path.at(-1) ?? '';
   const tables = Object.entries(DEFAULT_SETTINGS).map(([table, keys]) => ({ table, keys: Object.keys(keys) }));
@@ -76,7 +78,7 @@ function nearestKey(path: readonly string[]): string {
 
 const LONGEST_SHOWN = 60;
 
-/** A credential is not repeated, whatever is wrong with it. */
+/** A credential is never repeated, whatever is wrong with it. */
 function describeValue(path: readonly string[], value: unknown): string {
   const kind = findSetting(path)?.form.kind;
   if (kind === 'secret') return 'a value that is not shown';
@@ -90,7 +92,7 @@ function lineOf(problem: ConfigProblem): number {
   return 'line' in problem ? (problem.line ?? 0) : 0;
 }
 
-/** What is wrong with the configuration: the user's to mend, before anything runs. */
+/** What is wrong with the configuration, for the user to fix before anything runs. */
 export type ConfigProblem =
   | { readonly kind: 'config-missing'; readonly path: string; readonly namedBy: '--config' | '$COMPACT_CONFIG' }
   | { readonly kind: 'config-unreadable'; readonly path: string; readonly reason: string }
@@ -106,7 +108,7 @@ export type ConfigProblem =
       readonly kind: 'config-unknown-key';
       readonly path: string;
       readonly line: number | null;
-      /** Dotted, as it stands in the file. */
+      /** Dotted, as in the file. */
       readonly key: string;
       /** Dotted. */
       readonly nearest: string;
@@ -122,7 +124,7 @@ export type ConfigProblem =
       readonly nearest: string | null;
     };
 
-/** Where the keys of a TOML text stand: line (from 1) by path. Keys inside an inline table have none of their own. */
+/** The lines (from 1) of the keys of a TOML text, by path. A key inside an inline table has the line of the table. */
 export type KeyLines = { readonly lineOf: (path: readonly string[]) => number | null };
 
 const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
@@ -130,7 +132,10 @@ const KEY_PART = /[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s."'=[\]#{},]+)[ \t]*(
 const VALUE_TOKEN =
   /"""(?:[^\\]|\\[^])*?"{3,5}|'''[^]*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+/y;
 
-/** `text` must be valid TOML: smol-toml's result carries no positions, and an error without a line is half an error. */
+/**
+ * `text` must be valid TOML. Needed because smol-toml reports no positions of valid keys, and an error should name the
+ * line.
+ */
 export function locateKeys(text: string): KeyLines {
   const lines = new Map<string, number>();
   let position = 0;
@@ -182,7 +187,7 @@ export function locateKeys(text: string): KeyLines {
   return { lineOf: (path) => findLine(lines, path) };
 }
 
-/** A dotted key or header speaks for the tables that it opens as well. */
+/** A dotted key or header also gives its line to the tables that it opens. */
 function remember(lines: Map<string, number>, key: { readonly path: readonly string[]; readonly line: number }): void {
   for (let length = 1; length <= key.path.length; length += 1) {
     const name = joinPath(key.path.slice(0, length));

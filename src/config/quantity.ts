@@ -1,8 +1,11 @@
 import { err, ok, type Result } from '../core/result.ts';
 
-/** How people write quantities, on the command line and in the configuration. Each error is a sentence about what is accepted. */
+/**
+ * How people write quantities, on the command line and in the configuration. Each error is a sentence that says what is
+ * accepted.
+ */
 
-/** Digits, which `_` or commas may group, a fraction, and a unit. Number() would take '', '1e3' and '0x10' as well. */
+/** Digits (`_` or commas may group them), a fraction and a unit. Number() would also accept '', '1e3' and '0x10'. */
 const QUANTITY = /^(\d{1,3}(?:,\d{3})+|\d+(?:_\d+)*)?(\.\d+)? ?([a-z]*)$/i;
 
 type Quantity = { readonly amount: number; readonly unit: string };
@@ -48,7 +51,7 @@ const BYTES: ReadonlyMap<string, number> = new Map([
   ]),
 ]);
 
-/** '5MB', '1.5 GiB' or '500_000' as bytes: 1 kB is 1,000, 1 KiB is 1,024; in any case, and a number alone is bytes. */
+/** '5MB', '1.5 GiB' or '500_000' as bytes, in any case: 1 kB is 1,000, 1 KiB is 1,024, and no unit means bytes. */
 export function parseBytes(text: string): Result<number, string> {
   const quantity = readQuantity(text);
   const factor = BYTES.get(quantity?.unit.toLowerCase() ?? '');
@@ -59,7 +62,7 @@ export function parseBytes(text: string): Result<number, string> {
 }
 
 const HOUR_MS = 3_600_000;
-/** A month is 30 days here and a year 365. */
+/** A month counts as 30 days and a year as 365. */
 const UNITS: readonly (readonly [string, number])[] = [
   ['min|minutes?', HOUR_MS / 60],
   ['h|hours?', HOUR_MS],
@@ -88,13 +91,16 @@ export function parseShare(text: string): Result<number, string> {
   return digits === '' || share > 1 ? err('It must be a share from 0 to 1, or a percentage: 0.9 or 90%.') : ok(share);
 }
 
-/** What a text about time means, in Unix milliseconds: a day from its beginning to its end, anything else an instant. */
+/** A point or span of time in Unix milliseconds: a day lasts from its start to its end, anything else is an instant. */
 type Moment = { readonly fromMs: number; readonly toMs: number };
 
 const DAY_MS = 24 * 60 * 60_000;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)(Z|[+-]\d\d:?\d\d)?)?$/i;
 
-/** '2026-03-02', 'today', 'yesterday', '2026-03-02T09:30Z', or an age: '7d' is a week ago. Without a zone it is UTC, as all times that are shown. */
+/**
+ * '2026-03-02', 'today', 'yesterday', '2026-03-02T09:30Z', or an age: '7d' is a week ago. Without a zone it is UTC,
+ * like all times that are shown.
+ */
 function parseMoment(text: string, nowMs: number): Result<Moment, string> {
   const words = text.trim().toLowerCase();
   const today = nowMs - (nowMs % DAY_MS);
@@ -104,15 +110,15 @@ function parseMoment(text: string, nowMs: number): Result<Moment, string> {
   if (calendar !== null) return ok(calendar);
   const age = parseAge(words.replace(/ ago$/, ''));
   if (age.ok) return ok({ fromMs: nowMs - age.value, toMs: nowMs - age.value });
-  if (/\d ?m$/.test(words)) return age; // minutes or months
+  if (/\d ?m$/.test(words)) return age; // could be minutes or months
   return err('It must be a day (2026-03-02, yesterday), a time (2026-03-02T09:30Z) or an age (12h, 7d, 2w, 6mo, 1y).');
 }
 
-/** Null: it is neither a day nor a time. */
+/** Null: neither a day nor a time. */
 function parseCalendar(text: string): Moment | null {
   const [, date = '', clock, zone = 'Z'] = TIME.exec(text) ?? [];
   const startMs = Date.parse(`${date}T00:00Z`);
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // Date.parse turns the 30th of February into the 2nd of March.
   if (Number.isNaN(startMs) || new Date(startMs).toISOString().slice(0, 10) !== date) return null;
   if (clock === undefined) return day(startMs);
   const ms = Date.parse(`${date}T${clock}${zone.toUpperCase()}`);
@@ -123,13 +129,13 @@ function day(startMs: number): Moment {
   return { fromMs: startMs, toMs: startMs + DAY_MS };
 }
 
-/** When something may begin: a day counts from its beginning. Unix milliseconds. */
+/** The start of a period, in Unix milliseconds; a day counts from its start. */
 export function parseSince(text: string, nowMs: number): Result<number, string> {
   const moment = parseMoment(text, nowMs);
   return moment.ok ? ok(moment.value.fromMs) : moment;
 }
 
-/** Until when something may be: a day counts to its end. */
+/** The end of a period, in Unix milliseconds; a day counts to its end. */
 export function parseUntil(text: string, nowMs: number): Result<number, string> {
   const moment = parseMoment(text, nowMs);
   return moment.ok ? ok(moment.value.toMs) : moment;

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import { type ConfigPlace, describeOwner, lookAtFolder, type Surroundings } from './find.ts';
 import type { ConfigProblem } from './parse.ts';
 
-/** A config file, read once, so that the text that is parsed is the text that was hashed. */
+/** A configuration file, read once, so that the parsed text is the hashed text. */
 export type ConfigText = {
   readonly bytes: Uint8Array;
   readonly text: string;
@@ -13,9 +13,12 @@ export type ConfigText = {
   readonly owner: string | null;
 };
 
-const MAX_CONFIG_BYTES = 1024 * 1024; // a config of a megabyte is some other file, named by mistake
+const MAX_CONFIG_BYTES = 1024 * 1024; // a larger file was named by mistake
 
-/** A project's file must be a regular file: it could be a link to a device, or a FIFO that never ends. */
+/**
+ * Reads a configuration file. A project's file must be a regular file, because it could be a link to a device, or a
+ * FIFO that never ends.
+ */
 export async function readConfigText(
   { path, place }: { readonly path: string; readonly place: ConfigPlace },
   surroundings: Pick<Surroundings, 'userId'>,
@@ -31,7 +34,7 @@ export async function readConfigText(
       const bytes = await readBytes(file);
       if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');
       const owner = isProject ? await findStranger(path, stats, surroundings) : null;
-      // Fatal, so that a file in another encoding is an error; a byte order mark is dropped.
+      // Fatal, so that another encoding is an error; a byte order mark is dropped.
       return ok({ bytes, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), owner });
     } finally {
       await file.close();
@@ -47,7 +50,7 @@ export async function readConfigText(
   }
 }
 
-/** Stops one byte past the limit: `/dev/zero` has no end. */
+/** Stops one byte past the limit, because `/dev/zero` has no end. */
 async function readBytes(file: FileHandle): Promise<Uint8Array> {
   const buffer = Buffer.allocUnsafe(MAX_CONFIG_BYTES + 1);
   let length = 0;

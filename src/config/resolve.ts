@@ -5,14 +5,14 @@ import type { LoadedConfig } from './load.ts';
 import type { Setting } from './setting.ts';
 import { type Settings, SETTINGS, type SummarizationSettings, valueAt } from './settings.ts';
 
-/** Settings that the command line gives; undefined: it does not. */
+/** The settings given on the command line; undefined: not given. */
 export type SettingFlags = {
   readonly summarization?: Partial<SummarizationSettings>;
   readonly transcript?: Partial<Settings['transcript']>;
   readonly archive?: Partial<Settings['archive']>;
 };
 
-/** What applies: nothing is left to a default that the caller would have to know. */
+/** The settings that apply, with no default left for the caller to know. */
 export type ResolvedSettings = Settings & {
   readonly summarization: { readonly role_weight_tool: number };
   /** Absolute. */
@@ -62,7 +62,9 @@ function layerSettings(input: SettingsInput): Settings {
   return { ...Object.fromEntries(tables), prices: config.values.prices ?? {} } as Settings; // same tables and keys as `Settings`
 }
 
-/** A path in the file is relative to the file, so that a project's config means the same in each of its folders. */
+/**
+ * A path in the file is relative to the file, so that a project's configuration means the same in all of its folders.
+ */
 function fromFile(
   { config: { file }, surroundings }: Pick<SettingsInput, 'config' | 'surroundings'>,
   path: string,
@@ -72,19 +74,19 @@ function fromFile(
   return resolve(dirname(file.path), path);
 }
 
-/** What only the command line can ask for. */
+/** What only the command line can request. */
 export type PolicyRequest = {
   readonly targetTokens: number | null;
-  /** 'budget': the share of the model's window that the settings name. */
+  /** 'budget': the share of the model's window in the settings. */
   readonly ifOver: number | 'budget' | null;
   readonly conversation: string | null;
-  /** Share of the salient facts that summaries must keep. */
+  /** The share of the salient facts that summaries must keep. */
   readonly minRetention?: number;
 };
 
 type ChosenModel = { readonly provider: string; readonly modelName: string };
 
-/** The one place where the file's names become the program's. */
+/** The one place where the names in the file become those of the program. */
 export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): TranscriptPolicy {
   const { summarization } = settings;
   const budgetTokens = Math.floor(summarization.context_budget * summarization.model_max_tokens);
@@ -114,7 +116,7 @@ export function toPolicy(settings: ResolvedSettings, request: PolicyRequest): Tr
       ...(summarization.keep_rules ? {} : { keepRules: false }),
       ...(summarization.rules.length === 0 ? {} : { rules: summarization.rules }),
       ...(summarization.drop_rules.length === 0 ? {} : { dropRules: summarization.drop_rules }),
-      // The offline summarizer's own words are the transcript's already.
+      // The offline summarizer quotes the transcript anyway.
       ...(summarization.provider === 'extractive'
         ? {}
         : { appendixShare: summarization.appendix_share, requestTokens: DEFAULT_REQUEST_TOKENS }),
@@ -144,6 +146,6 @@ function isOneBatch({
 
 export function toModel(settings: ResolvedSettings): ChosenModel {
   const { provider, name } = settings.summarization;
-  // The offline summarizer is one algorithm: a model's name in the file belongs to the providers that have models.
+  // The offline summarizer is one algorithm; a model's name in the file is for other providers.
   return { provider, modelName: provider === 'extractive' ? provider : (name ?? provider) };
 }

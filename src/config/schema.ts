@@ -4,11 +4,11 @@ import { parseCount, parseCountOrZero } from './quantity.ts';
 import { describeForm, type Form, type Setting } from './setting.ts';
 import { type ConfigFile, SETTINGS } from './settings.ts';
 
-// Each message completes "KEY …", so that an error can be put together from the key, the message and what was found.
+// Each message completes "KEY …", so that an error can be built from the key, the message and the value found.
 const string = z.string('must be a string').min(1, 'must not be empty');
 const NOT_NEGATIVE: Form = { kind: 'number', min: 0 };
 
-/** The config file: every key optional, no key beyond those of `SETTINGS`. */
+/** The configuration file: every key is optional, and there are no keys beyond those of `SETTINGS`. */
 export const configFileSchema = table({
   ...Object.fromEntries(
     Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).map(([name, keys]) => [
@@ -58,7 +58,7 @@ function toZod(form: Form): z.ZodType {
   }
 }
 
-/** A string that says a number as the command line does ("30k") is that number. */
+/** Accepts a string that is a number as on the command line: "30k". */
 function readCount(value: unknown, min: 0 | 1): unknown {
   if (typeof value !== 'string') return value;
   const parsed = (min === 0 ? parseCountOrZero : parseCount)(value);

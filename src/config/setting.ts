@@ -1,4 +1,7 @@
-/** What a value may be. `whole-number` may also be written as a string: "30k". `min` and `max` are included, `above` is not. */
+/**
+ * The values that are allowed. A `whole-number` may also be a string: "30k". `min` and `max` are included, `above` is
+ * not.
+ */
 export type Form =
   | { readonly kind: 'string' | 'url' | 'secret' | 'path' | 'strings' | 'boolean' }
   | { readonly kind: 'whole-number'; readonly min: 0 | 1; readonly max?: number | undefined }
@@ -6,8 +9,8 @@ export type Form =
   | { readonly kind: 'choice'; readonly choices: readonly string[] };
 
 /**
- * What a command uses a setting for. selection: which messages stay, and the order of summaries; model: requests to a service, and their cost;
- * archive: which one is opened; embedding: vectors.
+ * What a command uses a setting for. selection: which messages stay, and the order of summaries; model: requests to a
+ * service, and their cost; archive: which archive is opened; embedding: vectors.
  */
 export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding';
 
@@ -18,22 +21,24 @@ type Facts<V, D extends V | null> = {
   readonly doc: string;
   /** What a number counts. */
   readonly unit?: string;
-  /** Shown where there is no default. */
+  /** Shown if there is no default. */
   readonly example?: V;
-  /** What applies to most people, where the default depends on the environment. */
+  /** What applies to most people, if the default depends on the environment. */
   readonly usual?: V;
-  /** ['selection'] if it is left out. */
+  /** ['selection'] if omitted. */
   readonly uses?: readonly SettingsUse[];
-  /** What a project's file may set before the user trusts it; nothing if it is left out. 'lower': no more than the default. */
+  /**
+   * What a project's file may set before the user trusts it; nothing if omitted. 'lower': not more than the default.
+   */
   readonly untrusted?: 'any' | 'lower';
-  /** The flag that sets it, where it is not called like the key. */
+  /** The flag that sets it, if its name differs from the key's. */
   readonly flag?: string;
 };
 
 /** One key of the configuration. */
 export type Setting<V = unknown, D extends V | null = V | null> = Facts<V, D> & { readonly form: Form };
 
-/** The value that applies; null where the default is null. */
+/** The value that applies; null if the default is null. */
 export type ValueOf<S> = S extends Setting<infer V, infer D> ? (null extends D ? V | null : V) : never;
 /** The value as a file sets it. */
 export type FileValueOf<S> = S extends Setting<infer V, infer _D> ? V : never;

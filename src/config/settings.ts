@@ -16,8 +16,9 @@ import { SUMMARIZATION } from './summarization.ts';
 const MAX_DIMENSIONS = 8192;
 
 /**
- * Every key of the configuration, by table, in the order in which it is shown. The types below, the defaults, the zod schema, `config show`,
- * config.toml.example and config.schema.json all come from here. [prices] is apart, because its keys are names of models.
+ * Every key of the configuration, by table, in display order. The types below, the defaults, the zod schema, `config
+ * show`, config.toml.example and config.schema.json all derive from it. [prices] is separate, because its keys are
+ * model names.
  */
 export const SETTINGS = {
   summarization: SUMMARIZATION,
@@ -114,7 +115,7 @@ type TableName = keyof Tables;
 /** What a model costs, per million tokens, in any currency. */
 type Prices = { readonly [model: string]: { readonly input: number; readonly output: number } };
 
-/** The settings that apply, by the tables and keys of the file. Null: not set, and there is no default. */
+/** The settings that apply, by the tables and keys of the file. Null: not set, without a default. */
 export type Settings = {
   readonly [T in TableName]: { readonly [K in keyof Tables[T]]: ValueOf<Tables[T][K]> };
 } & { readonly prices: Prices };
@@ -153,10 +154,13 @@ export function valueAt(root: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** The settings of a file that apply, and those that would need trust. */
+/** The settings of a file that apply, and those that need trust. */
 type SplitConfig = { readonly values: ConfigFile; readonly refused: ConfigFile };
 
-/** Splits what a project's file sets: only the settings that say so apply without trust. None of those decides what is sent, or where to. */
+/**
+ * Splits what a project's file sets. Without trust only settings marked `untrusted` apply; none of those decides what
+ * is sent, or where to.
+ */
 export function splitUntrusted(config: ConfigFile): SplitConfig {
   const values = pick(config, (path, value) => isHarmless(path, value));
   return { values: { summarization: {}, ...values }, refused: pick(config, (path, value) => !isHarmless(path, value)) };

@@ -25,8 +25,8 @@ const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trus
 export type TrustRecord = z.infer<typeof recordSchema>;
 
 /**
- * The files that the user has trusted, in `$XDG_STATE_HOME/compact/trusted`. Each has a record file of its own, so commands that run at the same time
- * do not overwrite each other. An error says, without a full stop, why the folder cannot be used.
+ * The files that the user has trusted, in `$XDG_STATE_HOME/compact/trusted`. Each has its own record file, so that
+ * concurrent commands do not overwrite each other. An error says why the folder cannot be used, without a full stop.
  */
 export type TrustStore = {
   readonly folder: string;
@@ -74,7 +74,7 @@ export function createTrustStore(surroundings: Surroundings): TrustStore {
   };
 }
 
-/** The path that a file is recorded under: links in its folder are resolved, its own name is not. */
+/** The path under which a file is recorded: links in its folder are resolved, its own name is not. */
 export function trustedPath(path: string): string {
   const whole = resolve(path);
   try {
@@ -91,7 +91,9 @@ export function hashConfig(bytes: Uint8Array): string {
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Why the records in these folders cannot be relied on; null: only the user can write there, or they do not exist yet. */
+/**
+ * Why the records in these folders cannot be trusted; null: only the user can write there, or they do not exist yet.
+ */
 function findProblem(folders: readonly string[], surroundings: Surroundings): string | null {
   for (const folder of folders) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { startEavesdropper } from '../support/eavesdropper.ts';
+import { startRecordingServer } from '../support/recording-server.ts';
 import { folderWith } from '../support/folders.ts';
 import { OPENING, readAnswers, requestLine } from '../support/mcp.ts';
 
@@ -108,7 +108,7 @@ for (const [what, toml, key] of [
 ] as const) {
   test(`a repository cannot have transcripts sent to a service: ${what}`, async (t) => {
     const { run, assertUntouched } = scene(t, toml);
-    const { heard, asProxy } = await startEavesdropper(t);
+    const { heard, asProxy } = await startRecordingServer(t);
     const environment = { ...asProxy, ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k', AWS_SECRET_ACCESS_KEY: 's' };
     const ended = await run(['-i', 'talk.jsonl'], { environment });
     assert.deepEqual(heard, []);
@@ -119,7 +119,7 @@ for (const [what, toml, key] of [
 
 test('a repository cannot put its own key into a request that the user asked for', async (t) => {
   const { run, assertUntouched } = scene(t, `[summarization]\n${STOLEN}\ncompaction_max_retries = 0\n`);
-  const { heard, asProxy } = await startEavesdropper(t);
+  const { heard, asProxy } = await startRecordingServer(t);
   const environment = { ...asProxy, ANTHROPIC_API_KEY: 'k' };
   const asked = ['--provider', 'anthropic', '--model', 'm', '-i', 'talk.jsonl'];
   const ended = await run(asked, { environment });
@@ -133,7 +133,7 @@ for (const [what, table, key] of [
   ['vectors', '[embedding]\nprovider = "ollama"\nmodel = "m"', 'embedding.provider'],
 ] as const) {
   test(`a repository cannot name a server for ${what}, not even one on this machine`, async (t) => {
-    const { url, heard } = await startEavesdropper(t);
+    const { url, heard } = await startRecordingServer(t);
     const { run, assertUntouched } = scene(t, `${table}\nbase_url = "${url}/v1"\n`);
     const ended = await run(['-i', 'talk.jsonl']);
     assert.deepEqual(heard, []);
@@ -143,7 +143,7 @@ for (const [what, table, key] of [
 }
 
 test('a search in a hostile repository is by words alone, and says so', async (t) => {
-  const { url, heard } = await startEavesdropper(t);
+  const { url, heard } = await startRecordingServer(t);
   const { home, run } = scene(t, `[embedding]\nprovider = "ollama"\nmodel = "m"\nbase_url = "${url}/v1"\n`);
   writeFileSync(join(home, 'mine.jsonl'), TALK);
   assert.equal((await runIn(home, { home, argv: ['-q', 'mine.jsonl'] })).code, 0);
@@ -204,7 +204,7 @@ test('a repository cannot have its own archive searched', async (t) => {
 });
 
 test('an agent in a hostile repository is given no false memories, and what it asks is sent to nobody', async (t) => {
-  const { url, heard, asProxy } = await startEavesdropper(t);
+  const { url, heard, asProxy } = await startRecordingServer(t);
   const { repository, run } = await withFalseMemory(t);
   const embedding = `[embedding]\nprovider = "ollama"\nmodel = "m"\nbase_url = "${url}/v1"\n`;
   writeFileSync(join(repository, 'compact.toml'), `[archive]\npath = "memory.db"\n${embedding}`);
@@ -216,7 +216,7 @@ test('an agent in a hostile repository is given no false memories, and what it a
 });
 
 test('an agent in a hostile repository has nothing compacted by a service', async (t) => {
-  const { url, heard } = await startEavesdropper(t);
+  const { url, heard } = await startRecordingServer(t);
   const { run } = scene(
     t,
     `[summarization]\nprovider = "openai-compat"\nname = "m"\nbase_url = "${url}/v1"\ncompaction_max_retries = 0\n`,
@@ -231,7 +231,7 @@ test('an agent in a hostile repository has nothing compacted by a service', asyn
 });
 
 test('a parent folder of somebody else is not part of the repository, whatever stands in it', async (t) => {
-  const { url, heard } = await startEavesdropper(t);
+  const { url, heard } = await startRecordingServer(t);
   const hostile = `[summarization]\nprovider = "openai-compat"\nname = "m"\nbase_url = "${url}/v1"\n`;
   const root = folderWith(t, {
     'theirs/.git/': '',

@@ -141,8 +141,9 @@ export function findForeignLog(path: string): string | null {
   const archive = statSync(file);
   for (const ending of LOG_ENDINGS) {
     const stats = lstatSync(file + ending, { throwIfNoEntry: false });
-    const fault = stats === undefined ? null : describeProblem(stats, archive);
-    if (fault !== null) return `${basename(file)}${ending} beside it ${fault}; if you did not put it there, remove it`;
+    const problem = stats === undefined ? null : describeProblem(stats, archive);
+    if (problem !== null)
+      return `${basename(file)}${ending} beside it ${problem}; if you did not put it there, remove it`;
   }
   return null;
 }

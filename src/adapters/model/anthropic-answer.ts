@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelResponse, StopReason } from '../../core/model-request.ts';
-import { type Answered, checked } from './answer.ts';
-import { ServiceFault } from './fault.ts';
+import { type Answer, validate } from './answer.ts';
+import { ServiceFailureError } from './service-failure.ts';
 
 const count = z.int().min(0).nullish();
 const usageSchema = z.looseObject({
@@ -26,18 +26,18 @@ const deltaSchema = z.looseObject({
   usage: usageSchema.optional(),
 });
 
-/** Text by kind of block: thinking and calls of tools are not part of a summary. */
+/** The text blocks only: thinking and tool calls are not part of a summary. */
 type Draft = { readonly text: string; readonly stopReason: string | null; readonly usage: Usage };
 
-/** Reads an answer of the Messages API to its end; without its end it is none. */
-export async function readAnthropicAnswer(answered: Answered): Promise<ModelResponse> {
-  const draft = answered.kind === 'whole' ? wholeDraft(answered.value) : await streamedDraft(answered.events);
-  if (draft.stopReason === null) throw new ServiceFault({ kind: 'no-end' });
+/** Reads an answer of the Messages API to its end. Throws a `ServiceFailureError` if the end is missing. */
+export async function readAnthropicAnswer(answer: Answer): Promise<ModelResponse> {
+  const draft = answer.kind === 'whole' ? wholeDraft(answer.value) : await streamedDraft(answer.events);
+  if (draft.stopReason === null) throw new ServiceFailureError({ kind: 'no-end' });
   return toResponse(draft);
 }
 
 function wholeDraft(value: unknown): Draft {
-  const { content, stop_reason: stopReason, usage } = checked(messageSchema, value, 'message');
+  const { content, stop_reason: stopReason, usage } = validate(messageSchema, value, 'message');
   return { text: content.map(textOf).join(''), stopReason, usage };
 }
 
@@ -45,27 +45,27 @@ async function streamedDraft(events: AsyncIterable<unknown>): Promise<Draft> {
   let draft: Draft | null = null;
   let hasEnded = false;
   for await (const event of events) {
-    const { type } = checked(eventSchema, event, 'event');
-    if (type === 'message_start') draft = wholeDraft(checked(startSchema, event, type).message);
+    const { type } = validate(eventSchema, event, 'event');
+    if (type === 'message_start') draft = wholeDraft(validate(startSchema, event, type).message);
     else if (draft !== null) draft = addEvent(draft, type, event);
     if (type === 'message_stop') hasEnded = true;
   }
-  if (draft === null) throw new ServiceFault({ kind: hasEnded ? 'no-end' : 'empty' });
-  if (!hasEnded) throw new ServiceFault({ kind: 'no-end' });
+  if (draft === null) throw new ServiceFailureError({ kind: hasEnded ? 'no-end' : 'empty' });
+  if (!hasEnded) throw new ServiceFailureError({ kind: 'no-end' });
   return draft;
 }
 
-/** Events of kinds that are not known yet are passed over, as the API asks for. */
+/** Ignores events of unknown kinds, as the API requests. */
 function addEvent(draft: Draft, type: string, event: unknown): Draft {
   switch (type) {
     case 'content_block_start':
-      return { ...draft, text: draft.text + textOf(checked(blockStartSchema, event, type).content_block) };
+      return { ...draft, text: draft.text + textOf(validate(blockStartSchema, event, type).content_block) };
     case 'content_block_delta': {
-      const { delta } = checked(blockDeltaSchema, event, type);
+      const { delta } = validate(blockDeltaSchema, event, type);
       return delta.type === 'text_delta' ? { ...draft, text: draft.text + (delta.text ?? '') } : draft;
     }
     case 'message_delta': {
-      const { delta, usage } = checked(deltaSchema, event, type);
+      const { delta, usage } = validate(deltaSchema, event, type);
       return { ...draft, stopReason: delta.stop_reason ?? draft.stopReason, usage: laterUsage(draft.usage, usage) };
     }
     default:
@@ -73,7 +73,7 @@ function addEvent(draft: Draft, type: string, event: unknown): Draft {
   }
 }
 
-/** Counts are totals so far: a later one replaces, and one that is left out stays. */
+/** Counts are running totals: a later one replaces an earlier one, and a missing one changes nothing. */
 function laterUsage(before: Usage, later: Usage | undefined): Usage {
   return {
     input_tokens: later?.input_tokens ?? before.input_tokens,
@@ -93,7 +93,7 @@ function toResponse({ text, stopReason, usage }: Draft): ModelResponse {
     content: text === '' ? [] : [{ type: 'text', text }],
     stop_reason: toStopReason(stopReason),
     usage: {
-      // The API counts what it read from the cache and wrote to it apart.
+      // The API counts tokens read from and maskAnswer to the cache separately.
       input_tokens: (usage.input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0) + cached,
       output_tokens: usage.output_tokens ?? 0,
       cached_input_tokens: cached,
@@ -110,7 +110,7 @@ function toStopReason(reason: string | null): StopReason {
     case 'tool_use':
       return reason;
     case 'model_context_window_exceeded':
-      return 'max_tokens'; // cut off at a limit as well: smaller chunks help
+      return 'max_tokens'; // also cut off at a limit, so smaller chunks help
     default:
       return 'other';
   }

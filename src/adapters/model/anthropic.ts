@@ -12,7 +12,7 @@ import type { ModelProvider } from '../../ports/model.ts';
 import { createGuardedFetch, openAnswer } from './answer.ts';
 import { readAnthropicAnswer } from './anthropic-answer.ts';
 import { askAdapting, callService } from './call-service.ts';
-import type { ErrorBody, Fault } from './fault.ts';
+import type { ErrorBody, ServiceFailure } from './service-failure.ts';
 import {
   createSdkLogger,
   openService,
@@ -23,7 +23,7 @@ import {
 } from './service.ts';
 import { namesUnsupported, NO_CREDIT } from './translate.ts';
 
-/** The version of the API that answers are read as: not the one that the environment may ask the SDK for. */
+/** Answers are parsed as this version of the API, not as one that the environment may set for the SDK. */
 const API_VERSION = '2026-10-21';
 
 const ADVICE = {
@@ -32,26 +32,27 @@ const ADVICE = {
   refused: 'check base_url, and whether a server runs there',
 };
 
-/** Summaries by Anthropic's Messages API. `baseUrl` ends without `/v1`; one that has it is understood. */
+/** Summaries by Anthropic's Messages API. `baseUrl` should end without `/v1`, but may have it. */
 export function createAnthropicProvider(options: ServiceOptions): ModelProvider {
   const opened = openService({ ...options, baseUrl: options.baseUrl.replace(/\/v1\/*$/, '') }, ADVICE);
   if (!opened.ok) return { complete: () => Promise.reject(opened.error) };
-  const reached = opened.value;
-  const client = createClient(reached, options.log);
+  const reachable = opened.value;
+  const client = createClient(reachable, options.log);
   const state = { form: { hasEffort: true } };
   return {
     complete: (request, signal) =>
       callService(
-        { service: reached.service, classify: classifyAnthropic },
+        { service: reachable.service, classify: classifyAnthropic },
         { timeoutMs: request.timeout, signal },
-        (own) => askAdapting(state, (form) => ask(client, { request, form, signal: own, reached }), withoutEffort),
+        (own) => askAdapting(state, (form) => ask(client, { request, form, signal: own, reachable }), withoutEffort),
       ),
   };
 }
 
 function createClient({ service, base, key }: ReachableService, log: ServiceOptions['log']): Anthropic {
   return new Anthropic({
-    // Both are given, so that the SDK looks for neither in the environment or in profiles; the header is the fetch's.
+    // Both are set, so that the SDK does not read them from the environment or from profiles. Our fetch sends the real
+    // header.
     apiKey: key ?? 'none',
     baseURL: base.url,
     webhookKey: null,
@@ -67,11 +68,11 @@ type Asked = {
   readonly request: ModelRequest;
   readonly form: { readonly hasEffort: boolean };
   readonly signal: AbortSignal;
-  readonly reached: ReachableService;
+  readonly reachable: ReachableService;
 };
 
-/** Not through `messages.create`, which warns of old models on the console whatever logger it has. */
-async function ask(client: Anthropic, { request, form, signal, reached }: Asked): Promise<ModelResponse> {
+/** Not with `messages.create`, which prints warnings about old models to the console, whatever its logger. */
+async function ask(client: Anthropic, { request, form, signal, reachable }: Asked): Promise<ModelResponse> {
   const response = await client
     .post<Stream<RawMessageStreamEvent>>('/v1/messages', {
       body: buildAnthropicBody(request, form),
@@ -81,27 +82,27 @@ async function ask(client: Anthropic, { request, form, signal, reached }: Asked)
     })
     .withResponse();
   const answer = await readAnthropicAnswer(await openAnswer(response, errorEventBody));
-  const { written } = reached.service.mask;
-  return { ...answer, content: answer.content.map((block) => ({ ...block, text: written(block.text) })) };
+  const { maskAnswer } = reachable.service.mask;
+  return { ...answer, content: answer.content.map((block) => ({ ...block, text: maskAnswer(block.text) })) };
 }
 
-/** Never the one that counts. */
+/** So long that our own timeout always comes first. */
 const SDK_TIMEOUT_MS = 2 ** 31 - 1;
 
 function errorEventBody(error: unknown): unknown {
   return error instanceof APIError ? error.error : undefined;
 }
 
-/** Models of before effort refuse it. */
-function withoutEffort({ hasEffort }: Asked['form'], fault: Fault): Partial<Asked['form']> | null {
-  return hasEffort && namesUnsupported(fault, ['effort', 'output_config']) ? { hasEffort: false } : null;
+/** Models older than the effort setting refuse it. */
+function withoutEffort({ hasEffort }: Asked['form'], failure: ServiceFailure): Partial<Asked['form']> | null {
+  return hasEffort && namesUnsupported(failure, ['effort', 'output_config']) ? { hasEffort: false } : null;
 }
 
 type TextBlock = { readonly type: 'text'; readonly text: string };
 type SystemBlock = TextBlock & { readonly cache_control?: { readonly type: 'ephemeral' } };
 type Turn = { readonly role: 'user' | 'assistant'; readonly content: readonly TextBlock[] };
 
-/** A request of the Messages API; no sampling parameters, which it refuses. */
+/** A request to the Messages API. It has no sampling parameters, because newer models refuse them. */
 export type AnthropicBody = {
   readonly model: string;
   readonly max_tokens: number;
@@ -111,13 +112,16 @@ export type AnthropicBody = {
   readonly stream: true;
 };
 
-/** The shortest prompt that the API keeps, for the models that keep the shortest. */
+/** The shortest prompt that the API can cache, for the models with the lowest minimum. */
 const MIN_CACHED_TOKENS = 1024;
 
-/** The API's first message is a user's; where the excerpt begins with an answer, this stands before it. */
-const BEGINS_WITH_ANSWER = '[The excerpt begins with an answer; what it answers is not shown.]';
+/** The API wants a user's message first, so this one precedes an excerpt that starts with an answer. */
+const STARTS_WITH_ANSWER_NOTE = '[The excerpt begins with an answer; what it answers is not shown.]';
 
-/** The request in the API's form (M1, M4). `hasEffort`: little thinking is asked for, because thinking counts toward `max_tokens`. */
+/**
+ * Builds the API's form of a request (M1, M4). `hasEffort` asks for little thinking, because thinking counts toward
+ * `max_tokens`.
+ */
 export function buildAnthropicBody(
   request: ModelRequest,
   { hasEffort }: { readonly hasEffort: boolean },
@@ -133,7 +137,7 @@ export function buildAnthropicBody(
   };
 }
 
-/** One text; or, where the part that is the same in every request is long enough to be cached, that part and the rest. */
+/** One text, or two blocks if the part that all requests share is long enough to be cached. */
 function systemOf({ system, messages }: ModelRequest): AnthropicBody['system'] {
   const whole = buildAnthropicSystemParam(system, messages);
   if (system === undefined || whole === undefined || estimateTokensByBytes(system) < MIN_CACHED_TOKENS) {
@@ -148,7 +152,10 @@ function systemOf({ system, messages }: ModelRequest): AnthropicBody['system'] {
   return rest === '' ? [lasting] : [lasting, { type: 'text', text: rest.toWellFormed() }];
 }
 
-/** Messages of one role in a row are one message of several blocks; blank ones, which the API refuses, are none. */
+/**
+ * Joins consecutive messages of one role into one message of several blocks, and drops blank ones, which the API
+ * refuses.
+ */
 function turnsOf(messages: readonly Message[]): readonly Turn[] {
   const turns: { readonly role: Turn['role']; readonly content: TextBlock[] }[] = [];
   for (const { role, content } of messages) {
@@ -160,7 +167,7 @@ function turnsOf(messages: readonly Message[]): readonly Turn[] {
     else turns.push({ role, content: [...blocks] });
   }
   return turns[0]?.role === 'assistant'
-    ? [{ role: 'user', content: [textBlock(BEGINS_WITH_ANSWER)] }, ...turns]
+    ? [{ role: 'user', content: [textBlock(STARTS_WITH_ANSWER_NOTE)] }, ...turns]
     : turns;
 }
 
@@ -169,21 +176,21 @@ function blocksOf(content: Message['content']): readonly TextBlock[] {
   return texts.filter((text) => text.trim() !== '').map(textBlock);
 }
 
-/** Half of a surrogate pair, as old transcripts have it, would make the request's JSON one that the API refuses. */
+/** The API refuses lone surrogates, which old transcripts contain. */
 function textBlock(text: string): TextBlock {
   return { type: 'text', text: text.toWellFormed() };
 }
 
-/** What the Messages API's own kinds of errors mean, where they say more than the status or come without one. */
+/** Maps the Messages API's own error types, if they say more than the status or come without one. */
 export function classifyAnthropic({ type, text }: ErrorBody, status: number | null): Verdict | null {
   if (type === 'billing_error' || /credit balance is too low/i.test(text)) {
     return { code: 'api_error', retryable: false, advice: NO_CREDIT };
   }
-  return status === null ? (IN_ANSWERS[type ?? ''] ?? null) : null;
+  return status === null ? (VERDICTS_IN_ANSWERS[type ?? ''] ?? null) : null;
 }
 
-/** An error that interrupts an answer has a kind and no status. */
-const IN_ANSWERS: Readonly<Record<string, Verdict>> = {
+/** An error that interrupts an answer has a type but no status. */
+const VERDICTS_IN_ANSWERS: Readonly<Record<string, Verdict>> = {
   authentication_error: { code: 'auth', retryable: false },
   permission_error: { code: 'auth', retryable: false },
   rate_limit_error: { code: 'rate_limit', retryable: true },

@@ -1,19 +1,22 @@
 import { ModelError } from '../../core/model-request.ts';
-import { type Fault, faultBehind } from './fault.ts';
+import { type ServiceFailure, failureBehind } from './service-failure.ts';
 import { type Service, serviceError } from './service.ts';
-import { type Classify, translateFault } from './translate.ts';
+import { type Classify, toModelError } from './translate.ts';
 
-/** For requests that name no limit; the SDKs' own. */
+/** For requests without a limit; the default of the SDKs. */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
 type CallLimits = {
   readonly timeoutMs: number | undefined;
   readonly signal: AbortSignal | undefined;
-  /** What to try where it takes longer. */
+  /** What to try if it takes longer. */
   readonly lateAdvice?: string;
 };
 
-/** One call within its time. Rejects with a `ModelError` for what the service did; an error of the program stays what it is. */
+/**
+ * Makes one call within its time limit. Rejects with a `ModelError` for failures of the service; errors of this program
+ * pass through.
+ */
 export async function callService<T>(
   { service, classify }: { readonly service: Service; readonly classify: Classify },
   limits: CallLimits,
@@ -27,27 +30,27 @@ export async function callService<T>(
     const limit = `gave no whole answer within ${timeoutMs / 1000} s`;
     throw serviceError(service, limit, { code: 'timeout', retryable: true, advice: lateAdvice });
   } catch (error) {
-    const fault = faultBehind(error);
-    throw fault === null ? error : translateFault(service, fault, classify);
+    const failure = failureBehind(error);
+    throw failure === null ? error : toModelError(service, failure, classify);
   }
 }
 
 /**
- * Asks, and asks again where a fault shows that the service takes requests only in another form. What was learned is kept in
- * `state`; `learn` gives what must be otherwise than in `used`, or null, and must run out of changes.
+ * Asks again if a failure shows that the service takes requests only in another form, and keeps what it learned in
+ * `state`. `adapt` returns the changes to `used`, or null, and must run out of changes.
  */
 export async function askAdapting<Form extends object, T>(
   state: { form: Form },
   ask: (form: Form) => Promise<T>,
-  learn: (used: Form, fault: Fault) => Partial<Form> | null,
+  adapt: (used: Form, failure: ServiceFailure) => Partial<Form> | null,
 ): Promise<T> {
   for (;;) {
     const used = state.form;
     try {
       return await ask(used);
     } catch (error) {
-      const fault = faultBehind(error);
-      const change = fault === null ? null : learn(used, fault);
+      const failure = failureBehind(error);
+      const change = failure === null ? null : adapt(used, failure);
       if (change === null) throw error;
       state.form = { ...state.form, ...change };
     }
@@ -59,12 +62,12 @@ type DeadlineOutcome<T> =
   | { readonly kind: 'late' }
   | { readonly kind: 'aborted' };
 
-/** One timer of the system cannot run longer. */
+/** The longest delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Runs `work` until it is done, `timeoutMs` are over or `signal` says so, and waits no longer: the signal that `work` gets is
- * aborted, and what it still does is forgotten. Its errors are the caller's.
+ * Runs `work` until it is done, `timeoutMs` have passed or `signal` aborts, and waits no longer: the signal passed to
+ * `work` is aborted, and its late result is ignored. Errors of `work` pass through.
  */
 export async function withDeadline<T>(
   work: (signal: AbortSignal) => Promise<T>,

@@ -3,12 +3,12 @@ import { summarizeSource } from '../../core/extract/summarize.ts';
 import { ModelError } from '../../core/model-request.ts';
 import type { ModelProvider } from '../../ports/model.ts';
 
-// As length / 4 counts them, the measure of the whole project.
+// One token is four characters everywhere in this project.
 const CHARS_PER_TOKEN = 4;
-// Every word form of a large transcript, at most a few megabytes.
+// Every word form of a large transcript, a few megabytes at most.
 const MAX_CACHED_STEMS = 100_000;
 
-/** Summarizes offline with the conversation's own words: no key, no network, no cost, and the same answer every time. */
+/** Summarizes offline by quoting the conversation: no key, no network, no cost, and always the same answer. */
 export function createExtractiveProvider(): ModelProvider {
   const stem = createCachedStemmer();
   return {
@@ -29,7 +29,7 @@ export function createExtractiveProvider(): ModelProvider {
   };
 }
 
-/** Porter's, for English; remembers the words that come again and again. */
+/** Porter's stemmer for English, with a cache. */
 export function createCachedStemmer(): (word: string) => string {
   const stems = new Map<string, string>();
   return (word) => {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ModelUsage, StopReason } from '../../core/model-request.ts';
-import { type Answered, checked } from './answer.ts';
-import { ServiceFault } from './fault.ts';
+import { type Answer, validate } from './answer.ts';
+import { ServiceFailureError } from './service-failure.ts';
 
 const usageSchema = z.looseObject({
   prompt_tokens: z.int().min(0),
@@ -12,22 +12,22 @@ const usageSchema = z.looseObject({
     .catch(undefined),
 });
 type Usage = z.infer<typeof usageSchema>;
-const saidSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
+const contentSchema = z.looseObject({ content: z.string().nullish(), refusal: z.string().nullish() });
 const envelope = { usage: usageSchema.nullish().catch(undefined) };
 const chunkSchema = z.looseObject({
   ...envelope,
   choices: z
     .array(
-      z.looseObject({ index: z.int().optional(), delta: saidSchema.nullish(), finish_reason: z.string().nullish() }),
+      z.looseObject({ index: z.int().optional(), delta: contentSchema.nullish(), finish_reason: z.string().nullish() }),
     )
     .nullish(),
 });
 const completionSchema = z.looseObject({
   ...envelope,
-  choices: z.array(z.looseObject({ message: saidSchema, finish_reason: z.string().nullish() })).min(1),
+  choices: z.array(z.looseObject({ message: contentSchema, finish_reason: z.string().nullish() })).min(1),
 });
 
-/** `usage` is null where the server told nothing. */
+/** `usage` is null if the server did not report it. */
 export type OpenAiAnswer = {
   readonly text: string;
   readonly stopReason: StopReason;
@@ -41,12 +41,12 @@ type Draft = {
   readonly usage: Usage | null;
 };
 
-/** Reads a chat completion to its end; without a finish reason it is none. */
-export async function readOpenAiAnswer(answered: Answered): Promise<OpenAiAnswer> {
-  const draft = answered.kind === 'whole' ? wholeDraft(answered.value) : await streamedDraft(answered.events);
-  if (draft.finishReason === null) throw new ServiceFault({ kind: 'no-end' });
+/** Reads a chat completion to its end. Throws a `ServiceFailureError` if there is no finish reason. */
+export async function readOpenAiAnswer(answer: Answer): Promise<OpenAiAnswer> {
+  const draft = answer.kind === 'whole' ? wholeDraft(answer.value) : await streamedDraft(answer.events);
+  if (draft.finishReason === null) throw new ServiceFailureError({ kind: 'no-end' });
   return {
-    text: withoutThinking(draft.text),
+    text: removeThinking(draft.text),
     stopReason: draft.isRefusal ? 'refusal' : toStopReason(draft.finishReason),
     usage: draft.usage === null ? null : toUsage(draft.usage),
   };
@@ -55,11 +55,11 @@ export async function readOpenAiAnswer(answered: Answered): Promise<OpenAiAnswer
 const NOTHING: Draft = { text: '', isRefusal: false, finishReason: null, usage: null };
 
 function wholeDraft(value: unknown): Draft {
-  const { choices, usage } = checked(completionSchema, value, 'completion');
+  const { choices, usage } = validate(completionSchema, value, 'completion');
   const [choice] = choices;
   return choice === undefined
     ? NOTHING
-    : addSaid({ ...NOTHING, usage: usage ?? null }, choice.message, choice.finish_reason);
+    : addContent({ ...NOTHING, usage: usage ?? null }, choice.message, choice.finish_reason);
 }
 
 async function streamedDraft(events: AsyncIterable<unknown>): Promise<Draft> {
@@ -67,27 +67,27 @@ async function streamedDraft(events: AsyncIterable<unknown>): Promise<Draft> {
   let count = 0;
   for await (const event of events) {
     count += 1;
-    const { choices, usage } = checked(chunkSchema, event, 'chunk');
+    const { choices, usage } = validate(chunkSchema, event, 'chunk');
     if (usage !== undefined && usage !== null) draft = { ...draft, usage };
     for (const { index = 0, delta, finish_reason: reason } of choices ?? []) {
-      if (index === 0) draft = addSaid(draft, delta ?? {}, reason);
+      if (index === 0) draft = addContent(draft, delta ?? {}, reason);
     }
   }
-  if (count === 0) throw new ServiceFault({ kind: 'empty' });
+  if (count === 0) throw new ServiceFailureError({ kind: 'empty' });
   return draft;
 }
 
-function addSaid(draft: Draft, said: z.infer<typeof saidSchema>, reason: string | null | undefined): Draft {
+function addContent(draft: Draft, body: z.infer<typeof contentSchema>, reason: string | null | undefined): Draft {
   return {
     ...draft,
-    text: draft.text + (said.content ?? ''),
-    isRefusal: draft.isRefusal || (said.refusal ?? '') !== '',
+    text: draft.text + (body.content ?? ''),
+    isRefusal: draft.isRefusal || (body.refusal ?? '') !== '',
     finishReason: reason ?? draft.finishReason,
   };
 }
 
-/** Local servers without a parser for a model's thinking leave it at the head of the text. */
-function withoutThinking(text: string): string {
+/** Local servers that do not parse a model's thinking leave it at the start of the text. */
+function removeThinking(text: string): string {
   return text.replace(/^\s*<think>[\s\S]*?(?:<\/think>\s*|$)/, '');
 }
 
@@ -99,7 +99,7 @@ function toUsage({
   return { input_tokens: input, output_tokens: output ?? 0, cached_input_tokens: details?.cached_tokens ?? 0 };
 }
 
-/** Servers hand on what the engine behind them calls it. */
+/** Servers pass on the names of the engine behind them. */
 function toStopReason(reason: string): StopReason {
   switch (reason.toLowerCase()) {
     case 'stop':

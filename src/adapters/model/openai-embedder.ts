@@ -1,8 +1,15 @@
 import { z } from 'zod';
 import type { Embedder, Embedding, EmbedRequest } from '../../ports/model.ts';
-import { checked, createGuardedFetch } from './answer.ts';
+import { validate, createGuardedFetch } from './answer.ts';
 import { askAdapting, callService } from './call-service.ts';
-import { connectionFault, type Fault, faultBehind, isHtml, parseJson, ServiceFault } from './fault.ts';
+import {
+  connectionFailure,
+  type ServiceFailure,
+  failureBehind,
+  isHtml,
+  parseJson,
+  ServiceFailureError,
+} from './service-failure.ts';
 import { ADVICE, classifyOpenAi } from './openai-errors.ts';
 import { openService, type ReachableService, requestHeaders, serviceError, type ServiceOptions } from './service.ts';
 import { namesUnsupported } from './translate.ts';
@@ -10,27 +17,30 @@ import { namesUnsupported } from './translate.ts';
 export type OpenAiEmbedderOptions = Omit<ServiceOptions, 'log'> & {
   readonly flavor: 'openai' | 'ollama';
   readonly model: string;
-  /** Numbers in a vector, asked for and insisted on; null: as many as the model gives. */
+  /** Numbers per vector, requested and required; null: the model's default. */
   readonly dimensions: number | null;
 };
 
-/** As many as the index of vectors can hold. */
+/** The limit of the vector index. */
 const MAX_DIMENSIONS = 8192;
 
 type Form = { readonly namesDimensions: boolean };
 
-/** Embeddings by any server that speaks OpenAI's API; `baseUrl` is what stands before `/embeddings`. No vendor's library is loaded for one request. */
+/**
+ * Embeddings by any server with OpenAI's API; `baseUrl` is what precedes `/embeddings`. No SDK is needed for one kind
+ * of request.
+ */
 export function createOpenAiEmbedder(options: OpenAiEmbedderOptions): Embedder {
   const opened = openService(options, ADVICE[options.flavor]);
   if (!opened.ok) return { embed: () => Promise.reject(opened.error) };
-  const reached = opened.value;
+  const reachable = opened.value;
   const state: { form: Form } = { form: { namesDimensions: options.dimensions !== null } };
   return {
     embed: (request, signal) =>
       callService(
-        { service: reached.service, classify: classifyOpenAi },
+        { service: reachable.service, classify: classifyOpenAi },
         { timeoutMs: request.timeoutMs, signal, lateAdvice: 'is the server busy with something else?' },
-        (own) => askAdapting(state, (form) => ask(reached, { options, request, form, signal: own }), learnForm),
+        (own) => askAdapting(state, (form) => ask(reachable, { options, request, form, signal: own }), adaptForm),
       ),
   };
 }
@@ -69,13 +79,13 @@ async function ask({ base, key, service }: ReachableService, asked: Asked): Prom
   });
 }
 
-/** Models of one size refuse to be asked for it; what they then send is looked at. */
-function learnForm(used: Form, fault: Fault): Partial<Form> | null {
-  return used.namesDimensions && namesUnsupported(fault, ['dimensions']) ? { namesDimensions: false } : null;
+/** Models with one fixed length refuse the parameter; the length of their vectors is checked anyway. */
+function adaptForm(used: Form, failure: ServiceFailure): Partial<Form> | null {
+  return used.namesDimensions && namesUnsupported(failure, ['dimensions']) ? { namesDimensions: false } : null;
 }
 
 const answerSchema = z.looseObject({
-  // Numbers, or base64 of floats of 32 bits, the lowest byte first.
+  // Numbers, or base64 of 32-bit floats in little-endian order.
   data: z.array(
     z.looseObject({ index: z.int().min(0).optional(), embedding: z.union([z.array(z.number()), z.string()]) }),
   ),
@@ -85,9 +95,11 @@ const answerSchema = z.looseObject({
     .catch(undefined),
 });
 
-/** Reads the answer to a request for so many embeddings: each stands for the text that its index names, in whatever order they came. */
+/**
+ * Reads the answer to a request for `count` embeddings. Each belongs to the text that its index names, in any order.
+ */
 async function readEmbeddings(response: Response, count: number): Promise<Embedding> {
-  const { data, usage } = checked(answerSchema, await readValue(response), 'answer');
+  const { data, usage } = validate(answerSchema, await readValue(response), 'answer');
   const vectors: (Float32Array | undefined)[] = Array.from({ length: count });
   data.forEach(({ index, embedding }, position) => {
     const at = index ?? position;
@@ -104,14 +116,14 @@ async function readEmbeddings(response: Response, count: number): Promise<Embedd
 
 async function readValue(response: Response): Promise<unknown> {
   const text = await response.text().catch((error: unknown) => {
-    throw faultBehind(error) === null ? new ServiceFault(connectionFault(error)) : error;
+    throw failureBehind(error) === null ? new ServiceFailureError(connectionFailure(error)) : error;
   });
-  if (text.trim() === '') throw new ServiceFault({ kind: 'empty' });
-  if (isHtml(text)) throw new ServiceFault({ kind: 'html' });
+  if (text.trim() === '') throw new ServiceFailureError({ kind: 'empty' });
+  if (isHtml(text)) throw new ServiceFailureError({ kind: 'html' });
   const value = parseJson(text);
-  if (value === undefined) throw new ServiceFault({ kind: 'no-json' });
+  if (value === undefined) throw new ServiceFailureError({ kind: 'no-json' });
   if (typeof value === 'object' && value !== null && 'error' in value && value.error !== null) {
-    throw new ServiceFault({ kind: 'error-body', body: value });
+    throw new ServiceFailureError({ kind: 'error-body', body: value });
   }
   return value;
 }
@@ -120,7 +132,7 @@ function toVector(embedding: readonly number[] | string, where: string): Float32
   const vector = typeof embedding === 'string' ? readFloats(embedding, where) : Float32Array.from(embedding);
   if (vector.length === 0) throw wrongShape(`${where}: it is empty`);
   if (!vector.every(Number.isFinite)) throw wrongShape(`${where}: a number in it is none`);
-  // It points nowhere, so that nothing can be compared with it.
+  // A zero vector has no direction, so nothing can be compared with it.
   if (vector.every((number) => number === 0)) throw wrongShape(`${where}: nothing but zeros`);
   return vector;
 }
@@ -133,6 +145,6 @@ function readFloats(base64: string, where: string): Float32Array {
   return Float32Array.from({ length: bytes.length / FLOAT_BYTES }, (_, at) => bytes.readFloatLE(at * FLOAT_BYTES));
 }
 
-function wrongShape(what: string): ServiceFault {
-  return new ServiceFault({ kind: 'shape', what });
+function wrongShape(what: string): ServiceFailureError {
+  return new ServiceFailureError({ kind: 'shape', what });
 }

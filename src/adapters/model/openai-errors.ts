@@ -1,4 +1,4 @@
-import type { ErrorBody } from './fault.ts';
+import type { ErrorBody } from './service-failure.ts';
 import type { Service, Verdict } from './service.ts';
 import { NO_CREDIT } from './translate.ts';
 
@@ -10,7 +10,7 @@ const NO_QUOTA_CODES: ReadonlySet<string> = new Set([
 ]);
 const KEY_CODES: ReadonlySet<string> = new Set(['invalid_api_key', 'invalid_authentication', 'account_deactivated']);
 
-/** What OpenAI's names for errors mean, which many other servers use too, and with other statuses. */
+/** Maps OpenAI's error names, which many other servers use too, with other statuses. */
 export function classifyOpenAi({ type, code, text }: ErrorBody, status: number | null): Verdict | null {
   const names = [code ?? '', type ?? ''];
   if (names.some((name) => NO_QUOTA_CODES.has(name)) || /exceeded your current quota/i.test(text)) {
@@ -22,7 +22,7 @@ export function classifyOpenAi({ type, code, text }: ErrorBody, status: number |
   return names.includes('invalid_request_error') ? { code: 'api_error', retryable: false } : null;
 }
 
-/** What to try where a server of this kind fails. */
+/** What to try when a server of this kind fails. */
 export const ADVICE: Readonly<Record<'openai' | 'ollama', Service['advice']>> = {
   openai: {
     key: 'OPENAI_API_KEY or what api_key_env names',

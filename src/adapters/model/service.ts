@@ -1,19 +1,19 @@
 import { ModelError, type ModelErrorCode } from '../../core/model-request.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 
-/** What every provider that is reached over the network is made from. */
+/** Common options of the providers that use the network. */
 export type ServiceOptions = {
   readonly apiKey: string | null;
   readonly baseUrl: string;
-  /** Gets what the SDK has to say, a line at a time, without keys. Without it nothing is said. */
+  /** Receives the SDK's log lines, without keys. By default nothing is logged. */
   readonly log?: (line: string) => void;
-  /** For `retry-after` headers that give a date. */
+  /** The clock, for `retry-after` headers with a date. */
   readonly now?: () => Date;
 };
 
 export type ReachableService = { readonly service: Service; readonly base: BaseUrl; readonly key: string | null };
 
-/** The error is what every call of the provider is to reject with. */
+/** Checks the options. The error is what every call of the provider rejects with. */
 export function openService(
   { apiKey, baseUrl, now = () => new Date() }: ServiceOptions,
   advice: Service['advice'],
@@ -22,7 +22,7 @@ export function openService(
   if (!base.ok) return err(new ModelError('api_error', base.error, { retryable: false }));
   const trimmed = apiKey?.trim() ?? '';
   const key = trimmed === '' ? null : trimmed;
-  // Anything else cannot stand in a header, and the error of fetch would show it.
+  // A header cannot hold other characters, and the error message of fetch would show the key.
   if (key !== null && !/^[\u0021-\u007e]+$/.test(key)) {
     const message = `the key for ${base.value.host} has spaces, line ends or letters in it that no key has: look at ${advice.key}`;
     return err(new ModelError('auth', message, { retryable: false }));
@@ -31,16 +31,16 @@ export function openService(
   return ok({ service, base: base.value, key });
 }
 
-/** What both SDKs take for a logger. Values are left out: they may be bodies. */
+/** A logger for both SDKs. It drops the logged values, which may be bodies. */
 export function createSdkLogger({ mask }: Service, log: (line: string) => void): Record<SdkLevel, SdkLog> {
-  const say = (message: string): void => log(mask.shown(message));
+  const say = (message: string): void => log(mask.maskShown(message));
   return { error: say, warn: say, info: say, debug: say };
 }
 
 type SdkLevel = 'error' | 'warn' | 'info' | 'debug';
 type SdkLog = (message: string, ...rest: readonly unknown[]) => void;
 
-/** The headers of every request, and no others. */
+/** The only headers that are sent. */
 export function requestHeaders(key: string | null): Readonly<Record<string, string>> {
   return {
     accept: 'application/json',
@@ -50,10 +50,13 @@ export function requestHeaders(key: string | null): Readonly<Record<string, stri
   };
 }
 
-/** `url` has no slash at its end; `host` is what messages name, with the port where it is not the usual one. */
+/** `url` has no slash at its end; `host` is what messages name, with a non-default port. */
 type BaseUrl = { readonly url: string; readonly host: string; readonly hostname: string };
 
-/** An http or https URL without a password, query or fragment in it. The error is a sentence that shows nothing secret. */
+/**
+ * Accepts an http or https URL without a password, query or fragment. The error is a sentence that shows nothing
+ * secret.
+ */
 function parseBaseUrl(text: string): Result<BaseUrl, string> {
   const parsed = URL.parse(text);
   if (parsed === null || !/^https?:$/.test(parsed.protocol)) return err('base_url is not an http or https URL');
@@ -67,54 +70,56 @@ function parseBaseUrl(text: string): Result<BaseUrl, string> {
   return ok({ url, host: parsed.host, hostname: parsed.hostname });
 }
 
-/** What stands for a key wherever one would be shown. */
+/** Replaces a key wherever it would be maskShown. */
 const MASK = '[key]';
 
-/** Keys of local servers are often words such as `none` or `ollama`: only as words of their own are they masked. */
+/**
+ * Keys of local servers are often words such as `none` or `ollama`, so shorter keys are masked only as separate words.
+ */
 const MIN_SECRET_CHARS = 8;
-/** In an answer a placeholder may be meant as a word; from here on it is none. */
+/** In an answer, a shorter key may be meant as a word. */
 const MIN_UNMISTAKABLE_CHARS = 16;
 
 type Mask = {
-  /** For what is shown: errors, log lines. */
-  readonly shown: (text: string) => string;
+  /** For errors and log lines. */
+  readonly maskShown: (text: string) => string;
   /** For what a model wrote. */
-  readonly written: (text: string) => string;
+  readonly maskAnswer: (text: string) => string;
 };
 
-/** Takes a key out of texts, also where a server echoes it as part of a URL or of JSON. */
+/** Masks a key in texts, also where a server echoes it in a URL or in JSON. */
 export function createMask(key: string | null): Mask {
-  if (key === null || key === '') return { shown: (text) => text, written: (text) => text };
+  if (key === null || key === '') return { maskShown: (text) => text, maskAnswer: (text) => text };
   const forms = [...new Set([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)])];
   const any = forms.map((form) => form.replaceAll(/[.*+?^${}()|[\]\\/]/g, String.raw`\$&`)).join('|');
   const pattern = new RegExp(key.length < MIN_SECRET_CHARS ? `(?<![A-Za-z0-9])(?:${any})(?![A-Za-z0-9])` : any, 'g');
-  const shown = (text: string): string => text.replace(pattern, MASK);
-  return { shown, written: key.length < MIN_UNMISTAKABLE_CHARS ? (text) => text : shown };
+  const maskShown = (text: string): string => text.replace(pattern, MASK);
+  return { maskShown, maskAnswer: key.length < MIN_UNMISTAKABLE_CHARS ? (text) => text : maskShown };
 }
 
-/** A service as errors speak of it. */
+/** A service, as its errors need it. */
 export type Service = {
   readonly host: string;
   readonly mask: Mask;
   readonly now: () => Date;
   readonly advice: {
-    /** Where its key is taken from. */
+    /** Where its key comes from. */
     readonly key: string;
-    /** What to look at where it knows no such model or path. */
+    /** What to check if the model or path is unknown. */
     readonly notFound: string;
-    /** What to try where nobody listens. */
+    /** What to try if the connection is refused. */
     readonly refused: string;
   };
 };
 
-/** What an error means to the caller, and what people may try about it. */
+/** What an error means to the caller, and what people may try. */
 export type Verdict = {
   readonly code: ModelErrorCode;
   readonly retryable: boolean;
   readonly advice?: string;
 };
 
-/** `happened` is said of the host: "answered 401". */
+/** `happened` completes the host's name: "answered 401". */
 export function serviceError(
   { host }: Service,
   happened: string,
@@ -126,10 +131,10 @@ export function serviceError(
 
 const MAX_QUOTED_CHARS = 300;
 
-/** Words of a service as they may stand in a message: without keys, on one line, not too long; nothing where there are none. */
-export function quoted({ mask }: Service, text: string | null): string {
+/** A service's own words for a message: without keys, on one line, shortened; '' if there are none. */
+export function quote({ mask }: Service, text: string | null): string {
   const line = mask
-    .shown(text ?? '')
+    .maskShown(text ?? '')
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim();
   if (line === '') return '';

@@ -1,55 +1,55 @@
 import type { ModelError } from '../../core/model-request.ts';
 import { assertNever } from '../../core/result.ts';
-import { type ErrorBody, type Fault, isHtml, readErrorBody } from './fault.ts';
-import { quoted, type Service, serviceError, type Verdict } from './service.ts';
+import { type ErrorBody, type ServiceFailure, isHtml, readErrorBody } from './service-failure.ts';
+import { quote, type Service, serviceError, type Verdict } from './service.ts';
 
-/** What a vendor's own names for errors mean; null: the status says it. `status` is null where an error came in an answer. */
-export type Classify = (said: ErrorBody, status: number | null) => Verdict | null;
+/** Maps a vendor's own names for errors; null: the status decides. `status` is null for an error inside an answer. */
+export type Classify = (body: ErrorBody, status: number | null) => Verdict | null;
 
-/** A fault in the caller's terms, once for all. */
-export function translateFault(service: Service, fault: Fault, classify: Classify): ModelError {
-  switch (fault.kind) {
+/** Turns a failure into the caller's error, in this one place. */
+export function toModelError(service: Service, failure: ServiceFailure, classify: Classify): ModelError {
+  switch (failure.kind) {
     case 'status': {
-      const said = readErrorBody(fault.body);
-      const verdict = judge(service, classify, said, fault.status);
-      const retryAfterMs = verdict.retryable ? readRetryAfterMs(fault.headers, service.now()) : undefined;
-      const words = isHtml(fault.body) ? ' with a web page' : quoted(service, said.message);
-      return serviceError(service, `answered ${fault.status}${words}`, { ...verdict, retryAfterMs });
+      const body = readErrorBody(failure.body);
+      const verdict = judge(service, classify, body, failure.status);
+      const retryAfterMs = verdict.retryable ? readRetryAfterMs(failure.headers, service.now()) : undefined;
+      const words = isHtml(failure.body) ? ' with a web page' : quote(service, body.message);
+      return serviceError(service, `answered ${failure.status}${words}`, { ...verdict, retryAfterMs });
     }
     case 'error-body': {
-      const said = readErrorBody(fault.body);
-      const verdict = judge(service, classify, said, said.status);
-      return serviceError(service, `answered with an error${quoted(service, said.message)}`, verdict);
+      const body = readErrorBody(failure.body);
+      const verdict = judge(service, classify, body, body.status);
+      return serviceError(service, `answered with an error${quote(service, body.message)}`, verdict);
     }
     case 'connection':
-      return connectionError(service, fault);
+      return connectionError(service, failure);
     case 'empty':
-      return serviceError(service, 'answered with nothing that is an answer', AGAIN);
+      return serviceError(service, 'answered with nothing that is an answer', RETRY);
     case 'no-end':
-      return serviceError(service, 'ended its answer before it was complete', AGAIN);
+      return serviceError(service, 'ended its answer before it was complete', RETRY);
     case 'no-json':
-      return serviceError(service, 'sent something that is not JSON', AGAIN);
+      return serviceError(service, 'sent something that is not JSON', RETRY);
     case 'shape':
-      return serviceError(service, `sent an answer of an unknown shape${quoted(service, fault.what)}`, {
-        ...NEVER,
+      return serviceError(service, `sent an answer of an unknown shape${quote(service, failure.what)}`, {
+        ...NO_RETRY,
         advice: CHECK_URL,
       });
     case 'html':
-      return serviceError(service, 'answered with a web page', { ...NEVER, advice: CHECK_URL });
+      return serviceError(service, 'answered with a web page', { ...NO_RETRY, advice: CHECK_URL });
     case 'too-large':
-      return serviceError(service, 'sent an answer without an end', NEVER);
+      return serviceError(service, 'sent an answer without an end', NO_RETRY);
     default:
-      return assertNever(fault);
+      return assertNever(failure);
   }
 }
 
-const AGAIN = { code: 'api_error', retryable: true } as const;
-const NEVER = { code: 'api_error', retryable: false } as const;
+const RETRY = { code: 'api_error', retryable: true } as const;
+const NO_RETRY = { code: 'api_error', retryable: false } as const;
 const CHECK_URL = 'check base_url, it must name the API itself';
 
-function judge(service: Service, classify: Classify, said: ErrorBody, status: number | null): Verdict {
-  if (isOverflow(said)) return TOO_LONG;
-  return classify(said, status) ?? (status === null ? AGAIN : verdictOf(service, status));
+function judge(service: Service, classify: Classify, body: ErrorBody, status: number | null): Verdict {
+  if (isOverflow(body)) return TOO_LONG;
+  return classify(body, status) ?? (status === null ? RETRY : verdictOf(service, status));
 }
 
 const TOO_LONG: Verdict = { code: 'context_length', retryable: false };
@@ -58,18 +58,18 @@ function verdictOf({ advice }: Service, status: number): Verdict {
   if (status === 401) return { code: 'auth', retryable: false, advice: `check the key, ${advice.key}` };
   if (status === 403)
     return { code: 'auth', retryable: false, advice: `check what the key may be used for, ${advice.key}` };
-  if (status === 404) return { ...NEVER, advice: advice.notFound };
-  if (status === 402) return { ...NEVER, advice: NO_CREDIT };
+  if (status === 404) return { ...NO_RETRY, advice: advice.notFound };
+  if (status === 402) return { ...NO_RETRY, advice: NO_CREDIT };
   if (status === 413) return TOO_LONG;
   if (status === 429) return { code: 'rate_limit', retryable: true };
   if (status === 408 || status === 504 || status === 524) return { code: 'timeout', retryable: true };
-  if (status === 409 || status >= 500) return AGAIN;
+  if (status === 409 || status >= 500) return RETRY;
   return status < 400
-    ? { ...NEVER, advice: 'it is elsewhere, and requests follow no redirect: check base_url' }
-    : NEVER;
+    ? { ...NO_RETRY, advice: 'it is elsewhere, and requests follow no redirect: check base_url' }
+    : NO_RETRY;
 }
 
-/** For accounts that must be paid first. */
+/** For accounts without credit. */
 export const NO_CREDIT = 'the account has nothing left to spend, and trying again does not help';
 
 const TIMEOUT_CODES = /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/;
@@ -80,33 +80,33 @@ function connectionError(
   { codes, detail }: { readonly codes: readonly string[]; readonly detail: string },
 ): ModelError {
   const code = codes.at(-1);
-  const words = quoted(service, code ?? detail);
+  const words = quote(service, code ?? detail);
   if (codes.some((one) => TIMEOUT_CODES.test(one))) {
     return serviceError(service, `did not answer in time${words}`, { code: 'timeout', retryable: true });
   }
   switch (code) {
     case 'ECONNREFUSED':
-      return serviceError(service, `cannot be reached${words}`, { ...AGAIN, advice: service.advice.refused });
+      return serviceError(service, `cannot be reached${words}`, { ...RETRY, advice: service.advice.refused });
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return serviceError(service, `cannot be found${words}`, {
-        ...AGAIN,
+        ...RETRY,
         advice: 'check base_url and the network',
       });
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
-      return serviceError(service, `broke the connection off${words}`, AGAIN);
+      return serviceError(service, `broke the connection off${words}`, RETRY);
     default:
       break;
   }
   if (codes.some((one) => CERTIFICATE_CODES.test(one))) {
     return serviceError(service, `has a certificate that is not trusted${words}`, {
-      ...NEVER,
+      ...NO_RETRY,
       advice: 'NODE_EXTRA_CA_CERTS names a file with more authorities',
     });
   }
-  return serviceError(service, `cannot be reached${words}`, AGAIN);
+  return serviceError(service, `cannot be reached${words}`, RETRY);
 }
 
 const UNSUPPORTED_CODES: ReadonlySet<string> = new Set([
@@ -117,19 +117,19 @@ const UNSUPPORTED_CODES: ReadonlySet<string> = new Set([
 const UNSUPPORTED_WORDS =
   /unsupported|not (?:be )?(?:supported|permitted|allowed|accepted|recogni[sz]ed)|(?:does|do)(?: not|n't) (?:support|accept)|unrecogni[sz]ed|unknown|unexpected|deprecated|no longer/i;
 
-/** Whether a service refused a request for one of these parameters as such, not for its value being too large. */
-export function namesUnsupported(fault: Fault, names: readonly string[]): boolean {
-  if (fault.kind !== 'status' || (fault.status !== 400 && fault.status !== 422)) return false;
-  const said = readErrorBody(fault.body);
-  if (isOverflow(said)) return false;
+/** Whether a service refused one of these parameters as such, and not because its value is too large. */
+export function namesUnsupported(failure: ServiceFailure, names: readonly string[]): boolean {
+  if (failure.kind !== 'status' || (failure.status !== 400 && failure.status !== 422)) return false;
+  const body = readErrorBody(failure.body);
+  if (isOverflow(body)) return false;
   const isNamed = (name: string): boolean =>
-    said.param === null ? new RegExp(`\\b${name}\\b`).test(said.text) : said.param.split('.')[0] === name;
-  return (UNSUPPORTED_CODES.has(said.code ?? '') || UNSUPPORTED_WORDS.test(said.text)) && names.some(isNamed);
+    body.param === null ? new RegExp(`\\b${name}\\b`).test(body.text) : body.param.split('.')[0] === name;
+  return (UNSUPPORTED_CODES.has(body.code ?? '') || UNSUPPORTED_WORDS.test(body.text)) && names.some(isNamed);
 }
 
 /**
- * How long a service asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC 9110, 10.2.3). Undefined where it
- * says nothing that can be read; a date that is over means at once.
+ * How long a service asks to wait, in milliseconds: `retry-after-ms`, or `retry-after` in seconds or as a date (RFC
+ * 9110, 10.2.3). Undefined if it is missing or invalid; 0 for a past date.
  */
 export function readRetryAfterMs(headers: Headers, now: Date): number | undefined {
   const ms = readAmount(headers.get('retry-after-ms'));
@@ -146,8 +146,8 @@ function readAmount(value: string | null): number | undefined {
 }
 
 /**
- * How services say that a request is too long, by the words in which they do. A rate limit that a single request exceeds by itself is
- * one of them: waiting does not help there, a smaller request does.
+ * The words in which services say that a request is too long. They include a rate limit that one request exceeds by
+ * itself, because a smaller request helps there and waiting does not.
  */
 export const OVERFLOW_TEXTS: readonly { readonly services: string; readonly pattern: RegExp }[] = [
   { services: 'OpenAI, vLLM, OpenRouter, DeepSeek', pattern: /maximum context length (?:is|of) [\d,]+/i },
@@ -176,7 +176,7 @@ export const OVERFLOW_TEXTS: readonly { readonly services: string; readonly patt
   { services: 'Bedrock', pattern: /input is too long for requested model/i },
 ];
 
-/** Codes and types that say the same without words. */
+/** Codes and types with the same meaning. */
 const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   'context_length_exceeded',
   'exceed_context_size_error',
@@ -185,11 +185,11 @@ const OVERFLOW_CODES: ReadonlySet<string> = new Set([
   'string_above_max_length',
 ]);
 
-export function isOverflow(said: {
+export function isOverflow(body: {
   readonly text: string;
   readonly type: string | null;
   readonly code: string | null;
 }): boolean {
-  if ([said.type, said.code].some((name) => name !== null && OVERFLOW_CODES.has(name))) return true;
-  return OVERFLOW_TEXTS.some(({ pattern }) => pattern.test(said.text));
+  if ([body.type, body.code].some((name) => name !== null && OVERFLOW_CODES.has(name))) return true;
+  return OVERFLOW_TEXTS.some(({ pattern }) => pattern.test(body.text));
 }

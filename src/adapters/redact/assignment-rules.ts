@@ -1,11 +1,11 @@
 import { isPlaceholder, type SecretRule } from './rule.ts';
 
-/** What secrets are called. Names may have more before it (`DB_PASSWORD`), and nothing after it (`token_count`). */
+/** The names of secrets. A name may have a prefix (`DB_PASSWORD`), but no suffix (`token_count`). */
 const NAME =
   /(?<name>pass(?:word|wd|phrase|code)|(?<=[_.-])pass|\bpwd|(?<=[_a-z])pwd|secret(?:[_-]?(?:access[_-]?)?key(?:[_-]?base)?)?|token|api[_-]?key|(?:access|auth|account|private|preshared|shared|signing|encryption|master|license|app|functions|host)[_-]?key|\bpsk|(?<=["'])pass(?=\\{0,3}["'])|saml(?:response|assertion)|authorization[_-]?code|code[_-]?verifier|credentials?)/;
 /** The quote and the bracket that close a name. */
 const NAME_END = /(?:\\{0,3}["'`])?\]?/;
-/** `=`, `:=`, `==`, `=>`, `:`, the `>` of a tag, the blank behind a flag. */
+/** `=`, `:=`, `==`, `=>`, `:`, the `>` of a tag, the space after a flag. */
 const SIGN = /(?:[ \t]{0,8}(?::=|={1,3}>?|:(?![:/]))[ \t]{0,8}|>(?=[^\s<=])|(?<=--[\w-]{1,40})[ \t]{1,4}(?=[^\s-]))/;
 const QUOTE = /(?:[brfu]{1,2}(?=\\{0,7}["']))?(?<quote>(?:\\{0,7}(?:"""|'''|["'`]))?)/;
 const ASSIGNMENT = new RegExp([NAME, NAME_END, SIGN, QUOTE].map(({ source }) => source).join(''), 'gi');
@@ -13,7 +13,10 @@ const ASSIGNMENT = new RegExp([NAME, NAME_END, SIGN, QUOTE].map(({ source }) => 
 const NAME_BEFORE = /[A-Za-z0-9_.-]{1,64}$/;
 const MAX_NAME_CHARS = 64;
 
-/** `PASSWORD=…`, `"api_key": "…"`, `secret: …`, `--token …`, `<password>…</password>`: what is given to a name that secrets have. */
+/**
+ * Values assigned to the names of secrets: `PASSWORD=…`, `"api_key": "…"`, `secret: …`, `--token …`,
+ * `<password>…</password>`.
+ */
 export const ASSIGNMENT_RULE: SecretRule = {
   keywords: ['pass', 'pwd', 'secret', 'token', 'key', 'credential', 'psk', 'saml', 'code'],
   *find(text) {
@@ -35,7 +38,7 @@ export const ASSIGNMENT_RULE: SecretRule = {
   },
 };
 
-/** In a shell and in a URL a value follows its name at once; in a shell names are in capitals. */
+/** In a shell and in a URL the value follows the name directly; in a shell the name is in capitals. */
 function bareForm(
   text: string,
   { index, matched, name }: { readonly index: number; readonly matched: string; readonly name: string },
@@ -60,7 +63,7 @@ function kindOf(name: string): string {
 const SECRET_NAME =
   /(?<name>[\w.-]{0,64}(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[_.-]?key|(?:access|auth|private|signing|encryption|master|secret)[_.-]?key|credential)s?)/;
 
-/** The name stands in a pair of its own, and the value in the next one. */
+/** One pair holds the name, and the next one the value. */
 const FORMS: readonly RegExp[] = [
   // name: DB_PASSWORD ⏎ value: …   {"name":"API_TOKEN","value":"…"}   <add key="ApiToken" value="…"/>
   new RegExp(
@@ -78,7 +81,7 @@ const FORMS: readonly RegExp[] = [
   new RegExp(String.raw`\bset_?${SECRET_NAME.source}\(\s{0,4}(?<quote>["'])(?<value>[^\s"']{6,1024})["']`, 'gi'),
 ];
 
-/** Secrets whose name and value stand in two pairs, elements or arguments. */
+/** Secrets whose name and value are in two pairs, elements or arguments. */
 export const PAIR_RULE: SecretRule = {
   keywords: ['value', 'default', 'property', '<', 'setpass', 'settoken', 'setsecret', 'setapi'],
   *find(text) {
@@ -94,10 +97,13 @@ export const PAIR_RULE: SecretRule = {
   },
 };
 
-/** `password` names nothing but a secret, `token` many a thing. */
+/** `password` always names a secret, `token` may name other things. */
 type NameKind = 'password' | 'token';
 
-/** environment: `NAME=value` of a shell. parameter: of a URL or a connection string. In both a bare word is a value, and no variable. */
+/**
+ * environment: `NAME=value` in a shell. parameter: in a URL or a connection string. In both, a bare word is a value and
+ * not a variable.
+ */
 type ValueForm = 'quoted' | 'environment' | 'parameter' | 'bare';
 
 type AssignedValue = {
@@ -127,7 +133,7 @@ const DIGITS = /^[\d.,_:-]+$/;
 const MIN_CHARS = { password: 3, token: 8 } as const;
 const MIN_DIGITS = { password: 4, token: 12 } as const;
 
-/** Whether an assigned value is a secret: no placeholder, type or path, and no variable or call that gives one. */
+/** Whether an assigned value is a secret, and not a placeholder, type, path, variable or call. */
 function isSecretValue({ text, name, nameKind, form }: AssignedValue): boolean {
   const folded = text.toLowerCase();
   if (text.length < MIN_CHARS[nameKind] || isPlaceholder(text)) return false;
@@ -140,16 +146,19 @@ function isSecretValue({ text, name, nameKind, form }: AssignedValue): boolean {
 }
 
 const BARE = /[^\s"'`\\,;<>|&]{1,256}/y;
-/** The value of an environment variable ends at a blank only. */
+/** The value of an environment variable ends only at white space. */
 const ENVIRONMENT = /[^\s"'`\\&<>]{1,256}/y;
 const REST = /[^\s"'`\\,;<>|&]*/y;
-/** Enough to judge a value by; a longer one is read on only when it is a secret, or many that overlap would cost their square. */
+/**
+ * Enough to judge a value. A longer one is read on only if it is a secret; otherwise many overlapping ones would take
+ * quadratic time.
+ */
 const MAX_JUDGED_CHARS = 256;
 const UNBALANCED_END = /[)\]}.,;]+$/;
-/** Longer ones are certificates, pages, images. */
+/** Longer ones are certificates, pages or images. */
 const MAX_QUOTED_CHARS = 8192;
 
-/** Where an unquoted value ends; what closes a bracket around it, or a sentence, is no part of it. */
+/** The end of an unquoted value, without a closing bracket or the punctuation of a sentence. */
 function bareEnd(text: string, start: number, form: ValueForm): number {
   const pattern = form === 'environment' ? ENVIRONMENT : BARE;
   pattern.lastIndex = start;
@@ -157,7 +166,7 @@ function bareEnd(text: string, start: number, form: ValueForm): number {
   return start + (/[([{]/.test(value) ? value : value.replace(UNBALANCED_END, '')).length;
 }
 
-/** Where an unquoted value ends that goes on behind what `bareEnd` read of it. */
+/** The end of an unquoted value that is longer than what `bareEnd` read. */
 function restEnd(text: string, { start, end }: { readonly start: number; readonly end: number }): number {
   if (end - start < MAX_JUDGED_CHARS) return end;
   REST.lastIndex = end;
@@ -165,8 +174,8 @@ function restEnd(text: string, { start, end }: { readonly start: number; readonl
 }
 
 /**
- * Where a value ends whose opening quote, with the backslashes before it, is `quote`; null where it is no single word (and should be), and
- * where it does not end.
+ * The end of a value after its opening `quote` (with the backslashes before it); null if the value does not end, or
+ * contains spaces and is not a passphrase.
  */
 function quotedEnd(
   text: string,
@@ -188,7 +197,7 @@ function quotedEnd(
   return limit === text.length ? cutAt(text, start, limit) : null;
 }
 
-/** A value whose closing quote was cut off. */
+/** The end of a value whose closing quote was cut off. */
 function cutAt(text: string, start: number, end: number): number | null {
   return /\s/.test(text.slice(start, end)) ? null : end;
 }

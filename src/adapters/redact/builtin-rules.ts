@@ -6,7 +6,7 @@ import { PROVIDER_RULES } from './provider-rules.ts';
 import type { SecretRule } from './rule.ts';
 import { PRIVATE_KEY_RULE, STORED_RULES } from './stored-rules.ts';
 
-/** The rules that are always there, beside gitleaks'. Where two find the same text, the first says what it is. */
+/** Our own rules, used in addition to those of gitleaks. If two find the same text, the first decides its kind. */
 export const BUILTIN_RULES: readonly SecretRule[] = [
   PRIVATE_KEY_RULE,
   ...PROVIDER_RULES,

@@ -3,15 +3,15 @@ import { err, ok, type Result } from '../../core/result.ts';
 
 export type Span = { readonly start: number; readonly end: number };
 
-/** A match, and its groups in order; null: the group took no part in it. */
+/** A match and its groups in order; null: the group did not match. */
 export type Match = Span & { readonly groups: readonly (Span | null)[] };
 
-/** A regular expression in Go's syntax. Matching takes time in proportion to the text, whatever the expression and the text. */
+/** A regular expression in Go's syntax. Matching always takes linear time. */
 export type GoPattern = {
   readonly groupCount: number;
   /** Whether it matches anywhere in the text. */
   readonly test: (text: string) => boolean;
-  /** All matches that are not empty, in order, without overlaps. */
+  /** All non-empty matches, in order, without overlaps. */
   readonly matches: (text: string) => Iterable<Match>;
 };
 

@@ -1,13 +1,13 @@
 import { isPlaceholder, looksGenerated, type SecretRule } from './rule.ts';
 
-/** A header of any spelling and quoting with its scheme, or a scheme that stands alone. */
+/** A header of any spelling and quoting with its scheme, or a scheme alone. */
 const CREDENTIALS =
   /(?<header>authorization(?:\\{0,3}["'])?\s{0,4}(?::|=>?|,)\s{0,4}(?:\\{0,3}["'`])?)?\b(?<scheme>bearer|basic|token|apikey|digest)[ \t]{1,4}(?<value>[A-Za-z0-9._~+/=:-]{6,})/gi;
 const MIN_BARE_CHARS = 12;
-/** `Basic authentication`, `Bearer token`: words about it. */
+/** `Basic authentication`, `Bearer token`: ordinary words. */
 const WORD = /^[A-Za-z][a-z]*[.,:]?$/;
 
-/** What stands behind `Authorization: Bearer` or `Basic`, and behind `Bearer` alone where it looks like a token. */
+/** The credentials after `Authorization: Bearer` or `Basic`, and after a lone `Bearer` if they look like a token. */
 export const AUTHORIZATION_RULE: SecretRule = {
   keywords: ['authorization', 'bearer'],
   *find(text) {
@@ -22,14 +22,14 @@ export const AUTHORIZATION_RULE: SecretRule = {
   },
 };
 
-/** A cookie header, curl's `-b`, or a cookie in JSON, up to the end of its line or quotation. */
+/** A cookie header, curl's `-b`, or a cookie in JSON, up to the end of the line or quotation. */
 const COOKIES =
   /(?:\b(?:set-)?cookie(?:\\{0,3}["'])?\s{0,4}[:=]\s{0,4}|\bcurl\b[^\n\r|;&]{0,200}?\s(?:-b|--cookie)[ =])(?:\\{0,3}["'])?(?<pairs>[^\n\r"'\\]{3,8192})/gi;
 const PAIR = /(?:^|;\s{0,4})(?<name>[\w.-]{1,64})=(?<value>[^;\s,]{6,4096})/g;
 const SESSION_NAME = /sess|sid|auth|token|jwt|csrf|xsrf|remember|login|identity|user/i;
 const MIN_SESSION_CHARS = 12;
 
-/** Values of cookies that identify a session. */
+/** Cookie values that identify a session. */
 export const COOKIE_RULE: SecretRule = {
   keywords: ['cookie', 'curl'],
   *find(text) {
@@ -46,7 +46,7 @@ export const COOKIE_RULE: SecretRule = {
   },
 };
 
-/** Parameters that hold a secret in URLs and in form bodies, but are too common elsewhere to be names of secrets. */
+/** Parameters that hold secrets in URLs and form bodies, but whose names are too common elsewhere. */
 const PARAMETER =
   /[?&](?:key|sig|signature|code|auth|sas|hmac|ticket|otp|nonce_token|sid|session(?:_?id)?|jwt|samlresponse|assertion|x-amz-signature|x-amz-credential|x-amz-security-token|x-goog-signature)=(?<value>[\w.~+/%=-]{16,8192})/gi;
 
@@ -62,7 +62,7 @@ export const URL_PARAMETER_RULE: SecretRule = {
   },
 };
 
-/** `//user:password@host`, the slashes escaped or not. Both parts are bounded, so that it never goes far back. */
+/** `//user:password@host`, with escaped slashes or not. Both parts are bounded, which limits backtracking. */
 const USER_INFO =
   /:(?:\\{0,7}\/){2}(?<user>[^\s/:@"'`<>\\]{0,128}):(?<password>[^\s/@"'`<>\\]{1,256})@(?=[A-Za-z0-9[_$%{])/g;
 const REFERENCE = /^(?:\$|\{|%\w+%$|\*+$|x+$|\.+$|\[redacted:|redacted$|password$)/i;

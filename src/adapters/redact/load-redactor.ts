@@ -5,15 +5,15 @@ import { BUILTIN_RULES } from './builtin-rules.ts';
 import { createRedactor } from './redactor.ts';
 
 export type LoadedRedactors = {
-  /** A redactor for one transcript: masks count from 1 in each. */
+  /** Creates a redactor for one transcript; masks count from 1 in each. */
   readonly create: () => Redactor;
-  /** A sentence for each thing in the file of rules that does nothing. */
+  /** A sentence for each thing in the rule file that has no effect. */
   readonly warnings: readonly string[];
 };
 
-const MAX_RULE_BYTES = 4 * 1024 * 1024; // gitleaks' own file has 100 KB; forty times that is some other file
+const MAX_RULE_BYTES = 4 * 1024 * 1024; // gitleaks' own file has 100 KB; a file forty times as large is no rule file
 
-/** The built-in rules, gitleaks' default rules, and those of the file that the user named (null: no file). */
+/** Loads the built-in rules, gitleaks' default rules, and those of the user's file (null: no file). */
 export async function loadRedactors(
   rulesPath: string | null,
 ): Promise<Result<LoadedRedactors, readonly RuleFileProblem[]>> {

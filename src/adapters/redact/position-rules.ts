@@ -4,18 +4,20 @@ const QUOTE = String.raw`\\{0,3}["'\x60]`;
 const WORD_VALUE = String.raw`(?<value>[^\s"'\x60<>|;&\\]{6,512})`;
 const QUOTED_VALUE = String.raw`${QUOTE}(?<value>[^\s"'\x60\\]{6,512})${QUOTE}`;
 
-/** A password may be short and made of words; a key is long and irregular. */
+/** A password may be short and contain words; a key is long and irregular. */
 type ValueKind = 'password' | 'key';
 type Form = { readonly kind: ValueKind; readonly keywords: readonly string[]; readonly pattern: RegExp };
 
-/** `keywords` as in a rule, set apart by blanks. */
+/** `keywords` as in a rule, separated by spaces. */
 const form = (kind: ValueKind, keywords: string, parts: string): Form => ({
   kind,
   keywords: keywords.split(' '),
   pattern: new RegExp(parts, 'gim'),
 });
 
-/** Values that no sign gives to a name: a blank or a comma stands between them, or the position alone says what they are. */
+/**
+ * Values that no sign assigns to a name: a space or a comma separates them, or only the position identifies the value.
+ */
 const FORMS: readonly Form[] = [
   // AuthPass …   requirepass …   -storepass …
   form(
@@ -105,7 +107,9 @@ const SENTENCE_END = /[.,;:!?)\]}]+$/;
 /** A version, a call or a member. */
 const NO_SECRET = /^v?\d+[.\d]|[()[\]{}]|=>|^[A-Za-z_$][\w$]*\.[A-Za-z_$]|^-/;
 
-/** Secrets that stand where a command, a call or a language expects one, without a sign that gives them to a name. */
+/**
+ * Secrets identified by their position in a command, a call or a statement, without a sign that assigns them to a name.
+ */
 export const POSITION_RULE: SecretRule = {
   keywords: [...new Set([...FORMS.flatMap(({ keywords }) => keywords), ...OTP_WORDS])],
   *find(text, folded) {
@@ -127,7 +131,7 @@ export const POSITION_RULE: SecretRule = {
   },
 };
 
-/** Options of one command before the one that holds the secret. Bounded, and within one line and one command. */
+/** The options of a command before the one with the secret. Bounded, and within one line and one command. */
 const OPTIONS = String.raw`(?:[^\n\r|;&]{0,200}?\s)`;
 const OPEN = String.raw`["'\x60]?`;
 const VALUE = String.raw`(?<secret>[^\s"'\x60|;&<>$]{3,256})`;
@@ -136,7 +140,7 @@ type CommandForm = { readonly keyword: string; readonly pattern: RegExp };
 
 const commandForm = (keyword: string, parts: string): CommandForm => ({ keyword, pattern: new RegExp(parts, 'gi') });
 
-/** Secrets in arguments of well-known commands, where no name says that they are one. */
+/** Secrets in arguments of well-known commands that do not name them. */
 const COMMAND_FORMS: readonly CommandForm[] = [
   commandForm(
     'curl',

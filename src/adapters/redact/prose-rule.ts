@@ -8,7 +8,7 @@ const LOGIN =
   /\b(?:login|log in|sign in|credentials?|creds)\b[^\n]{0,40}?\b[\w.@-]{2,64}(?: \/ |:)(?<value>[^\s"'`]{6,128})/gi;
 const SENTENCE_END = /[.,;:!?]+$/;
 
-/** Secrets that a person tells in a sentence: `the password is …`, `login with admin / …`. */
+/** Secrets in ordinary sentences: `the password is …`, `login with admin / …`. */
 export const PROSE_RULE: SecretRule = {
   keywords: [
     'passw',
@@ -41,7 +41,7 @@ export const PROSE_RULE: SecretRule = {
   },
 };
 
-/** A call, a member or a comparison where a value would stand. */
+/** A call, a member or a comparison in place of a value. */
 function isCode(value: string): boolean {
   return /[()[\]{}]|=>|===|!==|^[A-Za-z_$][\w$]*\.[A-Za-z_$]/.test(value);
 }

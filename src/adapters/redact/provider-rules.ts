@@ -2,7 +2,7 @@ import { isPlaceholder, looksRandom, patternRule, type SecretRule } from './rule
 
 const isReal = (secret: string): boolean => !isPlaceholder(secret);
 
-/** Kind, keyword, and form of keys that gitleaks has no rule for, or only next to their service's name. */
+/** Kind, keyword and form of keys that gitleaks has no rule for, or finds only next to the name of their service. */
 const PREFIXED_KEYS: readonly (readonly [kind: string, keyword: string, pattern: RegExp])[] = [
   ['crates-io-token', 'cio', /cio[A-Za-z0-9]{32}(?![A-Za-z0-9])/g],
   ['sendgrid-key', 'sg.', /SG\.[\w-]{16,32}\.[\w-]{32,64}/g],
@@ -23,8 +23,8 @@ const PREFIXED_KEYS: readonly (readonly [kind: string, keyword: string, pattern:
 ];
 
 /**
- * Keys that tell by their beginning whose they are. The forms are those that the services document; each pattern ends in what it repeats,
- * so that it takes all of a key and never has to go back.
+ * Keys whose prefix identifies the service, in the forms that the services document. Each pattern ends in a repetition,
+ * so that it matches the whole key and never backtracks.
  */
 export const PROVIDER_RULES: readonly SecretRule[] = [
   patternRule({
@@ -112,7 +112,8 @@ export const PROVIDER_RULES: readonly SecretRule[] = [
   ...PREFIXED_KEYS.map(([kind, keyword, pattern]) =>
     patternRule({ kind, keywords: [keyword], pattern, accepts: isReal }),
   ),
-  // The look back stands behind the literal, which is searched for faster; it keeps a run of many beginnings from being read many times.
+  // The lookbehind comes after the literal, which is faster to search for. It keeps a run of many prefixes from being
+  // read many times.
   patternRule({
     kind: 'jwt',
     keywords: ['eyj'],

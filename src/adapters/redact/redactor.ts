@@ -1,7 +1,7 @@
 import type { MaskedSecrets, Redactor } from '../../ports/model.ts';
 import { entropyOf, isAtEdge, type SecretRule, type SecretSpan } from './rule.ts';
 
-/** A redactor for one run: masks are numbered in the order in which their secrets come. */
+/** Creates a redactor for one run. Masks are numbered in the order in which their secrets are found. */
 export function createRedactor(rules: readonly SecretRule[]): Redactor {
   const masks = createMasks();
   return {
@@ -25,7 +25,7 @@ function findSecrets(text: string, rules: readonly SecretRule[]): readonly Secre
   });
 }
 
-/** Places of secrets that were found before, in this text or in another. */
+/** Finds secrets again that were found before, in this text or in another. */
 function findKnown(text: string, masks: Masks): readonly SecretSpan[] {
   const found: SecretSpan[] = [];
   for (const { secret, kind } of masks.remembered()) {
@@ -37,7 +37,7 @@ function findKnown(text: string, masks: Masks): readonly SecretSpan[] {
   return found;
 }
 
-/** In order, without overlaps: spans that overlap become one, of the kind of the one that was found first. */
+/** In order, without overlaps: overlapping spans are merged and take the kind of the first. */
 function joined(spans: readonly SecretSpan[]): readonly SecretSpan[] {
   const ranked = spans.map((span, rank) => ({ span, rank }));
   ranked.sort((a, b) => a.span.start - b.span.start || a.rank - b.rank);
@@ -68,7 +68,10 @@ function replaced(text: string, spans: readonly SecretSpan[], masks: Masks): str
   return pieces.join('');
 }
 
-/** The text in lower case, at the same places: a few letters, such as İ, become two, and then only ASCII is changed. */
+/**
+ * The text in lower case, with the same offsets: for a few letters, such as İ, lower case is longer, and then only
+ * ASCII is changed.
+ */
 function foldCase(text: string): string {
   const folded = text.toLowerCase();
   return folded.length === text.length ? folded : text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
@@ -76,21 +79,23 @@ function foldCase(text: string): string {
 
 type Known = { readonly secret: string; readonly kind: string };
 
-/** Which mask stands for which secret. A number, and nothing made of the secret: a hash would help to guess it. */
+/**
+ * Assigns masks to secrets. A mask is a number and not derived from the secret, because a hash would help to guess it.
+ */
 type Masks = {
   readonly maskFor: (secret: string, kind: string) => string;
-  /** Numbers of masks that stand in the text already are not given again: an earlier run may have written them. */
+  /** Keeps numbers of masks that are already in the text, from an earlier run, from being assigned again. */
   readonly reserve: (text: string) => void;
-  /** Secrets that cannot be a common word, so that they are to be masked wherever they stand. */
+  /** Secrets too unusual to be a common word, which are masked wherever they appear. */
   readonly remembered: () => readonly Known[];
   readonly counts: () => readonly MaskedSecrets[];
 };
 
 const MASK = /\[redacted:([\w.-]{1,64}):(\d{1,6})\]/g;
 const MIN_REMEMBERED_CHARS = 8;
-// Bits a character (Shannon). Names with a digit in them, such as `level1_2`, are below.
+// Bits per character (Shannon). Names with a digit, such as `level1_2`, are below.
 const MIN_REMEMBERED_ENTROPY = 2.75;
-// Each is looked for in every text: more than this many would be felt.
+// Each is searched for in every text, so more would cost noticeable time.
 const MAX_REMEMBERED = 200;
 
 function createMasks(): Masks {
@@ -121,17 +126,20 @@ function createMasks(): Masks {
   };
 }
 
-/** Long and irregular enough that the same text elsewhere is the same secret, and no word, number or name. */
+/**
+ * Whether the same text elsewhere must be the same secret, because it is too long and irregular for a word, number or
+ * name.
+ */
 function isUncommon(secret: string): boolean {
   if (secret.length < MIN_REMEMBERED_CHARS || !/\d/.test(secret) || !/[^\d]/.test(secret)) return false;
   return entropyOf(secret) >= MIN_REMEMBERED_ENTROPY;
 }
 
-/** Finds secrets in a text as it stands. */
+/** Finds secrets in plain text. */
 type Find = (text: string) => readonly SecretSpan[];
 
 const BASE64_RUN = /[A-Za-z0-9+/_-]{24,65536}={0,2}/g;
-// Enough to see that a run is no text; most are images, hashes and ids.
+// Enough to see that a run is not text; most are images, hashes and ids.
 const PROBE_CHARS = 64;
 const READABLE = /^[\t\n\r\x20-\x7e]+$/;
 
@@ -139,8 +147,8 @@ const ENCODED = /\\{1,4}u00[2-7][0-9A-Fa-f]|%(?:25)?[2-7][0-9A-Fa-f]|[\uff01-\uf
 const HAS_ENCODED = new RegExp(ENCODED.source);
 
 /**
- * Secrets that show only after one decoding: base64; `%3D`, `\u0022` and full-width letters. The places are those in the
- * text itself; of base64, the whole run.
+ * Finds secrets that only show after decoding base64, `%3D`, `\u0022` or full-width letters. The spans are those of the
+ * original text; for base64, the whole run.
  */
 function findEncoded(text: string, find: Find): readonly SecretSpan[] {
   return [...findInBase64(text, find), ...findInEscapes(text, find)];
@@ -165,7 +173,7 @@ function decodeBase64(run: string): string {
 function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
   if (!HAS_ENCODED.test(text)) return [];
   const pieces: string[] = [];
-  // Where in the decoded text each escape ends, and how much longer the source is up to there.
+  // For each escape: its end in the decoded text, and how much longer the source is up to there.
   const places: { readonly at: number; readonly shift: number }[] = [];
   let from = 0;
   let at = 0;
@@ -183,7 +191,7 @@ function findInEscapes(text: string, find: Find): readonly SecretSpan[] {
   }));
 }
 
-/** One character: an escape's, or the ordinary form of a full-width one. */
+/** One character: that of an escape, or the ordinary form of a full-width one. */
 function decodeOne(encoded: string): string {
   return encoded.length === 1 ? encoded.normalize('NFKC') : String.fromCharCode(Number.parseInt(encoded.slice(-2), 16));
 }

@@ -1,26 +1,26 @@
-/** Where a secret stands: `text.slice(start, end)`. */
+/** The place of a secret: `text.slice(start, end)`. */
 export type SecretSpan = { readonly start: number; readonly end: number; readonly kind: string };
 
-/** Finds secrets. It takes time in proportion to the text, whatever the text. */
+/** Finds secrets in time linear in the text. */
 export type SecretRule = {
-  /** In lower case; text in which none of them stands is not looked at. Empty: every text is. */
+  /** In lower case. Text without any of them is skipped; empty: no text is skipped. */
   readonly keywords: readonly string[];
-  /** `folded` is the text in lower case: the same length, so that places agree. */
+  /** `folded` is the text in lower case, with the same offsets. */
   readonly find: (text: string, folded: string) => Iterable<SecretSpan>;
 };
 
 type PatternOptions = {
   readonly kind: string;
   readonly keywords: readonly string[];
-  /** Global. It begins with something rare, and nothing in it can be matched in two ways, so that it never goes far back. */
+  /** Global. It starts with something rare and matches in only one way, which limits backtracking. */
   readonly pattern: RegExp;
-  /** The group that is the secret; by default the whole match is. */
+  /** The group that holds the secret; by default the whole match. */
   readonly group?: string;
-  /** Whether what matched is a secret and no placeholder. */
+  /** Whether the match is a secret and not a placeholder. */
   readonly accepts?: (secret: string) => boolean;
 };
 
-/** Secrets that a regular expression finds. One that begins in the middle of a longer word is none. */
+/** A rule with one regular expression. A match in the middle of a longer word is ignored. */
 export function patternRule({ kind, keywords, pattern, group, accepts = () => true }: PatternOptions): SecretRule {
   return {
     keywords,
@@ -36,11 +36,12 @@ export function patternRule({ kind, keywords, pattern, group, accepts = () => tr
 }
 
 const WORD = /[A-Za-z0-9_]/;
-// What may stand for a separator and ends in a letter or digit: `\n` and `\u000a` in a JSON string, `%20` in a URL, the color codes of a terminal.
+// Separators that end in a letter or digit: `\n` and `\u000a` in a JSON string, `%20` in a URL, the color codes of a
+// terminal.
 const ENCODED_SEPARATOR = /(?:\\[bfnrtv]|\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|%[0-9A-Fa-f]{2}|\[[0-9;]{0,12}m)$/;
 const LONGEST_ENCODED = 14;
 
-/** Whether a word may begin at `index`: none is going on there, or what stands before only looks like letters. */
+/** Whether a word may start at `index`: the text before it is no letter or digit, or only looks like one. */
 export function isAtEdge(text: string, index: number): boolean {
   if (index === 0 || !WORD.test(text.charAt(index - 1))) return true;
   return ENCODED_SEPARATOR.test(text.slice(Math.max(0, index - LONGEST_ENCODED), index));
@@ -50,8 +51,8 @@ const NAME_LIKE = /^[\w.-]*(?:password|secret|token|key|user|pass)[\w.-]*$/i;
 const LOCATION = /^(?:[\w+.-]+:\/\/|\.{0,2}\/|~\/)|\.(?:json|ya?ml|toml|txt|pem|key|env|[jt]sx?|py|go|rs|sh|md)$/i;
 
 /**
- * Whether text that stands where a password belongs looks like one that a person or a program made: letters together with digits or
- * signs; no word, number, path, variable or placeholder.
+ * Whether text in the place of a password looks like one: letters with digits or signs, and not a word, number, path,
+ * variable or placeholder.
  */
 export function looksChosen(text: string): boolean {
   if (text.length < 6 || isPlaceholder(text)) return false;
@@ -60,16 +61,17 @@ export function looksChosen(text: string): boolean {
   return /\d/.test(text) || /[!#%*+=~^?@]/.test(text);
 }
 
-/** Whether text is too irregular to be a word, name or path of words: a key that a program made. */
+/** Whether text is a generated key: too irregular for a word, a name or a path of words. */
 export function looksGenerated(text: string, minChars = 16): boolean {
   if (text.length < minChars || isPlaceholder(text) || LOCATION.test(text)) return false;
   if (!/\d/.test(text) || !/[A-Za-z]/.test(text)) return false;
-  // Words with numbers between separators (`node-modules-linux-x64-v3`, dates) are made of short or purely alphabetic pieces.
+  // Words with numbers between separators (`node-modules-linux-x64-v3`, dates) consist of short or purely alphabetic
+  // pieces.
   const pieces = text.split(/[^A-Za-z0-9]+/);
   return pieces.some((piece) => piece.length >= 8 && changesOf(piece) >= 3);
 }
 
-/** How often the kind of character changes: small letter, capital, digit. */
+/** How often the kind of character changes: lower case, upper case, digit. */
 function changesOf(text: string): number {
   const kinds = text
     .replaceAll(/[a-z]+/g, 'a')
@@ -84,25 +86,25 @@ const DELIMITED_EXAMPLE_WORD =
   /(?:^|[^A-Za-z])(?:your|example|placeholder|dummy|sample|redacted|x{4,})(?:[^A-Za-z]|$)/i;
 const REFERENCE = /^(?:\$|%\w+%|\{|<|\(|\[|#\{|@\{|\*|\.{2,}|…|-{2,}|_{2,})/;
 const ONE_CHARACTER = /^(.)\1*$/su;
-// Random text of this length has at least so many different characters.
+// Random text of this length has more different characters than `MIN_DIFFERENT`.
 const MIN_RANDOM_CHARS = 16;
 const MIN_DIFFERENT = 6;
 
-/** Text that stands where a secret would, and is none: `<your key>`, `${TOKEN}`, `xxxx`, `***`, a mask. */
+/** Whether text is a placeholder for a secret: `<your key>`, `${TOKEN}`, `xxxx`, `***`, a mask. */
 export function isPlaceholder(text: string): boolean {
   if (REFERENCE.test(text) || ONE_CHARACTER.test(text)) return true;
   if (text.length >= MIN_RANDOM_CHARS && new Set(text).size < MIN_DIFFERENT) return true;
-  // Where letters of both cases and digits are mixed, such a word may stand by chance.
+  // In a mix of both cases and digits, such a word may appear by chance.
   const isMixed = text.length >= MIN_RANDOM_CHARS && /\d/.test(text) && /[a-z]/.test(text) && /[A-Z]/.test(text);
   return (isMixed ? DELIMITED_EXAMPLE_WORD : EXAMPLE_WORDS).test(text);
 }
 
-/** Looks drawn by lot, as keys are: letters and digits, a long stretch without a joint, and no placeholder. */
+/** Whether text looks like a random key: letters and digits, a long run without a separator, and no placeholder. */
 export function looksRandom(text: string): boolean {
   return !isPlaceholder(text) && /\d/.test(text) && /[A-Za-z]/.test(text) && /[A-Za-z0-9]{12}/.test(text);
 }
 
-/** Shannon's entropy in bits a character. */
+/** Shannon's entropy in bits per character. */
 export function entropyOf(text: string): number {
   const counts = new Map<string, number>();
   let total = 0;

@@ -1,6 +1,6 @@
 import { looksChosen, looksGenerated, patternRule, type SecretRule, type SecretSpan } from './rule.ts';
 
-/** Credentials as programs keep them in files of their own. */
+/** Credentials in the files where programs store them. */
 export const STORED_RULES: readonly SecretRule[] = [
   patternRule({
     kind: 'netrc-password',
@@ -48,7 +48,7 @@ export const STORED_RULES: readonly SecretRule[] = [
   kubernetesRule(),
 ];
 
-/** Base64 of `user:password`, as registries keep it. */
+/** Base64 of `user:password`, as registries store it. */
 function isUserAndPassword(text: string): boolean {
   const decoded = Buffer.from(text, 'base64').toString('latin1');
   return /^[\x20-\x7e]+$/.test(decoded) && /^[^:]+:.{3,}$/.test(decoded);
@@ -92,7 +92,9 @@ function isBase64(value: string): boolean {
 }
 
 const MARKER = /-----(?<side>BEGIN|END) (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g;
-/** Long stretches of base64, and what may stand between two: line ends, plain or escaped, and the quotes and signs of source code. */
+/**
+ * Long runs of base64 and what may separate them: line ends, plain or escaped, and the quotes and signs of source code.
+ */
 const BASE64_LINES = /(?:(?:[\s"'`+,>|]|\\{1,3}[nrt"]){0,16}[A-Za-z0-9+/]{16,}={0,2})*/y;
 const BASE64 = /[A-Za-z0-9+/=]/;
 const BETWEEN = /[\s"'`+,>|\\]/;
@@ -103,7 +105,7 @@ const MAX_BLOCK_CHARS = 32_768;
 
 type Marker = { readonly isBegin: boolean; readonly start: number; readonly end: number };
 
-/** PEM blocks of private keys, with line ends of any kind; of one whose head or end was cut off, what is left of it. */
+/** PEM blocks of private keys, with any line ends. If the start or the end is cut off, what is left of the block. */
 export const PRIVATE_KEY_RULE: SecretRule = {
   keywords: ['private key'],
   *find(text) {
@@ -132,7 +134,7 @@ function base64EndAfter(text: string, start: number): number {
   return start + (BASE64_LINES.exec(text)?.[0].length ?? 0);
 }
 
-/** Where the base64 before `end` begins; its last line may be short. */
+/** Where the base64 before `end` starts; its last line may be short. */
 function base64StartBefore(text: string, end: number, floor: number): number {
   let start = end;
   let isLast = true;

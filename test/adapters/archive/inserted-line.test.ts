@@ -25,7 +25,7 @@ test('a packed line that is cut off, or gives another length, is damage', () => 
   assert.notEqual(packed.rawSizeBytes, null);
   assert.throws(
     () => readInsertedLine(toRow({ ...packed, bytes: packed.bytes.subarray(0, -3) })),
-    /cannot be unpacked/,
+    /cannot be decompressed/,
   );
-  assert.throws(() => readInsertedLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be unpacked/);
+  assert.throws(() => readInsertedLine(toRow({ ...packed, rawSizeBytes: 399 })), /cannot be decompressed/);
 });

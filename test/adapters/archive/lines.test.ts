@@ -165,7 +165,7 @@ test('one bent byte anywhere in a block is damage', (t) => {
   assert.deepEqual(new Set(kinds), new Set(['damaged']));
 });
 
-test('a block that cannot be unpacked is damage that names its first line', (t) => {
+test('a block that cannot be decompressed is damage that names its first line', (t) => {
   const archive = tempArchive(t);
   const id = storeBytes(
     archive,
@@ -177,7 +177,7 @@ test('a block that cannot be unpacked is damage that names its first line', (t) 
     {
       kind: 'damaged',
       path: archive.path,
-      reason: 'the block of archived lines that begins with source line 105 cannot be unpacked',
+      reason: 'the block of archived lines that begins with source line 105 cannot be decompressed',
     },
   );
 });

@@ -86,18 +86,18 @@ for (const name of PROVIDERS) {
 }
 
 test('a placeholder for a key is masked only where it stands as a word, and never in an answer', () => {
-  const { shown, written } = createMask('none');
+  const { maskShown, maskAnswer } = createMask('none');
   assert.deepEqual(
-    [shown('key none: nonesuch'), written('There were none.')],
+    [maskShown('key none: nonesuch'), maskAnswer('There were none.')],
     ['key [key]: nonesuch', 'There were none.'],
   );
 });
 
 test('a key with the characters of patterns is masked as it is, in JSON and in a URL', () => {
   const key = 'a+b(c)*"\\d$';
-  const { shown } = createMask(key);
+  const { maskShown } = createMask(key);
   assert.equal(
-    shown(`x ${key} y ${JSON.stringify(key)} z ?key=${encodeURIComponent(key)}`),
+    maskShown(`x ${key} y ${JSON.stringify(key)} z ?key=${encodeURIComponent(key)}`),
     'x [key] y "[key]" z ?key=[key]',
   );
 });

@@ -4,7 +4,7 @@ import { type Allowlist, readAllowlist, toSecretRule } from './rule.ts';
 
 import data from './default-rules.json' with { type: 'json' };
 
-/** gitleaks' default rules, without those that `leftOut` in the data names. An expression is compiled when it is first needed. */
+/** gitleaks' default rules, except those listed as `leftOut` in the data. Expressions are compiled on first use. */
 export function createDefaultRules(): readonly SecretRule[] {
   const shared = once(() => [readAllowlist(data.allowlist, 'the shared allowlist').allows]);
   return data.rules.map((rule) => {

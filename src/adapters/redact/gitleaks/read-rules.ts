@@ -6,10 +6,13 @@ import type { SecretRule } from '../rule.ts';
 import { readAllowlist, type ReadAllowlist, toSecretRule } from './rule.ts';
 import { type FileRule, KNOWN_KEYS, type RuleFile, ruleFileSchema } from './schema.ts';
 
-/** Rules that work, and a sentence for each thing in the file that does not. */
+/** The usable rules, and a sentence for each thing in the file that has no effect. */
 export type ReadRules = { readonly rules: readonly SecretRule[]; readonly warnings: readonly string[] };
 
-/** Reads rules in gitleaks' format; `path` only names the file in problems. A rule that cannot be used is a warning, a file that is none a problem. */
+/**
+ * Reads rules in gitleaks' format; `path` only names the file in problems. An unusable rule is a warning, an unusable
+ * file a problem.
+ */
 export function readGitleaksRules(toml: string, path: string): Result<ReadRules, readonly RuleFileProblem[]> {
   const parsed = parseToml(toml, path);
   if (!parsed.ok) return err([parsed.error]);
@@ -30,7 +33,7 @@ function parseToml(toml: string, path: string): Result<unknown, RuleFileProblem>
   }
 }
 
-/** `rules[3].regex`, counted from 1, as a person counts tables. */
+/** `rules[3].regex`, counted from 1, as people count tables. */
 function keyOf(path: readonly PropertyKey[]): string {
   return path.reduce<string>((key, part) => {
     if (typeof part === 'number') return `${key}[${part + 1}]`;

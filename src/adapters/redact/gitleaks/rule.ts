@@ -4,17 +4,17 @@ import { type FileAllowlist, KNOWN_KEYS } from './schema.ts';
 
 type RuleParts = {
   readonly id: string;
-  /** Compiled when the first text comes that it has to look at. */
+  /** Compiles the expression, on first use. */
   readonly pattern: () => GoPattern;
-  /** 0: the first group that took part, or the whole match where there is none. */
+  /** 0: the first group that matched, or the whole match if there is none. */
   readonly secretGroup: number;
-  /** Bits a character that a secret must have more than; 0: any. */
+  /** Bits per character that a secret must exceed; 0: any. */
   readonly minEntropy: number;
   readonly keywords: readonly string[];
   readonly allowlists: readonly Allowlist[];
 };
 
-/** A rule of gitleaks' kind: what its expression finds, unless that is too regular or allowed to stay. */
+/** A rule of gitleaks' kind: finds what its expression matches, unless that is too regular or allowed. */
 export function toSecretRule(parts: RuleParts): SecretRule {
   const { secretGroup, minEntropy, allowlists } = parts;
   const keywords = parts.keywords.map((keyword) => keyword.toLowerCase());
@@ -43,7 +43,7 @@ export function toSecretRule(parts: RuleParts): SecretRule {
 }
 
 const MAX_KIND_CHARS = 64;
-// As much of a line as a person would read; a transcript may have megabytes in one.
+// As much of a line as a person would read; a transcript's line may have megabytes.
 const MAX_LINE_CHARS = 2000;
 
 function secretOf(match: Match, secretGroup: number): Span | null {
@@ -52,7 +52,7 @@ function secretOf(match: Match, secretGroup: number): Span | null {
   return groups.find((group) => group !== null && group.end > group.start) ?? { start, end };
 }
 
-/** Some expressions take the quotes around a secret along. */
+/** Some expressions match the quotes around a secret too. */
 function withoutQuotes(text: string, span: Span | null): Span | null {
   if (span === null || !/^(["'`])[^]*\1$/.test(text.slice(span.start, span.end))) return span;
   return span.end - span.start < 2 ? span : { start: span.start + 1, end: span.end - 1 };
@@ -68,17 +68,20 @@ function lineAround(text: string, start: number, end: number): string {
 /** What a rule found, and where. */
 type Finding = { readonly secret: string; readonly match: string; readonly line: () => string };
 
-/** Whether what was found is allowed to stay. */
+/** Whether a finding is allowed and should not be masked. */
 export type Allowlist = (finding: Finding) => boolean;
 
 export type ReadAllowlist = {
   readonly allows: Allowlist;
-  /** Empty: of all rules. */
+  /** Empty: all rules. */
   readonly targetRules: readonly string[];
   readonly warnings: readonly string[];
 };
 
-/** Warnings begin with `name`, which says whose allowlist it is. Paths and commits mean nothing here: a conversation has none. */
+/**
+ * `name` says whose allowlist it is, and starts the warnings. Paths and commits have no effect, because a conversation
+ * has none.
+ */
 export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist {
   const { regexes = [], stopwords = [], paths = [], commits = [], targetRules = [] } = list;
   const warnings: string[] = Object.keys(list)
@@ -92,7 +95,7 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
   }
   const words = stopwords.map((word) => word.toLowerCase());
   const needsAll = ['AND', 'and', '&&'].includes(list.condition ?? 'OR');
-  // Left out, they must not widen what is allowed.
+  // Conditions that cannot be checked must not widen what is allowed.
   const isNever = needsAll && (paths.length > 0 || commits.length > 0 || patterns.length < regexes.length);
   if (isNever) warnings.push(`${name}: it is left out, as not all of its conditions can be met in a conversation`);
   else if (paths.length > 0 || commits.length > 0) {
@@ -119,21 +122,21 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
   return { allows, targetRules, warnings };
 }
 
-/** Before a keyword stands at most a name that ends with it; behind it stand signs, blanks and the secret. */
+/** Before a keyword there is at most a name that ends with it; after it come signs, spaces and the secret. */
 const CHARS_BEFORE = 128;
 const CHARS_AFTER = 1024;
 /** A window ends at white space, so that no key is cut; no key is longer. */
 const MAX_KEY_CHARS = 4096;
 /**
- * To find all matches of an expression can take the square of the text's length, even with a linear engine: each search may run to the
- * end and give up. So no search sees more than this.
+ * Finding all matches can take quadratic time even with a linear engine, because each search may run to the end and
+ * fail. So no search gets more text than this.
  */
 const MAX_WINDOW_CHARS = 16_384;
 const OVERLAP_CHARS = 2048;
 
 /**
- * The stretches of a text in which a rule can find something: around its keywords, or everywhere if it has none. Long stretches are
- * cut into overlapping ones. `folded` is the text in lower case, as are the keywords.
+ * The parts of a text in which a rule can find something: around its keywords, or everywhere if it has none. Long parts
+ * are cut into overlapping ones. `folded` and the keywords are in lower case.
  */
 function windowsOf(folded: string, keywords: readonly string[]): readonly Span[] {
   const stretches = keywords.length === 0 ? [{ start: 0, end: folded.length }] : aroundKeywords(folded, keywords);
@@ -156,7 +159,7 @@ function aroundKeywords(folded: string, keywords: readonly string[]): readonly S
 
 function placesOf(folded: string, keyword: string): readonly number[] {
   const places: number[] = [];
-  // Places closer than this lie in the window of the one before.
+  // Closer places are inside the previous window.
   for (let at = folded.indexOf(keyword); at >= 0; at = folded.indexOf(keyword, at + Math.max(keyword.length, 64))) {
     places.push(at);
   }

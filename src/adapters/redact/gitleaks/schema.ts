@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 // Each message completes "KEY …".
-const text = z.string('must be a text');
-const texts = z.array(text, 'must be a list of texts');
+const text = z.string('must be a string');
+const texts = z.array(text, 'must be a list of strings');
 const countOrZero = z.int('must be a whole number of 0 or more').min(0, 'must be a whole number of 0 or more');
 const bits = z.number('must be a number of 0 or more').min(0, 'must be a number of 0 or more');
 
@@ -22,7 +22,7 @@ const allowlist = z.looseObject(
 
 const rule = z.looseObject(
   {
-    id: z.string('must be a text').min(1, 'must not be empty'),
+    id: z.string('must be a string').min(1, 'must not be empty'),
     description: text.optional(),
     regex: text.optional(),
     secretGroup: countOrZero.optional(),
@@ -37,7 +37,7 @@ const rule = z.looseObject(
   'must be a table',
 );
 
-/** The file of rules as gitleaks documents it: keys that it may get in later versions are let through, and told of. */
+/** The file format as gitleaks documents it. Keys of later versions are accepted, with a warning. */
 export const ruleFileSchema = z.looseObject(
   {
     title: text.optional(),
@@ -65,7 +65,7 @@ export type RuleFile = z.infer<typeof ruleFileSchema>;
 export type FileRule = z.infer<typeof rule>;
 export type FileAllowlist = z.infer<typeof allowlist>;
 
-/** The keys that are known, by table. */
+/** Known keys, by table. */
 export const KNOWN_KEYS = {
   file: Object.keys(ruleFileSchema.shape),
   rule: Object.keys(rule.shape),

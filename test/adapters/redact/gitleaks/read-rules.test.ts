@@ -139,7 +139,7 @@ regexes = ['\\Z']
 });
 
 for (const [toml, place, problem] of [
-  ['[[rules]]\nid = 5', 'rules[1].id', 'must be a text'],
+  ['[[rules]]\nid = 5', 'rules[1].id', 'must be a string'],
   ['[[rules]]\nid = "a"\n[[rules]]\nid = "b"\nkeywords = "x"', 'rules[2].keywords', 'must be a list of strings'],
   ['[[rules]]\nid = "a"\nentropy = "high"', 'rules[1].entropy', 'must be a number of 0 or more'],
   ['[[rules]]\nid = "a"\nsecretGroup = -1', 'rules[1].secretGroup', 'must be a whole number of 0 or more'],

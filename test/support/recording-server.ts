@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { TestContext } from 'node:test';
 
-export type Eavesdropper = {
+export type RecordingServer = {
   /** Without a path. */
   readonly url: string;
   /** Every request, and every host that it was asked to connect to as a proxy. */
@@ -12,7 +12,7 @@ export type Eavesdropper = {
 };
 
 /** A server on loopback that answers nothing of use and keeps what it was sent; gone when the test is over. */
-export async function startEavesdropper(context: TestContext): Promise<Eavesdropper> {
+export async function startRecordingServer(context: TestContext): Promise<RecordingServer> {
   const heard: string[] = [];
   const server = createServer((request, response) => {
     heard.push(`${request.method} ${request.url}`);

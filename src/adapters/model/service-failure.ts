@@ -1,47 +1,47 @@
 import { z } from 'zod';
 
-/** What can go wrong between a request and a whole answer, before anybody has judged it. */
-export type Fault =
-  /** An HTTP status that is no success, with the beginning of its body. */
+/** What can go wrong between a request and a complete answer, before it is classified. */
+export type ServiceFailure =
+  /** An HTTP status other than success, with the start of its body. */
   | { readonly kind: 'status'; readonly status: number; readonly headers: Headers; readonly body: string }
-  /** An error in the place of an answer, or in the middle of one. */
+  /** An error instead of an answer, or in the middle of one. */
   | { readonly kind: 'error-body'; readonly body: unknown }
-  /** No answer, or one that broke off. `codes` are those of the system and of fetch, outermost first. */
+  /** No answer, or an interrupted one. `codes` come from the system and from fetch, outermost first. */
   | { readonly kind: 'connection'; readonly codes: readonly string[]; readonly detail: string }
   | { readonly kind: 'empty' | 'html' | 'no-json' | 'no-end' | 'too-large' }
-  /** JSON that is no answer of this kind of service. */
+  /** JSON of an unexpected shape. */
   | { readonly kind: 'shape'; readonly what: string };
 
-/** Carries a fault out of a call. Its message is the same for all, because the SDKs read messages of errors. */
-export class ServiceFault extends Error {
-  readonly fault: Fault;
+/** Carries a failure out of a call. Its message is constant, because the SDKs parse error messages. */
+export class ServiceFailureError extends Error {
+  readonly failure: ServiceFailure;
 
-  constructor(fault: Fault) {
+  constructor(failure: ServiceFailure) {
     super('the service did not answer as it should');
-    this.name = 'ServiceFault';
-    this.fault = fault;
+    this.name = 'ServiceFailureError';
+    this.failure = failure;
   }
 }
 
-const MAX_CAUSES = 8; // deeper chains are loops
+const MAX_CAUSES = 8; // a deeper chain is a loop
 
-/** The fault behind an error of fetch, of a stream or of an SDK; null for an error that is none of theirs. */
-export function faultBehind(error: unknown): Fault | null {
+/** The failure behind an error of fetch, of a stream or of an SDK; null: another error. */
+export function failureBehind(error: unknown): ServiceFailure | null {
   const chain = causesOf(error);
-  const known = chain.find((one) => one instanceof ServiceFault);
-  if (known !== undefined) return known.fault;
+  const known = chain.find((one) => one instanceof ServiceFailureError);
+  if (known !== undefined) return known.failure;
   if (chain.some((one) => one instanceof SyntaxError)) return { kind: 'no-json' };
   return null;
 }
 
-/** What fetch, or the body that it gave, rejected with. */
-export function connectionFault(error: unknown): Fault {
+/** The failure behind a rejection of fetch, or of the body that it returned. */
+export function connectionFailure(error: unknown): ServiceFailure {
   const chain = causesOf(error);
   const codes = chain.flatMap((one) => ('code' in one && typeof one.code === 'string' ? [one.code] : []));
   return { kind: 'connection', codes, detail: chain.at(-1)?.message ?? String(error) };
 }
 
-/** The error and what caused it; of a failure for every address of a host, the first one. */
+/** The error and its causes; if every address of a host failed, those of the first. */
 function causesOf(error: unknown): readonly Error[] {
   const chain: Error[] = [];
   for (let one = error; one instanceof Error && chain.length < MAX_CAUSES;) {
@@ -51,17 +51,17 @@ function causesOf(error: unknown): readonly Error[] {
   return chain;
 }
 
-/** What a service says is wrong, wherever in its body it says it. */
+/** What a service says is wrong, wherever it says it in the body. */
 export type ErrorBody = {
-  /** Null where it says nothing that is meant for people. */
+  /** Null if it contains no message for people. */
   readonly message: string | null;
   readonly type: string | null;
   readonly code: string | null;
-  /** The parameter of the request that it names. */
+  /** The name of the request parameter that is at failure. */
   readonly param: string | null;
-  /** An HTTP status inside of a body, as OpenRouter sends it with a 200. */
+  /** An HTTP status inside the body, which OpenRouter sends with a 200. */
   readonly status: number | null;
-  /** Everything in it that may tell the kind of error: its message, and that of the service behind it. */
+  /** Everything that may tell the kind of error: its message, and that of an upstream service. */
   readonly text: string;
 };
 
@@ -76,7 +76,10 @@ const details = z.looseObject({
   metadata: z.looseObject({ raw: text }).optional().catch(undefined),
 });
 const violation = z.looseObject({ msg: text, loc: z.array(z.union([z.string(), z.number()])).catch([]) });
-/** OpenAI's and Anthropic's `{ error: { … } }`, its bare inside, FastAPI's `{ detail }`, and Gemini's list of one. */
+/**
+ * `{ error: { … } }` of OpenAI and Anthropic, the inner object alone, `{ detail }` of FastAPI, and Gemini's one-element
+ * list.
+ */
 const envelope = z.looseObject({
   error: z.union([z.string(), details]).optional().catch(undefined),
   detail: z
@@ -85,7 +88,7 @@ const envelope = z.looseObject({
     .catch(undefined),
 });
 
-/** Reads an error's body, as text or as a value that was JSON. Never fails: what cannot be read is shown as it is. */
+/** Parses an error's body, given as text or as parsed JSON. Never fails: text of unknown form is the message. */
 export function readErrorBody(body: unknown): ErrorBody {
   const value = typeof body === 'string' ? parseJson(body) : body;
   if (value === undefined) return plain(typeof body === 'string' ? body : '');
@@ -102,8 +105,8 @@ export function readErrorBody(body: unknown): ErrorBody {
 function fromDetail(detail: string | readonly z.infer<typeof violation>[]): ErrorBody {
   if (typeof detail === 'string') return plain(detail);
   const names = detail.flatMap(({ loc }) => loc.slice(-1)).filter((part) => typeof part === 'string');
-  const said = detail.map(({ msg, loc }) => `${loc.join('.')}: ${msg ?? ''}`).join('; ');
-  return { ...plain(said), param: names[0] ?? null };
+  const body = detail.map(({ msg, loc }) => `${loc.join('.')}: ${msg ?? ''}`).join('; ');
+  return { ...plain(body), param: names[0] ?? null };
 }
 
 function fromDetails({ message, type, code, status, param, metadata }: z.infer<typeof details>): ErrorBody {
@@ -118,10 +121,10 @@ function fromDetails({ message, type, code, status, param, metadata }: z.infer<t
   };
 }
 
-/** A page of a proxy is nothing to show. */
-function plain(said: string): ErrorBody {
-  const isShown = said.trim() !== '' && !isHtml(said);
-  return { message: isShown ? said : null, type: null, code: null, param: null, status: null, text: said };
+/** A proxy's web page is not maskShown. */
+function plain(body: string): ErrorBody {
+  const isShown = body.trim() !== '' && !isHtml(body);
+  return { message: isShown ? body : null, type: null, code: null, param: null, status: null, text: body };
 }
 
 export function isHtml(text: string): boolean {
@@ -133,6 +136,6 @@ export function parseJson(text: string): unknown {
     const value: unknown = JSON.parse(text);
     return value;
   } catch {
-    return undefined; // a text that is no JSON
+    return undefined; // not JSON
   }
 }

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectionFault, faultBehind, ServiceFault } from '../../../src/adapters/model/fault.ts';
+import { connectionFailure, failureBehind, ServiceFailureError } from '../../../src/adapters/model/service-failure.ts';
 
 const coded = (message: string, code: string): Error => Object.assign(new Error(message), { code });
 
 test('of a host with several addresses the first that failed is told', () => {
   const refused = new AggregateError([coded('no one at ::1', 'ECONNREFUSED'), coded('no one at 127.0.0.1', 'EACCES')]);
-  assert.deepEqual(connectionFault(new TypeError('fetch failed', { cause: refused })), {
+  assert.deepEqual(connectionFailure(new TypeError('fetch failed', { cause: refused })), {
     kind: 'connection',
     codes: ['ECONNREFUSED'],
     detail: 'no one at ::1',
@@ -15,15 +15,15 @@ test('of a host with several addresses the first that failed is told', () => {
 
 test('what an SDK wraps is found again, and what is a bug is none', () => {
   const fault = { kind: 'empty' } as const;
-  assert.deepEqual(faultBehind(new Error('Connection error.', { cause: new ServiceFault(fault) })), fault);
-  assert.deepEqual(faultBehind(new Error('stream', { cause: new SyntaxError('Unexpected token') })), {
+  assert.deepEqual(failureBehind(new Error('Connection error.', { cause: new ServiceFailureError(fault) })), fault);
+  assert.deepEqual(failureBehind(new Error('stream', { cause: new SyntaxError('Unexpected token') })), {
     kind: 'no-json',
   });
-  assert.equal(faultBehind(new TypeError('x is not a function')), null);
+  assert.equal(failureBehind(new TypeError('x is not a function')), null);
 });
 
 test('errors that cause each other are followed to an end', () => {
   const one = new Error('one');
   one.cause = new Error('two', { cause: one });
-  assert.equal(faultBehind(one), null);
+  assert.equal(failureBehind(one), null);
 });
