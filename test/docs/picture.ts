@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyFixture, createShell, ROOT } from './shell.ts';
@@ -28,7 +28,7 @@ const STYLES: { readonly [code: string]: string } = {
 
 /** The commands above and what they print now, with the home folder shown as /home/you. */
 function runSession(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'compact-picture-'));
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'compact-picture-')));
   try {
     const { home, run } = createShell(folder, { FORCE_COLOR: '1' });
     copyFixture('claude-code/session.jsonl', join(folder, 'work/session.jsonl'));
@@ -37,7 +37,9 @@ function runSession(): string {
       if (code !== 0) throw new Error(`${line}: exit code ${code}: ${output}`);
       return `\u001B[2m$\u001B[22m \u001B[1m${line}\u001B[22m\n${output.trimEnd()}\n`;
     });
-    return shown.join('\n').replaceAll(home, '/home/you').replaceAll(join(folder, 'work'), '/home/you');
+    // A long path of a temp folder is shown without its beginning.
+    const work = /(?:\/|…)\S*\/work\//g;
+    return shown.join('\n').replaceAll(home, '/home/you').replaceAll(work, '/home/you/');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
