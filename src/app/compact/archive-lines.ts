@@ -10,8 +10,8 @@ import { outputBytes, type OutputParts } from './compose.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
 
 /**
- * Every line that leaves the transcript, in order, with its bytes and what search finds it by. The source is read once, from front to end;
- * a line's bytes are only valid until the next one is asked for.
+ * Every line that leaves the transcript, in order, with its bytes and the message that search finds. The source is read once, from front to
+ * end; a line's bytes are valid only until the next line is requested.
  */
 export function* archivedLines(
   transcript: Prepared,
@@ -27,7 +27,7 @@ export function* archivedLines(
     const outcome = outcomes[at];
     if (outcome === undefined || outcome.kind === 'kept') continue;
     const { line } = entry;
-    // A file that was cut off meanwhile has fewer lines: what is read is wrong, and that it changed shows before the output gets its name.
+    // If the file was truncated meanwhile, there are fewer lines and these bytes are wrong. The change is detected before the output gets its name.
     const bytes = raw.done === true ? transcript.readLine(entry) : raw.value.bytes;
     const cycle = outcome.conversation === null ? null : (positionOf.get(outcome.conversation) ?? null);
     const result = cycle === null ? undefined : compacted[cycle];
@@ -39,12 +39,15 @@ export function* archivedLines(
   }
 }
 
-/** A summary that another program wrote and later replaced. Ours are found as batches, and so is the one that stands for what was before it. */
+/**
+ * A summary that another program wrote and later replaced. Our own summaries are found as batches, and so is the one that represents the
+ * messages before it.
+ */
 function isFoundByWords(entry: Entry, result: CompactedConversation | undefined): boolean {
   return entry.kind === 'summary' && entry.sha256 === undefined && entry !== result?.prepared.view.prior;
 }
 
-/** The place of a line's message in the conversation's life, from 1; 0: it has none. To be asked for lines in their order. */
+/** The 1-based position of a line's message in the whole conversation; 0: the line has no message. Must be called for lines in ascending order. */
 function createPlaceFinder({ view, compressedBefore }: CompactedConversation['prepared']): (line: number) => number {
   const messages: readonly PlanMessage[] = view.messages;
   const lineOf = (index: number | undefined): number => (index === undefined ? 0 : (messages[index]?.line ?? 0));
@@ -71,15 +74,15 @@ type StoredProof = {
   readonly transcript: Prepared;
   readonly archive: Archive;
   readonly compaction: StoredCompaction;
-  /** How the output is made, as it will be written. */
+  /** The output that is about to be written. */
   readonly parts: OutputParts;
-  /** Told of every line that was read back. */
+  /** Called for every line that was read back. */
   readonly onArchived?: (line: StoredLine) => void;
 };
 
 /**
- * Restores the source from the archive and the output before the output exists, in one pass, and compares it with the hash of what was read.
- * Gives the reason why it cannot be restored; null: every byte of it can. Throws what reading the archive throws.
+ * Restores the source in one pass from the archive and the planned output, before the output exists, and compares it with the hash of what was
+ * read. Returns why it cannot be restored; null: every byte can. Throws whatever reading the archive throws.
  */
 export function findUnprovable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
@@ -96,7 +99,7 @@ export function findUnprovable(
     unit: unitOf(codec),
     ...(onArchived !== undefined && { onArchived }),
   };
-  // The facts of what was read, not those of the row.
+  // Compare with what was read, not with what the row says.
   const original = { sha256: recordIndex.sha256, sizeBytes: source.sizeBytes, lineCount, hasBom: source.bomLength > 0 };
   return findRestoreProblem(restoring, original)?.message ?? null;
 }

@@ -30,11 +30,11 @@ import {
 import { reportUsage, storeCompaction, type StoreInput } from './store.ts';
 import { attemptConversation, type Attempted, planFirst } from './summarize-conversation.ts';
 
-/** How often a source that changes under our hands is read again. */
+/** How often a source that changes during the run is read again. */
 const MAX_ATTEMPTS = 3;
 const NOTHING_NEW = 'nothing was said since it was compacted';
 
-/** Compacts one transcript file. Whatever ends it early leaves the file as it was. */
+/** Compacts one transcript file. If it ends early, the file stays as it was. */
 export async function compactFile(
   deps: WritingDeps,
   request: CompactFileRequest,
@@ -50,10 +50,10 @@ export async function compactFile(
 
 async function compactOnce(deps: WritingDeps, request: CompactFileRequest): Promise<Result<CompactReport, Failure>> {
   const isDryRun = request.output.kind === 'none';
-  // A place where there can be no archive is told before a large transcript is read.
+  // Report a place where no archive can be created before reading a large transcript.
   const place = await checkArchivePlace(deps, request, { isLenient: true });
   if (!place.ok) return place;
-  // What a run that was killed could not bring over belongs to what is read.
+  // First append what a killed run could not append: it is part of what is read.
   const cleared =
     request.output.kind === 'in-place' ? await deps.files.clearLeftovers(request.input.path) : ok(undefined);
   if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
@@ -99,7 +99,7 @@ async function compactPrepared(
     const isDone = known.value !== null && isPreviousOutput(transcript, settingsSha256, known.value);
     return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
-  // Before anything is made or held: where there is nothing to do, nothing has to be writable.
+  // Checked before anything is created or locked: if there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
   if (!existing.ok) return existing;
   if (existing.value !== null && isPreviousOutput(transcript, settingsSha256, existing.value))
@@ -108,24 +108,24 @@ async function compactPrepared(
   const idle = plans.find((plan) => plan.kind === 'skip');
   if (idle !== undefined && plans.every((plan) => plan.kind === 'skip')) return skip(idle.reason, idle.detail);
   deps.reached('planned');
-  // A missing archive is created later, when there is something to store; here it is only known that it can be.
+  // A missing archive is created later, when there is something to store. Here we only check that it can be.
   const isMissing = existing.value === null;
   const archive = isMissing ? await checkArchivePlace(deps, request, { isLenient: false }) : await openForStoring(deps);
   if (!archive.ok) return archive;
   const held = { request, transcript, settings, settingsSha256, archive: archive.value, plans };
   const done = await withTargetLock(deps, targetPath(request), (lock) => compactHeld(deps, { ...held, lock }));
   if (done.ok || done.error.kind !== 'in-use') return done;
-  // The next run may find it closed: nothing has failed.
+  // This is not a failure: the next run may find the file closed.
   return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
 }
 
 type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
-  /** Null: there is none yet. */
+  /** Null: there is no archive yet. */
   readonly archive: Archive | null;
   readonly plans: readonly ConversationPlan[];
 };
 
-/** No other run writes the target now. */
+/** Runs while no other run may write the target. */
 async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<CompactReport, Failure>> {
   const { request, transcript, settingsSha256, lock } = held;
   const { service, breaker } = request.summarizer;
@@ -139,14 +139,14 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
   const same = archive?.findSame(transcript.recordIndex.sha256, settingsSha256) ?? null;
-  // What was made offline because the model failed is made anew where there is a model.
+  // Summaries that were made offline because the model failed are made again once there is a model.
   const usedFallback = service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !usedFallback;
   const ledger = mayReuse && archive !== null ? await checkReusable(deps, { same, transcript, archive }) : null;
   if (same !== null && archive !== null && ledger !== null)
     return reuseCompaction(deps, { request, transcript, same, ledger, archive, lock, replaceable: replaceable.value });
   if (breaker.isOpen()) return err(breakerOpen(request.input.name));
-  // Asked again right before the file is replaced. Asking here saves paying for summaries or creating an archive for nothing.
+  // This is checked again right before the file is replaced. Checking here avoids paying for summaries or creating an archive in vain.
   const isCostly = service !== undefined || archive === null;
   const writer =
     isCostly && request.output.kind === 'in-place' ? await deps.files.findWriter(transcript.source.stamp) : null;
@@ -173,14 +173,14 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
       readLineage: (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
     });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
-    // Where no summary was asked for, the model has proven nothing.
+    // If no summary was requested, the model has neither failed nor succeeded.
     if (!attempted.ok) breaker.record('failure');
     else if (attempted.value.kind === 'compacted') breaker.record('success');
     if (!attempted.ok) return err(withSpending(attempted.error, summaries, request));
     attempts.push(attempted.value);
   }
   const idle = attempts.filter((one) => one.kind === 'skipped');
-  // Of several reasons the one of a conversation that was summarized in vain tells the most.
+  // The reason of a conversation whose summaries were made and then dropped is the most helpful one.
   const skipped = idle.find(({ wasted }) => wasted !== undefined) ?? idle[0];
   if (idle.length === attempts.length && skipped !== undefined) {
     const left = await skip(skipped.reason, skipped.detail);
@@ -194,7 +194,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts }) : storing;
 }
 
-/** A run that came to nothing has cost something all the same. */
+/** A failed run may still have cost something. */
 function withSpending(failure: Failure, { meter }: SummaryDeps, { price }: CompactFileRequest): Failure {
   const usage = meter?.total();
   if (usage === undefined || usage.calls === 0) return failure;
@@ -204,7 +204,7 @@ function withSpending(failure: Failure, { meter }: SummaryDeps, { price }: Compa
 
 const MAX_LOST = 5;
 
-/** Whether too little was kept; null: it is enough. */
+/** The failure where summaries kept too few facts; null: they kept enough. */
 function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFileRequest): Failure | null {
   const wanted = policy.compaction.minRetention ?? 0;
   const audited = attempts.flatMap((one) => (one.kind === 'compacted' ? [...one.result.retentionOf.values()] : []));
@@ -215,7 +215,7 @@ function findLosses(attempts: readonly Attempted[], { policy, input }: CompactFi
   return { kind: 'low-retention', file: input.name, kept, total, wanted, lost };
 }
 
-/** A line that is no JSON, or a packed file that is cut off, may be one that was being written. */
+/** An invalid line or a truncated compressed file may be one that is still being written. */
 function isMaybeUnfinished(failure: Failure): boolean {
   return failure.kind === 'bad-line' || (failure.kind === 'file' && failure.failure.kind === 'damaged');
 }
@@ -229,7 +229,7 @@ async function hasChanged(
   return !before.ok || !now.ok || !isSameStamp(before.value, now.value);
 }
 
-/** Another run may have put its result in the source's place between the reading and the lock. */
+/** Another run may have replaced the source between reading and locking. */
 async function isReplaced({ files }: WritingDeps, { source }: Prepared): Promise<boolean> {
   const stamped = await files.stamp(source.path);
   return !stamped.ok || !isSameFile(stamped.value, source.stamp);

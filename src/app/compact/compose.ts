@@ -20,7 +20,7 @@ type ComposeInput = {
   readonly transcript: Prepared;
   readonly outcomes: readonly LineOutcome[];
   readonly compacted: readonly { readonly result: CompactedConversation; readonly insertBefore: number }[];
-  /** Makes ids in our own lines the same for the same input and settings. */
+  /** Makes the ids in inserted lines the same for the same input and settings. */
   readonly settingsSha256: string;
 };
 
@@ -47,8 +47,8 @@ export function composeOutput(runtime: Runtime, input: ComposeInput): ComposedOu
 }
 
 /**
- * The line end that the output gets where it ends with a kept line that has none: a producer that appends whole records would glue the next one
- * to it. A document has no lines.
+ * The line ending that is added if the output ends with a kept line without one: a producer that appends whole records would otherwise glue
+ * the next record to it. A document has no lines.
  */
 function closingLineEnd({ transcript, outcomes }: ComposeInput): readonly InsertedLine[] {
   const { recordIndex, codec, readLine } = transcript;
@@ -136,7 +136,7 @@ function renderInsertedLines(
   return { lines, clipSha256: runtime.sha256(trimRecord(codec, lines.at(-1)?.bytes ?? new Uint8Array())) };
 }
 
-/** What parts an element of a list from the next. */
+/** The separator between an element of a list and the next. */
 function separatorBehind({ codec, readLine }: Prepared, element: Entry): Uint8Array {
   const bytes = readLine(element);
   return bytes.subarray(trimRecord(codec, bytes).length);
@@ -153,14 +153,14 @@ function isRecord({ kind }: Entry): boolean {
   return kind !== 'blank' && kind !== 'opaque';
 }
 
-/** How an output is made of its source: our own lines, and runs of source lines that stay. */
+/** What an output consists of: inserted lines, and runs of source lines that stay. */
 export type OutputParts = { readonly inserted: readonly InsertedLine[]; readonly kept: readonly KeptRun[] };
 
 type OutputPiece =
   | { readonly kind: 'own'; readonly bytes: Uint8Array }
   | { readonly kind: 'kept'; readonly run: KeptRun };
 
-/** The output's pieces in order. A run that our own line stands inside of was split there when it was made. */
+/** The output's pieces in order. A run never contains the place of an inserted line. */
 function outputPieces({ inserted, kept }: OutputParts): readonly OutputPiece[] {
   const pieces = [
     ...inserted.map((line) => ({
@@ -173,7 +173,7 @@ function outputPieces({ inserted, kept }: OutputParts): readonly OutputPiece[] {
   return pieces.sort((a, b) => a.at - b.at || a.rank - b.rank).map(({ piece }) => piece);
 }
 
-/** Tells of any source line whether it stays. */
+/** Returns whether a source line stays. */
 export function keptLineLookup({ kept }: Pick<OutputParts, 'kept'>): (line: number) => boolean {
   return (line) => {
     let low = 0;
@@ -190,7 +190,7 @@ export function keptLineLookup({ kept }: Pick<OutputParts, 'kept'>): (line: numb
 
 type LineFacts = { readonly sizeBytes: number; readonly sha256: string };
 
-/** The kept lines as runs, each as long as possible, but never across a line that ours are inserted before. */
+/** The kept lines as runs that are as long as possible without crossing the place of an inserted line. */
 function buildRuns(
   keptLines: Iterable<number>,
   options: { readonly breakBefore: ReadonlySet<number>; readonly factsOf: (line: number) => LineFacts },
@@ -210,7 +210,10 @@ function buildRuns(
   return runs;
 }
 
-/** A UUID made of a sha256 (hex): the same input gives the same id, so that a repeated run gives the same bytes. It has the form of a random one (version 4, RFC 9562), because producers check for that. */
+/**
+ * A UUID made from a sha256 (hex), so that a repeated run gives the same bytes. It has the form of a random UUID (version 4, RFC 9562) because
+ * producers check that.
+ */
 export function uuidFromHash(hex: string): string {
   const variant = '89ab'[Number.parseInt(hex.slice(16, 17), 16) % 4] ?? '8';
   return [

@@ -23,10 +23,10 @@ import {
 import { reportUsage } from './store.ts';
 import { type Attempted, createLoader } from './summarize-conversation.ts';
 
-/** Tokens of directive and system prompt in a request, about. */
+/** Estimated tokens of the directive and the system prompt in a request. */
 const REQUEST_FRAME_TOKENS = 400;
 
-/** What a compaction would come to. `plans` and `conversations` are in the transcript's order; a plan is null where nothing would be done. */
+/** The expected result of a compaction. `plans` and `conversations` are in the transcript's order; a null plan means that nothing would be done. */
 export type Forecast =
   | { readonly kind: 'skip'; readonly reason: SkipReason; readonly detail: string }
   | {
@@ -96,7 +96,7 @@ function plannedBase(transcript: Prepared, file: string) {
   } as const;
 }
 
-/** Of a service, each request is made as it would leave; the offline provider's are only counted. */
+/** For a service, each request is built exactly as it would be sent; for the offline provider, requests are only counted. */
 function describePlan(
   transcript: Prepared,
   plans: readonly (CompactPlan | null)[],
@@ -154,7 +154,7 @@ function countRequests(
   };
 }
 
-/** The plan with the summaries as they are: what was paid for is remembered, and nothing else is written. */
+/** The report of a preview: the summaries are real, but apart from the memory of paid summaries nothing is written. */
 export function previewReport(
   transcript: Prepared,
   attempts: readonly Attempted[],
@@ -181,7 +181,7 @@ export function previewReport(
   };
 }
 
-/** What would be asked for one conversation, chunk after chunk. */
+/** The requests for one conversation, chunk by chunk. */
 function* plannedRequests(
   transcript: Prepared,
   prepared: PreparedConversation,
@@ -189,7 +189,7 @@ function* plannedRequests(
     readonly plan: CompactPlan;
     readonly config: CompactionConfig;
     readonly modelName: string;
-    /** As it would leave this machine. */
+    /** Masks secrets as they would be masked before sending. */
     readonly redact: (request: ModelRequest) => ModelRequest;
   },
 ): Generator<PlannedRequest> {

@@ -14,24 +14,24 @@ import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
-/** Tokens of the head of a batch, with its times. */
+/** Tokens of a batch's heading, with its times. */
 const BATCH_FRAME_TOKENS = 20;
-/** As tokens are estimated. */
+/** The ratio that token estimates use. */
 const CHARS_PER_TOKEN = 4;
-/** Tokens of a clip-archive beside its batches: first lines, section heads, last line. */
+/** Tokens of a clip-archive apart from its batches: first lines, section headings, last line. */
 const CLIP_FRAME_TOKENS = 110;
 
-/** Tokens of the line above a message that stands in the clip-archive word for word: who said it, and when. */
+/** Tokens of the line above a message that is quoted verbatim in the clip-archive: who said it, and when. */
 const SURVIVOR_FRAME_TOKENS = 14;
 
 export type CompactPlan = Extract<ConversationPlan, { kind: 'compact' }>;
 
-/** What is expected of a clip-archive. */
+/** What is assumed about the size of a clip-archive. */
 type Expectation = {
   readonly policy: TranscriptPolicy;
-  /** The size of a batch; by default the largest it may have. */
+  /** The size of a batch; by default the maximum. */
   readonly batchTokens?: number;
-  /** What it takes beyond what is known of its parts, or less than that (below 0): learned from one that was made. */
+  /** A correction learned from a finished clip-archive: how much larger (or smaller, below 0) it was than expected. */
   readonly extraTokens?: number;
 };
 
@@ -72,7 +72,7 @@ export function planPrepared(
   });
 }
 
-/** The clip-archive that a plan leads to, with what stands in it word for word. */
+/** The expected size of the clip-archive that a plan leads to, including the messages quoted in it. */
 export function expectClipTokens(
   { codec }: Prepared,
   prepared: PreparedConversation,
@@ -87,7 +87,7 @@ export function expectClipTokens(
   return expectBatchTokens(prepared, fresh, { ...expectation, rulesTokens }) + wordForWord;
 }
 
-/** The batches that are shown: those of earlier cycles as they are, new ones as large as expected and no larger than what they stand for. */
+/** The shown batches: those of earlier cycles at their real size, new ones at their expected size, but never larger than their source. */
 function expectBatchTokens(
   { prior }: PreparedConversation,
   fresh: Fresh,
@@ -100,7 +100,7 @@ function expectBatchTokens(
   const largestTokens = batchTokens ?? batchTokensOf(compaction);
   const freshTokens = Math.min(largestTokens, isWhole ? mostWhole(prior, fresh) : meanSource(fresh));
   const sizes = [
-    // The last one is replaced by what is made anew; before it stands what came from another archive.
+    // The new batch replaces the last one; the batches before it came from another archive.
     ...(isWhole ? live.slice(0, -1) : live).map(({ content }) => estimateTokensByBytes(content)),
     ...Array.from({ length: fresh.count }, () => freshTokens),
   ];
@@ -116,7 +116,7 @@ function expectBatchTokens(
   return CLIP_FRAME_TOKENS + rulesTokens + shown.length * BATCH_FRAME_TOKENS + texts + extraTokens;
 }
 
-/** The section of rules is no longer than its bound, and than what was typed. */
+/** The section of rules is no longer than its limit, and no longer than what was typed. */
 function mostRulesTokens({ prior, view }: PreparedConversation, compaction: CompactionConfig): number {
   const { keepRules = true, rules = [] } = compaction;
   if (!keepRules) return 0;
@@ -133,14 +133,14 @@ function meanSource({ count, sourceTokens }: Fresh): number {
 
 const MIN_SUMMARY_TOKENS = 100;
 
-/** A summary of everything has at most half of it. How much a lineage has is not known here. */
+/** A summary of everything has at most half the size of its source. How large a lineage is, is unknown here. */
 function mostWhole(prior: Prior, { sourceTokens }: Fresh): number {
   if (prior.kind === 'lineage') return Number.POSITIVE_INFINITY;
   const foreign = prior.kind === 'foreign' && !prior.isOurs ? estimateTokensByBytes(prior.text) : 0;
   return Math.max(MIN_SUMMARY_TOKENS, Math.ceil((sourceTokens + foreign) / 2));
 }
 
-/** The outcome of every line, given what is done with each conversation (null: nothing). */
+/** The outcome of every line, given the plan of each conversation (null: nothing is done). */
 export function planOutcomes(transcript: Prepared, plans: readonly PlannedConversation['plan'][]): TranscriptPlan {
   const planned = transcript.conversations.map(({ view }, index): PlannedConversation => ({
     view,
@@ -154,16 +154,16 @@ export function planOutcomes(transcript: Prepared, plans: readonly PlannedConver
   });
 }
 
-/** Changes whenever the same settings would give another result: then "the same again" must not be answered from the archive. */
+/** Increase this when the same settings would give a different result, so that older results are not reused. */
 const RESULT_VERSION = 5;
 
-/** The settings that a result depends on, as JSON with a fixed order of keys; two equal texts mean equal results for equal bytes. */
+/** The settings that a result depends on, as JSON with sorted keys. Equal texts mean equal results for equal bytes. */
 export function describeSettings(input: {
   readonly format: string;
   readonly policy: TranscriptPolicy;
   readonly provider: string;
   readonly modelName: string;
-  /** Only of a model that is a service. */
+  /** Only set for a model that is a service. */
   readonly isMasked?: boolean;
 }): string {
   const { compaction, chunkOrder, keepSystem, targetTokens, conversation } = input.policy;
@@ -172,7 +172,7 @@ export function describeSettings(input: {
   return writeSettings(compaction, others);
 }
 
-/** As `describeSettings`, of a compaction's own settings and whatever else its result depends on. */
+/** The same for the settings of a compaction and anything else that its result depends on. */
 export function writeSettings(compaction: CompactionConfig, others: Record<string, unknown>): string {
   const { timeout: _timeout, maxRetries: _retries, maxConsecutiveFailures: _failures, ...result } = compaction;
   const value = { version: RESULT_VERSION, ...others, ...result };

@@ -19,7 +19,7 @@ import type { CompactPlan } from './plan.ts';
 
 const COMPACT_SCHEMA = 'compact/report@1';
 
-/** What a compaction made of one conversation, whether just now or found in the archive. */
+/** What a compaction made of one conversation, either just now or according to the archive. */
 export type ConversationOutcome = {
   readonly cycles: number;
   readonly clipTokens: number;
@@ -76,7 +76,7 @@ export function reportBatch(batch: StoredBatch): BatchReport {
   return labelBatch(batch, batch.label);
 }
 
-/** `label` is empty where nothing was stored. */
+/** `label` is empty if nothing was stored. */
 export function labelBatch(
   { depth, startTime, endTime, messageCount, level = 'plain' }: SummaryBatch & { readonly level?: SummaryLevel },
   label: string,
@@ -85,7 +85,7 @@ export function labelBatch(
   return { label, depth, ...times, count: messageCount, ...(level === 'plain' ? {} : { level }) };
 }
 
-/** Counts every line of the input once. A line whose text stands in the clip-archive word for word is archived and counted as other. */
+/** Counts every line of the input once. A line that is quoted verbatim in the clip-archive is archived and counted as other. */
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
   const count = (kind: LineOutcome['kind']): number =>
     outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
@@ -136,7 +136,7 @@ export function skippedReport(
   };
 }
 
-/** The remarks on a plan and on the size of its result. */
+/** Notes on a plan and on the size of its result. */
 export function planNotes(
   { view }: PreparedConversation,
   plan: CompactPlan,
@@ -146,7 +146,7 @@ export function planNotes(
   return missed === null ? plan.notes : [...plan.notes, missed];
 }
 
-/** The remark where a file that is replaced has other names: a rename does not reach them. */
+/** The note for a replaced file that has other names (hard links): they still lead to the original. */
 export function noteOtherNames({ source }: Prepared, { output }: CompactFileRequest): readonly string[] {
   const others = source.stamp.linkCount - 1;
   if (output.kind !== 'in-place' || others < 1) return [];
@@ -165,10 +165,10 @@ export function totalTokens(conversations: readonly ConversationReport[]): Befor
   };
 }
 
-/** A summary whose every loss was listed would be a book. */
+/** Listing every lost fact would make the report unreadable. */
 const MAX_LOST = 20;
 
-/** What became of the facts of each batch that was audited; undefined: none was. */
+/** The retention of each audited batch; undefined: none was audited. */
 export function reportRetention(
   audited: readonly { readonly label: string; readonly retention: Retention }[],
 ): RetentionReport | undefined {

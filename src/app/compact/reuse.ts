@@ -24,7 +24,7 @@ import {
   skippedReport,
 } from './report.ts';
 
-/** Whether a transcript is, byte for byte, what a compaction with the same settings wrote: to do it again would change nothing. */
+/** Whether a transcript is, byte for byte, the output of a compaction with the same settings, so that compacting it again would change nothing. */
 export function isPreviousOutput(
   { conversations, recordIndex }: Pick<Prepared, 'conversations' | 'recordIndex'>,
   settingsSha256: string,
@@ -39,14 +39,14 @@ export function isPreviousOutput(
   });
 }
 
-/** The same input under the same settings again: the same bytes, made from what is stored; no model call and no new row. */
+/** Writes the stored result for the same input and settings: the same bytes, without model calls or new rows. */
 export async function reuseCompaction(
   deps: WritingDeps,
   input: {
     readonly request: CompactFileRequest;
     readonly transcript: Prepared;
     readonly same: StoredCompaction;
-    /** As `checkReusable` gave it. */
+    /** The result of `checkReusable`. */
     readonly ledger: Ledger;
     readonly archive: Archive;
     readonly lock: FileLock | null;
@@ -90,8 +90,8 @@ export async function reuseCompaction(
 }
 
 /**
- * What the report says of its lines, where the archive still has all that a stored compaction says; null: something is damaged, and its file is
- * not to be made from anything less. The whole source is restored from it, and compared.
+ * Counts the lines of a stored compaction after restoring its whole source and comparing it; null: the archive is damaged, so the result must
+ * not be reused.
  */
 export async function checkReusable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
@@ -120,7 +120,7 @@ export function hasFallback({ cycles }: StoredCompaction): boolean {
 
 const REUSED = 'the same input was compacted with the same settings before: the stored summaries were used';
 
-/** The remarks of the first time: the plan is the same. */
+/** The notes of the first run: the plan is the same. */
 function notesAgain(
   transcript: Prepared,
   { policy }: CompactFileRequest,
@@ -156,7 +156,7 @@ function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledge
   return { kept: stay, summarized, other: source.lineCount - stay - summarized, total: source.lineCount };
 }
 
-/** The file as it stands, where its copy is to be packed as it is; else its content, which is packed as the copy's name says. */
+/** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */
 function copyOf(
   { files }: WritingDeps,
   { output }: CompactFileRequest,
@@ -167,12 +167,12 @@ function copyOf(
   return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
 }
 
-/** Where the input's bytes go when there is nothing to do; null: to no file. */
+/** Where the input's bytes go if there is nothing to do; null: nowhere. */
 export function explicitPath({ output }: CompactFileRequest): string | null {
   return output.kind === 'file' ? output.path : null;
 }
 
-/** Nothing to do: the default output is not made, an explicit one gets the input's bytes. */
+/** Nothing to do: a default output is not created, an explicit one gets the input's bytes. */
 export async function leaveUnchanged(
   deps: WritingDeps,
   input: {

@@ -35,11 +35,11 @@ export type StoreInput = {
   readonly settings: string;
   readonly settingsSha256: string;
   readonly archive: Archive;
-  /** Of the target; null: standard output. */
+  /** The lock on the target; null: standard output. */
   readonly lock: FileLock | null;
 };
 
-/** Archive first (prepared), then the file, then applied: whatever stops it leaves the source as it was or a file whose archive is complete. */
+/** Archive first (prepared), then the file, then applied. If it stops anywhere, the source is as it was, or the archive is complete. */
 export async function storeCompaction(deps: WritingDeps, input: StoreInput): Promise<Result<CompactReport, Failure>> {
   const { transcript, attempts, archive, request } = input;
   const plans = attempts.map((one) => (one.kind === 'compacted' ? one.result.plan : null));
@@ -53,7 +53,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   const results = compacted.map(({ result }) => result);
   const output = composeOutput(deps.runtime, { transcript, outcomes, compacted, settingsSha256: input.settingsSha256 });
   if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
-  // Summaries may have taken minutes: what stands at the output's path may have come since.
+  // Making summaries may have taken minutes, and another file may have appeared at the output's path.
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
   if (input.lock === null && (await hasChangedSince(deps, transcript)))
@@ -63,11 +63,11 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   const prepared = store();
   deps.reached('prepared');
   const prove = (id: number): ArchiveFailure | null => findLoss(deps, { archive, id, transcript, output });
-  // Nothing locks standard output, so another run may have discarded what was prepared for it: then `confirm` stores and proves it again.
+  // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.
   const isDiscarded = draft.outputPath === null && archive.loadCompaction(prepared) === null;
   const unproven = isDiscarded ? null : prove(prepared);
   if (unproven !== null) return err({ kind: 'archive', failure: unproven });
-  // Who reads standard output cannot be asked later what became of it: its archive must stand before the first byte leaves.
+  // We cannot check later what became of standard output, so its archive must be applied before the first byte is written.
   const early = draft.outputPath === null ? await confirm(archive, prepared, { store, prove }) : null;
   if (early?.ok === false) return early;
   const delivered = await deliverOrDiscard(deps, input, {
@@ -102,8 +102,8 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
 }
 
 /**
- * Whether the archive fails to give back what it was just given; then that is taken out of it again. Nothing has been replaced by then. Null: it
- * gives back every byte.
+ * Whether the archive cannot give back what was just stored; if so, it is removed from the archive again. Nothing has been replaced at that
+ * point. Null: it gives back every byte.
  */
 function findLoss(
   deps: WritingDeps,
@@ -128,7 +128,7 @@ function findLoss(
   }
 }
 
-/** Standard output cannot be taken back: what it is made from is looked at before. Lines that were appended are not its matter. */
+/** What was written to standard output cannot be taken back, so the source is checked first. Appended lines do not matter. */
 async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }: Prepared): Promise<boolean> {
   const { stamp, sizeBytes } = source;
   const isDocument = codec.format.layout.kind === 'document';
@@ -138,8 +138,8 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
 }
 
 /**
- * Another run may have taken this one for dead (where a file system has no locks) and removed what it had prepared. What left the file can
- * still be read in the open source: it is stored once more.
+ * Another run may have considered this one dead (on a file system without locks) and discarded what it had prepared. The open source still has
+ * the original lines, so they are stored again.
  */
 async function confirm(
   archive: Archive,
@@ -155,7 +155,7 @@ async function confirm(
   return ok(id);
 }
 
-/** What was prepared goes only where the output is not there: an error may come after the rename. */
+/** Discards what was prepared only if the output is not in place: an error may come after the rename. */
 async function deliverOrDiscard(
   deps: WritingDeps,
   { request, transcript, archive, lock }: StoreInput,
@@ -215,7 +215,7 @@ function draftCompaction(
   };
 }
 
-/** As stored: the labels are the archive's. */
+/** Uses the labels that the archive assigned. */
 function reportConversations(
   { transcript, attempts }: StoreInput,
   outcomes: readonly LineOutcome[],
@@ -237,7 +237,7 @@ function reportConversations(
   });
 }
 
-/** What all conversations have cost together. */
+/** The cost of all conversations together. */
 export function reportUsage(
   results: readonly CompactedConversation[],
   { price }: Pick<CompactFileRequest, 'price'>,

@@ -29,7 +29,7 @@ export type Attempted =
       readonly kind: 'skipped';
       readonly reason: SkipReason;
       readonly detail: string;
-      /** What was summarized all the same. */
+      /** The summaries that were made and then dropped. */
       readonly wasted?: CompactedConversation;
     };
 
@@ -39,11 +39,11 @@ type Input = {
   readonly originKey: string;
   readonly summaries: SummaryDeps;
   readonly readLineage: ReadLineage;
-  /** As `planFirst` made it. */
+  /** The first plan; undefined: it is made here. */
   readonly plan: ConversationPlan | undefined;
 };
 
-/** What is to be done with a conversation if every summary is as long as it may be. */
+/** The plan if every summary is as long as it may be. */
 export function planFirst(
   transcript: Prepared,
   prepared: PreparedConversation,
@@ -52,7 +52,10 @@ export function planFirst(
   return planPrepared(transcript, prepared, { policy });
 }
 
-/** Summarizes one conversation; with a target, it is planned and done again, once (the size of a summary is only known afterwards). */
+/**
+ * Summarizes one conversation. With a target size, it may be planned and summarized a second time, because the size of a summary is only known
+ * afterwards.
+ */
 export async function attemptConversation(
   deps: WritingDeps,
   prepared: PreparedConversation,
@@ -71,7 +74,7 @@ export async function attemptConversation(
   return ok(judge(closest(done.value, again.value, targetTokens), targetTokens));
 }
 
-/** Another plan now that the size of the summary is known: more survives where there is room, less where too much did; null: it is the same. */
+/** A better plan, now that the size of the summary is known: more messages survive if there is room, fewer if there is not; null: no better plan. */
 function planAgain(
   { transcript, request: { policy } }: Input,
   { result, report }: Summarized,
@@ -79,7 +82,7 @@ function planAgain(
 ): CompactPlan | null {
   const { prepared, plan } = result;
   const isOver = report.tokens.after > targetTokens;
-  // What was expected too small may grow when more goes: then the largest size is the one to go by.
+  // An estimate that was too small may grow when more messages leave, so use the maximum size.
   const size = isOver ? { policy } : { policy, batchTokens: largestBatchTokens(result) };
   const expected = expectClipTokens(transcript, prepared, { ...size, plan });
   const extraTokens = estimateTokensByBytes(result.text()) - expected;
@@ -89,7 +92,7 @@ function planAgain(
   return isBetter ? next : null;
 }
 
-/** The one that fits, and of two that fit the later; where neither does, the smaller. */
+/** The result that fits the target, the later one if both do; if neither does, the smaller one. */
 function closest(first: Summarized, second: Summarized, targetTokens: number): Summarized {
   if (second.report.tokens.after <= targetTokens) return second;
   return second.report.tokens.after < first.report.tokens.after ? second : first;
@@ -134,7 +137,7 @@ function reportOf(transcript: Prepared, result: CompactedConversation): Conversa
   });
 }
 
-/** L7: what is not smaller is not done. */
+/** L7: a result that is not smaller is dropped. */
 function judge({ result, report }: Summarized, targetTokens: number | null): Attempted {
   const { before, after } = report.tokens;
   if (after >= before) {
@@ -156,11 +159,11 @@ function largestBatchTokens({ live }: CompactedConversation): number {
 export type CompactedConversation = FinishedCycle & {
   readonly prepared: PreparedConversation;
   readonly plan: CompactPlan;
-  /** Lines that an earlier clip-archive held word for word and that are summarized now. */
+  /** Lines that an earlier clip-archive quoted verbatim and that are summarized now. */
   readonly carried: readonly Omit<CarriedLine, 'cycle'>[];
 };
 
-/** Summarizes what the plan lets go of one conversation of a file. */
+/** Summarizes the messages of one conversation that the plan removes. */
 async function compactConversation(
   deps: SummaryDeps,
   input: {
@@ -200,7 +203,7 @@ async function compactConversation(
   return ok({ ...finished.value, prepared, plan, carried });
 }
 
-/** What a producer's own compaction has put out of its context: what was typed there, and a clip-archive of ours. */
+/** What the producer's own compaction has put out of its context: typed messages and a clip-archive of ours. */
 function readStale(transcript: Prepared, { prior, view }: PreparedConversation): StaleRules {
   if (prior.kind !== 'foreign' || prior.isOurs) return { typed: [], clip: null };
   const typed = view.staleTyped.flatMap(({ entry, index }) => {
@@ -210,7 +213,7 @@ function readStale(transcript: Prepared, { prior, view }: PreparedConversation):
   return { typed, clip: view.staleClip === null ? null : (transcript.readMessage(view.staleClip)?.content ?? null) };
 }
 
-/** Reads the messages of a conversation by their index, again and again. */
+/** Reads messages of a conversation by their index, as often as needed. */
 export function createLoader(
   transcript: Prepared,
   { id, view, carried }: PreparedConversation,

@@ -1,9 +1,9 @@
 import type { Entry } from '../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, CutProblem } from '../../ports/codec.ts';
 
-/** One conversation of a scanned transcript. */
+/** One conversation of an indexed transcript. */
 export type Conversation = {
-  /** A0. A lineage found later overrides it. */
+  /** Rule A0. A lineage found later overrides it. */
   readonly id: string;
   readonly entries: readonly Entry[];
   readonly context: ContextView;
@@ -14,7 +14,7 @@ type SplitInput = {
   readonly entries: readonly Entry[];
   readonly codec: Codec;
   readonly session: CodecSession;
-  /** From `--conversation`, where the file carries no id. */
+  /** From `--conversation`; used if the file carries no id. */
   readonly conversation: string | null;
   /** sha256 (hex) of an entry's line without its ending. */
   readonly hashLine: (entry: Entry) => string;
@@ -22,7 +22,7 @@ type SplitInput = {
   readonly hashText: (text: string) => string;
 };
 
-/** Sorts entries into conversations. `loose` belong to none (blank lines between the rows of several conversations). */
+/** Sorts entries into conversations. `loose` entries belong to none (blank lines between the rows of several conversations). */
 export function splitConversations(input: SplitInput): {
   readonly conversations: readonly Conversation[];
   readonly loose: readonly Entry[];
@@ -59,7 +59,7 @@ function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string | nu
   return groups;
 }
 
-/** Copies of one conversation in a file, or several of one id, are told apart by their order. */
+/** Gives copies of a conversation, or several with the same id, a number each. */
 function createIdGiver(): (id: string) => string {
   const counts = new Map<string, number>();
   const given = new Set<string>();
@@ -76,7 +76,7 @@ function createIdGiver(): (id: string) => string {
   };
 }
 
-/** A line that is somebody's words: it gives a conversation its place in the file. */
+/** A line that somebody said: the first one determines the conversation's place in the file. */
 function isSaid(entry: Entry): boolean {
   return entry.kind === 'message' || entry.kind === 'instruction' || entry.kind === 'summary';
 }
@@ -88,22 +88,22 @@ function conversationId({ conversation, hashLine, hashText }: SplitInput, entrie
   const said = entries.filter(isSaid);
   const first = said[0];
   if (first === undefined) return '';
-  // Conversations that stand in lists of one file often begin alike.
+  // Conversations in the lists of one file often begin alike, so all their lines are hashed.
   const named = first.list === undefined ? hashLine(first) : hashText(said.map(hashLine).join('\n'));
   return named.slice(0, 16);
 }
 
 type Entries = readonly Entry[];
 
-/** What a format says of a conversation. */
+/** What a codec knows about a conversation. */
 export type ConversationContext = {
   readonly context: ContextView;
   readonly cutProblem: (line: number) => CutProblem;
 };
 
 /**
- * Reads what a format says of one conversation of a file after the other. A format may need a table of a conversation's records for it, and an
- * export has thousands of conversations: only the table of the one that was asked about last is kept, and made again for another.
+ * Asks the codec about one conversation after another. A codec may build a table of a conversation's records for the answer, and an export may
+ * have thousands of conversations: only the latest table is kept.
  */
 export function createContextReader(
   session: Pick<CodecSession, 'readContext' | 'legalCuts'>,

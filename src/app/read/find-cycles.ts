@@ -6,7 +6,7 @@ import { parseRecord, trimRecord } from './records.ts';
 
 type Deps = Pick<AppDeps, 'formats' | 'runtime'>;
 
-/** The compactions that a clip-archive names by the key in its last line, newest first. */
+/** The compactions whose key is in the last line of a clip-archive, newest first. */
 function findNamedCompactions(
   { runtime }: Pick<Deps, 'runtime'>,
   archive: Archive,
@@ -20,8 +20,8 @@ function findNamedCompactions(
 }
 
 /**
- * The cycle whose clip-archive says the same, word for word, in a record that the producer wrote anew: in a document that became a log, a session of
- * an older version, an export. The key alone is no proof: anybody can write one into a transcript.
+ * The cycle whose clip-archive has the same text, although its producer rewrote the record: a document that became a log, a session of an
+ * older version, an export. The key alone proves nothing, because anybody can write one into a transcript.
  */
 export function findRewrittenCycle(
   deps: Deps,
@@ -36,7 +36,7 @@ export function findRewrittenCycle(
   return null;
 }
 
-/** Gives the sha256 of a clip-archive's text by that of its line. */
+/** Looks up the sha256 of a clip-archive's text by that of its line. */
 function createTextReader(
   { formats, runtime }: Deps,
   { inserted, format }: StoredCompaction,
@@ -55,17 +55,17 @@ function createTextReader(
   };
 }
 
-/** The text without what a producer may change when it writes a record anew: white space. */
+/** The text without the white space that a producer may change when it rewrites a record. */
 export function normalizeClipText(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Watches a way back through compactions: whether every cycle that a later one continues was come by. */
+/** Checks on the way back through compactions that every continued cycle is found. */
 type LineageCheck = {
   readonly add: (compaction: StoredCompaction) => void;
-  /** Cycles whose clip-archive was come by in a record that its producer wrote anew. */
+  /** Cycles whose clip-archive was found in a record that its producer rewrote. */
   readonly addFound: (cycles: readonly StoredCycle[]) => void;
-  /** Cycles that continue one that was not come by: what stood before them cannot be had. */
+  /** Cycles that continue one that was not found: what came before it is lost. */
   readonly orphans: () => readonly StoredCycle[];
 };
 
@@ -75,7 +75,7 @@ export function createLineageCheck(archive: Archive): LineageCheck {
   return {
     add: ({ cycles }) => {
       for (const cycle of cycles) if (cycle.parentCycleId !== null) children.set(cycle.parentCycleId, cycle);
-      // Copies of one file, or of one conversation in it, have written the same line: each of them is that cycle.
+      // Copies of one file, or of one conversation in it, contain the same line: each of them counts as that cycle.
       const clips = new Set(cycles.map(({ clipSha256 }) => clipSha256));
       for (const clip of clips) for (const { id } of archive.findCycles(clip)) found.add(id);
     },

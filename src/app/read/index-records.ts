@@ -17,13 +17,13 @@ import { normalizeClipText } from './find-cycles.ts';
 import { isBlank } from './open-transcript.ts';
 import { parseRecord, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
-/** The first pass over a transcript: offsets, facts and score features of every record, never its text. */
+/** The result of the first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type RecordIndex = {
   readonly entries: readonly Entry[];
   readonly lineCount: number;
-  /** Of the whole file, hex. */
+  /** sha256 (hex) of the whole file. */
   readonly sha256: string;
-  /** The line ending of the file's first line that has one. */
+  /** The first line ending in the file. */
   readonly eol: '\n' | '\r\n';
 };
 
@@ -34,11 +34,11 @@ type IndexDeps = {
   readonly signal: AbortSignal;
 };
 
-/** What the first pass needs of a file: a real one, or one that is being restored. */
+/** What the first pass reads: a real file, or one that is being restored. */
 export type RecordSource = {
   readonly records: () => IterableIterator<RawRecord>;
   readonly bomLength: number;
-  /** 0 where it is not known. */
+  /** 0: unknown. */
   readonly sizeBytes: number;
 };
 
@@ -50,13 +50,13 @@ type IndexInput = {
   readonly name: string;
   readonly scoring: ImportanceScoringConfig;
   readonly keepInvalid: boolean;
-  /** A message of another format in the file is an error; false: it is carried like any record that is not known. */
+  /** True: a message of another format is an error. False: it is kept like any unknown record. */
   readonly isOneFormat: boolean;
 };
 
 const LF = 0x0a;
 
-/** Between two looks at signals and the terminal. */
+/** Bytes between two checks for signals and terminal output. */
 const YIELD_BYTES = 8 * 1024 * 1024;
 
 export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<Result<RecordIndex, Failure>> {
@@ -66,7 +66,7 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
   const entries: Entry[] = [];
   let eol: RecordIndex['eol'] | null = null;
   const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
-  let conversation: string | undefined; // of the list at hand
+  let conversation: string | undefined; // of the current list
   let nextYield = YIELD_BYTES;
   for (const raw of source.records()) {
     hash.update(raw.bytes);
@@ -85,7 +85,7 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
 
 type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
 
-/** Where in the file the n-th character of a record stands, which may begin anywhere in a line and go over many. */
+/** The line and column of the n-th character of a record, which may begin anywhere in a line and span several. */
 function faultPlace(
   { line, findPlace }: RawRecord,
   content: Uint8Array,
@@ -117,7 +117,7 @@ function indexRecord(
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
   const content = trimRecord(codec, raw.bytes);
   if (isBlank(content)) return ok({ ...place, kind: 'blank' });
-  // Without the whole of a document nothing of it can be read.
+  // A document is only readable as a whole.
   const canCarry = codec.format.layout.kind !== 'document' || raw.list !== undefined;
   const bad = (column: number, problem: string): Result<Entry, Failure> =>
     input.keepInvalid && canCarry
@@ -144,7 +144,7 @@ function indexRecord(
   return ok({ ...entry, sha256: runtime.sha256(content), clip });
 }
 
-/** The value around a list, or (null) its rest. */
+/** The value around a list, or its rest (null). */
 function openList(session: CodecSession, around: Json, line: number): Decoded | RecordProblem {
   const opened = around === null ? {} : (session.openList?.(around, line) ?? {});
   return 'problem' in opened ? opened : { ...opened, kind: 'header' };
@@ -152,13 +152,13 @@ function openList(session: CodecSession, around: Json, line: number): Decoded | 
 
 type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
 
-/** A real file as the first pass reads it. */
+/** Makes a real file readable for the first pass. */
 export function asFileSource(source: SourceFile, codec: Codec): RecordSource {
   const { bomLength, sizeBytes } = source;
   return { records: () => readRecords(source, codec), bomLength, sizeBytes };
 }
 
-/** A decoded line as the plan keeps it. */
+/** Turns a decoded line into what the plan keeps of it. */
 export function toEntry(
   { message, ...facts }: Decoded,
   place: { readonly line: number; readonly start: number; readonly length: number },
@@ -176,13 +176,10 @@ export function toEntry(
   };
 }
 
-/** Ids that are named again are named soon: a parent by its children, a call by its result, a conversation by every line. */
+/** Repeated ids follow soon: a parent's in its children, a call's in its result, a conversation's in every line. */
 const MAX_REMEMBERED = 2_000;
 
-/**
- * Lets equal ids of records that stand near each other be one string. Every parsed line has strings of its own, and the table of a
- * transcript's lines keeps half a dozen a line.
- */
+/** Makes equal ids of nearby records share one string. Every parsed line has its own strings, and the index keeps half a dozen for each line. */
 function createFactSharer(): (decoded: Decoded) => Decoded {
   const recent = new Map<string, string>();
   const share = (text: string): string => {

@@ -13,8 +13,8 @@ import { toEntry } from './index-records.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
 /**
- * What stands behind the summary found in a transcript (L8). lineage: the archive has the record that wrote it. foreign: another
- * program's summary, or ours (`isOurs`) with its archive elsewhere; it is kept as a batch of its own.
+ * Where the summary found in a transcript comes from (L8). lineage: the archive has the cycle that wrote it. foreign: another program wrote
+ * it, or we did (`isOurs`) with another archive; it is kept as a batch of its own.
  */
 export type Prior =
   | { readonly kind: 'none' }
@@ -23,20 +23,20 @@ export type Prior =
       readonly kind: 'foreign';
       readonly text: string;
       readonly isOurs: boolean;
-      /** Of ours: the rules above its batches, which `text` is without. */
+      /** If it is ours: the rules above its batches, which `text` does not contain. */
       readonly rules: Pick<ParsedRules, 'rules' | 'dropped'>;
       readonly messages: number;
       readonly cycles: number;
     };
 
-/** No conversation has more messages or cycles: a summary that says so is somebody's text. */
+/** No conversation has more messages or cycles; a summary that claims so was made up. */
 const MAX_BELIEVED = 1_000_000_000;
 
 const NO_RULES = { rules: [], dropped: [] };
 
 /**
- * A foreign summary that tells its counts is believed; a producer's own stands for the messages before it, in one cycle. Its rules are believed
- * only where its record is marked as a summary (`isMarked`): elsewhere a person could have pasted it as a message.
+ * We believe the counts that a foreign summary states; without them it represents the messages before it, in one cycle. We believe its rules
+ * only if its record is marked as a summary (`isMarked`): otherwise a person could have pasted it as a message.
  */
 export function foreignPrior(
   text: string,
@@ -52,7 +52,7 @@ export function foreignPrior(
   return { kind: 'foreign', text: rest, isOurs: true, rules, messages, cycles };
 }
 
-/** A message that stands word for word in an earlier clip-archive, as the plan and the summarizer see it. */
+/** A message that is quoted verbatim in an earlier clip-archive, as the plan and the summarizer see it. */
 export type CarriedMessage = { readonly plan: PlanMessage; readonly message: ConversationMessage };
 
 export function readCarried(
@@ -79,15 +79,15 @@ export function readCarried(
   });
 }
 
-/** What earlier compactions of a conversation give to a summary that is made anew from the originals. */
+/** What earlier compactions of a conversation contribute to a summary made from the originals. */
 export type LineageMaterial = {
-  /** The originals in the order in which they were said, and the summaries of which nothing but the text is known. */
+  /** The originals in the order in which they were said, and summaries of which only the text is known. */
   readonly messages: readonly ConversationMessage[];
-  /** What persons typed among them, by its place in the conversation's life. */
+  /** What people typed in them, with its position in the whole conversation. */
   readonly typed: readonly TypedMessage[];
-  /** Live batches whose originals are among them. */
+  /** Live batches whose originals are included. */
   readonly replaced: readonly StoredBatch[];
-  /** Live batches that the archive has no originals of: they stay as they are. */
+  /** Live batches without originals in the archive: they stay. */
   readonly kept: readonly StoredBatch[];
 };
 
@@ -102,7 +102,7 @@ type Original = ArchivedLine & { readonly bytes: Uint8Array };
 
 type Placed = { readonly message: ConversationMessage; readonly compactionId: number; readonly index: number };
 
-/** Reads everything that earlier cycles archived. `decode` gives the message of a line; null: it is none. */
+/** Reads everything that earlier cycles archived. `decode` returns the message of a line; null: the line is not a message. */
 export function readLineage(
   archive: LineageArchive,
   cycle: StoredCycle,
@@ -134,9 +134,9 @@ export function readLineage(
   return { messages: withinBounds(placed.map(({ message }) => message)), typed, replaced, kept };
 }
 
-/** More of a lineage than this is condensed: a compaction must not cost more and more with each one before it. */
+/** A longer lineage is condensed, so that compactions do not cost more and more. */
 const MAX_LINEAGE_CHARS = 262_144;
-/** What was typed and answered takes up to this share of it; calls and results have the rest. */
+/** The share for typed messages and answers; calls and results get the rest. */
 const WORDS_SHARE = 0.7;
 
 function withinBounds(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
@@ -159,7 +159,7 @@ function charsOf(messages: readonly ConversationMessage[]): number {
   return messages.reduce((sum, { content }) => sum + content.length, 0);
 }
 
-/** The batches behind one that came from elsewhere: they were made from nothing that the archive has. */
+/** The sources of a batch that came from elsewhere: they have no originals in the archive. */
 function summariesBehind(archive: LineageArchive, batch: StoredBatch): readonly StoredBatch[] {
   const seen = new Set<number>();
   const found: StoredBatch[] = [];
@@ -180,8 +180,8 @@ export function summaryMessage(content: string, id: string): ConversationMessage
 }
 
 /**
- * Reads archived lines of one format. Each compaction gets a session of its own, since line numbers begin anew in each. `headers`: of the file,
- * where they stay; they tell whose session it is.
+ * Decodes archived lines of one format. Each compaction gets its own session because line numbers start again in each. `headers`: those that
+ * stay in the file; they say which session it is.
  */
 export function createOriginalDecoder(
   formats: FormatRegistry,
@@ -196,7 +196,7 @@ export function createOriginalDecoder(
     const decoded = parsed.ok ? session.observe(parsed.value, line) : null;
     if (decoded === null || 'problem' in decoded || decoded.message === undefined) return null;
     const { message } = decoded;
-    // The name of a place would be that of another message in the next compaction.
+    // In the next compaction this line number would belong to another message.
     return message.id.startsWith('line:') ? { ...message, id: `message:${lineId}` } : message;
   };
 }

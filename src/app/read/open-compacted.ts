@@ -16,7 +16,7 @@ import { asRecordSource, attemptRestore, findRestoreProblem, hashLines, type Lin
 
 type OpenCompacted = { readonly revision: Revision; readonly archive: Archive; readonly source: SourceFile };
 
-/** Opens a file that may have been compacted, reads it through, and works on it with the archive beside it. */
+/** Opens a file that may have been compacted, indexes it, and passes it to `work` together with the archive. */
 export async function withCompacted<T>(
   deps: AppDeps,
   input: TranscriptInput,
@@ -60,19 +60,19 @@ async function openAndWork<T>(
   }
 }
 
-/** A state of a transcript: the file, or what it was before one or more compactions. */
+/** A revision of a transcript: the file, or what it was before one or more compactions. */
 export type Revision = {
   readonly lines: LineStream;
   readonly hasBom: boolean;
   readonly codec: Codec;
-  /** The session that read it. */
+  /** The session that indexed it. */
   readonly session: CodecSession;
   readonly recordIndex: RecordIndex;
-  /** What stands from here on was appended after a later compaction: a summary in it tells nothing of what was before. */
+  /** Bytes from here on were appended after a later compaction: summaries in them do not matter for earlier revisions. */
   readonly ownBytes: number;
 };
 
-/** Reads a revision through; lines that are no JSON are carried. */
+/** Indexes a revision; invalid lines are allowed. */
 export async function readRevision(
   deps: AppDeps,
   input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string },
@@ -91,17 +91,17 @@ export async function readRevision(
   return recordIndex.ok ? ok({ lines, hasBom, codec, session, recordIndex: recordIndex.value, ownBytes }) : recordIndex;
 }
 
-/** The summaries of a revision: lines of which one may be the clip-archive of a compaction. */
+/** The summaries in a revision: one of these lines may be the clip-archive of a compaction. */
 export function summariesOf({ recordIndex, ownBytes }: Revision): readonly Entry[] {
   return recordIndex.entries.filter((entry) => entry.sha256 !== undefined && entry.start < ownBytes);
 }
 
 /**
- * The latest compaction that wrote a revision, by the sha256 of its clip-archives' lines; null: none in this archive. Several records may have
- * written the same line (copies of one file): the one whose whole output is there is meant, else the newest, whose output was changed since.
+ * The latest compaction that wrote a revision, found by the sha256 of its clip-archives' lines; null: this archive has none. If several rows
+ * have the same line (copies of one file), it is the one whose whole output is there, otherwise the newest, whose output was changed since.
  */
 export function locateCompaction(deps: AppDeps, archive: Archive, revision: Revision): StoredCompaction | null {
-  // In lists one conversation may stand many times: each of its summaries leads to all of their cycles.
+  // Lists may contain a conversation several times: each of its summaries leads to the cycles of all.
   const clips = new Set(summariesOf(revision).map(({ sha256 }) => sha256 ?? ''));
   const found = new Set<number>();
   for (const clip of clips) for (const { compactionId } of archive.findCycles(clip)) found.add(compactionId);
@@ -110,13 +110,13 @@ export function locateCompaction(deps: AppDeps, archive: Archive, revision: Revi
   return candidates.find((compaction) => isIntact(deps, compaction, revision)) ?? candidates[0] ?? null;
 }
 
-/** Whether a compaction's output is still there as it was written; appended lines do not matter. */
+/** Whether a compaction's output is unchanged; appended lines do not matter. */
 function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): boolean {
   const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
   return total >= output.sizeBytes && sha256 === output.sha256;
 }
 
-/** The codec that read what stood before a compaction: of what it left, the same may be told to be of another format. */
+/** The codec that read the original. What remains of it might be detected as another format. */
 export function codecBefore(
   { formats }: Pick<AppDeps, 'formats'>,
   { format }: StoredCompaction,
@@ -125,14 +125,14 @@ export function codecBefore(
   return formats.find(format) ?? revision.codec;
 }
 
-/** Whether the producer turned a compacted file into one of another format. */
+/** Whether the producer converted a compacted file to another format. */
 export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision): boolean {
   return format !== codec.format.name;
 }
 
 /**
- * Whether a list of messages or a document was written anew after a compaction, as it must be to grow: what it was before that compaction cannot be
- * had from it. `compaction` is the one that wrote the revision.
+ * Whether the producer rewrote a list of messages or a document after a compaction, as it must to append to it: then the original cannot be
+ * restored from it. `compaction` wrote this revision.
  */
 export function isWrittenAnew(
   deps: AppDeps,
@@ -151,13 +151,13 @@ export function isWrittenAnew(
   return findRestoreProblem(restoring, compaction.source) !== null;
 }
 
-/** The key of a clip-archive that the archive knows, and whose record the producer wrote anew; null: there is none. */
+/** The key of a clip-archive that is in the archive and whose record the producer rewrote; null: there is none. */
 export function findRewrittenKey(deps: AppDeps, archive: Archive, revision: Revision): string | null {
   const clips = summariesOf(revision).flatMap(({ clip }) => clip ?? []);
   return clips.find((clip) => findRewrittenCycle(deps, archive, clip) !== null)?.key ?? null;
 }
 
-/** Why no compaction can be undone; `archive` null: there is none. */
+/** Why no compaction can be undone. A null `archive` means that there is none. */
 export function notFound(
   deps: AppDeps,
   { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },

@@ -8,16 +8,16 @@ import type { TranscriptInput } from '../contract/requests.ts';
 
 export type OpenTranscript = { readonly source: SourceFile; readonly codec: Codec };
 
-/** Records looked at to tell the format; Claude Code files can begin with more than 30 records that are no messages. */
+/** Records that are read to detect the format; Claude Code files can begin with more than 30 records that are not messages. */
 const SAMPLE_RECORDS = 50;
-/** A format is told by its first records; what lies beyond this many bytes is not read for it. */
+/** The format is detected from records in this many bytes at most. */
 const SAMPLE_BYTES = 16 * 1024 * 1024;
 const HEAD_BYTES = 4096;
-/** A document is told by its beginning: the first conversation's own values, which may hold a long title or summary. */
+/** A document is detected from its beginning: the first conversation's own values, which may include a long title or summary. */
 const DOCUMENT_HEAD_BYTES = 256 * 1024;
 const OPENING_BRACE = 0x7b;
 
-/** Opens a file and tells its format. The caller closes the source. */
+/** Opens a file and detects its format. The caller closes the source. */
 export async function openTranscript(
   input: TranscriptInput,
   { files, formats, signal }: Pick<AppDeps, 'files' | 'formats' | 'signal'>,
@@ -67,7 +67,7 @@ function unknownFormat(file: string, { looksLike, near }: Extract<FormatSearch, 
   return { kind: 'unknown-format', file, looksLike, near };
 }
 
-/** Whether the file is one JSON value, and of which format. */
+/** Detects a file that is one JSON value; null: it is not one. */
 function readDocument(source: SourceFile, formats: FormatRegistry): FormatSearch | null {
   const { bomLength, sizeBytes } = source;
   const head = source.read(bomLength, DOCUMENT_HEAD_BYTES);
@@ -92,7 +92,7 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
         line: raw.line,
         column: parsed.column,
         problem: parsed.problem,
-        canCarry: false, // without a record the format cannot be told
+        canCarry: false, // without a record the format cannot be detected
       };
   }
   if (sample.length > 0) return ok(sample);

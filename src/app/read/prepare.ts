@@ -37,14 +37,14 @@ export type Prepared = {
   readonly loose: readonly Entry[];
   /** The exact bytes of an entry's line. */
   readonly readLine: (entry: Entry) => Uint8Array;
-  /** The parsed line; null where it is no JSON. */
+  /** The parsed line; null: it is not JSON. */
   readonly readJson: (entry: Entry) => Json | null;
   readonly readMessage: (entry: Entry) => ConversationMessage | null;
-  /** The message of an entry whose line's bytes are at hand. */
+  /** The message of an entry whose bytes were already read. */
   readonly decodeMessage: (entry: Entry, bytes: Uint8Array) => ConversationMessage | null;
 };
 
-/** Asked only where a transcript begins with a summary: opening an archive takes time. */
+/** Called only if a transcript begins with a summary, because opening an archive takes time. */
 export type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
 
 export async function prepareTranscript(
@@ -192,7 +192,7 @@ function prepareConversation(
 
 type CycleFinder = (prior: Entry) => StoredCycle | undefined;
 
-/** The newest cycle that wrote a clip-archive. Each is looked up once: in lists one conversation may stand many times, and so do its cycles. */
+/** The newest cycle that wrote a clip-archive. Each is looked up once: lists may contain a conversation, and with it its cycles, many times. */
 function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null): CycleFinder {
   const known = new Map<string, StoredCycle | undefined>();
   return ({ sha256, clip }) => {
@@ -204,8 +204,8 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
 }
 
 /**
- * The cycle of a clip-archive that its producer wrote anew. What it archived must be readable as lines of this file: where the format changed, or
- * lines stand in the clip-archive word for word, the summary is carried on as text.
+ * The cycle of a clip-archive that its producer rewrote. Its archived lines must be readable as lines of this file: if the format changed, or
+ * lines are quoted in the clip-archive, the summary is carried on as text.
  */
 function findRewritten(
   deps: AppDeps,
@@ -216,7 +216,7 @@ function findRewritten(
   return archive.readSurvivors(found.cycle.id).length > 0 ? undefined : found.cycle;
 }
 
-/** "22 file-history-snapshot and 1 summary records": what stands where messages were expected. */
+/** What the file contains instead of messages: "22 file-history-snapshot and 1 summary records". */
 function describeContents(entries: readonly Entry[]): string {
   const counts = new Map<string, number>();
   for (const entry of entries) {

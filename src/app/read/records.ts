@@ -14,17 +14,17 @@ export function readRecords(source: SourceFile, { records }: Parts): IterableIte
   return records.split(readPieces(source, { from: bomLength, to: sizeBytes }), bomLength);
 }
 
-/** What a message calls a part of a file. */
+/** What messages to people call a part of the file. */
 export function unitOf({ records }: Parts): 'line' | 'record' {
   return records === undefined ? 'line' : 'record';
 }
 
-/** A record without its LF or CRLF, or what else parts it from the next. */
+/** A record without its line ending or separator. */
 export function trimRecord({ records }: Parts, bytes: Uint8Array): Uint8Array {
   return records === undefined ? trimEol(bytes) : records.trim(bytes);
 }
 
-/** The value of a record whose ending was cut off. */
+/** The value of a trimmed record. */
 export function parseRecord(
   formats: Pick<FormatRegistry, 'parseLine'>,
   { records }: Parts,
@@ -40,7 +40,7 @@ function trimEol(bytes: Uint8Array): Uint8Array {
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** The bytes from one offset to another, a mebibyte at a time. */
+/** The bytes between two offsets, one MiB at a time. */
 export function* readPieces(
   { read }: Pick<SourceFile, 'read'>,
   { from, to }: { readonly from: number; readonly to: number },
@@ -48,7 +48,7 @@ export function* readPieces(
   for (let start = from; start < to; start += PIECE_BYTES) yield read(start, Math.min(PIECE_BYTES, to - start));
 }
 
-/** sha256 of the first bytes of a file's content; null where it has fewer. */
+/** sha256 of the first bytes of a file's content; null: the file is shorter. */
 export function hashPrefix(
   runtime: Pick<Runtime, 'createHash'>,
   source: {
@@ -63,5 +63,5 @@ export function hashPrefix(
   return hash.digest();
 }
 
-/** The UTF-8 byte order mark: read, warned of, never written but by a restore. */
+/** The UTF-8 byte order mark. It is read, and written only by a restore. */
 export const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);

@@ -6,7 +6,7 @@ import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 import type { RecordSource } from './index-records.ts';
 import { UTF8_BOM } from './records.ts';
 
-/** The lines of a file, line endings included; can be gone through more than once. */
+/** The lines of a file with their line endings; can be iterated more than once. */
 export type LineStream = () => Iterable<Uint8Array>;
 
 /** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
@@ -17,8 +17,8 @@ export type RestoreProblem = {
 };
 
 /**
- * Breaks off a stream of restored lines. It is thrown because a stream runs through code that indexes or writes it and must not take a part for
- * the whole; `attemptRestore` and `findRestoreProblem` make it a value.
+ * Ends a stream of restored lines. It is thrown because the code that indexes or writes the stream must not mistake a part for the whole;
+ * `attemptRestore` and `findRestoreProblem` turn it into a value.
  */
 class RestoreError extends Error {
   readonly problem: RestoreProblem;
@@ -30,7 +30,7 @@ class RestoreError extends Error {
   }
 }
 
-/** Work that goes through restored lines, or the problem that broke it off. */
+/** The result of work on restored lines, or the problem that ended it. */
 export async function attemptRestore<T>(work: () => Promise<T>): Promise<Result<T, RestoreProblem>> {
   try {
     return ok(await work());
@@ -40,7 +40,7 @@ export async function attemptRestore<T>(work: () => Promise<T>): Promise<Result<
   }
 }
 
-/** Restores everything and compares it with the original's facts; null: every byte comes back. */
+/** Restores everything and compares it with the original; null: every byte comes back. */
 export function findRestoreProblem(input: RestoreInput, original: StoredCompaction['source']): RestoreProblem | null {
   try {
     for (const line of provenLines(input.runtime, restoredLines(input), original)) void line;
@@ -55,17 +55,17 @@ type RestoreInput = {
   readonly compaction: StoredCompaction;
   readonly archive: Archive;
   readonly runtime: Runtime;
-  /** The compacted file, with whatever was appended since. */
+  /** The compacted file with everything appended since. */
   readonly output: LineStream;
-  /** record: what is compared is no line of the file, and its number leads nowhere. */
+  /** record: the parts are not lines of the file, so their numbers mean nothing to people. */
   readonly unit: 'line' | 'record';
-  /** Told of every line that comes from the archive. */
+  /** Called for every line that comes from the archive. */
   readonly onArchived?: (line: StoredLine) => void;
 };
 
 /**
- * The lines before a compaction: kept ones from the compacted file, the others from the archive, and at the end what was appended
- * since. Every line is checked against its hash; throws a RestoreError where one differs or is in neither place.
+ * The lines of the original: kept ones from the compacted file, the others from the archive, then whatever was appended since. Every line is
+ * checked against its hash; a changed or missing line throws a RestoreError.
  */
 export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
   const { compaction, archive, runtime, output, unit, onArchived } = input;
@@ -93,24 +93,24 @@ export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
     endsOpen = bytes.at(-1) !== LF;
     yield bytes;
   }
-  // The archive itself tells whether it gave all that it has.
+  // The archive checks that all its lines were read.
   while (pending.done !== true) pending = archived.next();
   for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? []) reader.expect(runtime.sha256(bytes));
   yield* appendedLines(reader, endsOpen);
 }
 
-/** The line end that the output's last line got, and the original's did not have; null: none. */
+/** The line ending that was added to the output's last line; null: none. */
 function closingOf({ inserted }: StoredCompaction): Uint8Array | null {
   const last = inserted.at(-1);
   return last !== undefined && isLineEnd(last) ? last.bytes : null;
 }
 
-/** Whether what was inserted is no line of its own, but the end of a kept one. */
+/** Whether an insertion is only a line ending for a kept line. */
 export function isLineEnd({ bytes }: InsertedLine): boolean {
   return bytes.at(-1) === LF && (bytes.length === 1 || (bytes.length === 2 && bytes.at(0) === CR));
 }
 
-/** Lines that a producer added after the compaction; the first begins a line of its own even if the original's last line had no ending. */
+/** Lines that a producer appended after the compaction. They start on a new line even if the original's last line had no ending. */
 function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint8Array> {
   let isFirst = true;
   for (let bytes = reader.rest(); bytes !== null; bytes = reader.rest()) {
@@ -124,10 +124,7 @@ const LF = 0x0a;
 const CR = 0x0d;
 
 type OutputReader = {
-  /**
-   * The next line, which must have this hash, as the original had it. Where it is the last one and had no ending, a producer may have written on
-   * behind it.
-   */
+  /** The next line, which must have this hash. If the last line had no ending, a producer may have continued it. */
   readonly expect: (sha256: string) => Uint8Array;
   readonly rest: () => Uint8Array | null;
 };
@@ -182,7 +179,7 @@ function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readon
   return lines;
 }
 
-/** The hash of a kept line; undefined: it was not kept. To be asked for lines in their order. */
+/** The hash of a kept line; undefined: it was not kept. Must be called for lines in ascending order. */
 function createHashFinder({ kept }: StoredCompaction): (line: number) => string | undefined {
   let at = 0;
   return (line) => {
@@ -195,7 +192,7 @@ function createHashFinder({ kept }: StoredCompaction): (line: number) => string 
   };
 }
 
-/** Passes lines on while it proves that they begin with the source of a compaction; throws a RestoreError at the end where they do not. */
+/** Passes lines on and proves that they begin with the original; throws a RestoreError at the end if they do not. */
 export function* provenLines(
   runtime: Runtime,
   lines: Iterable<Uint8Array>,
@@ -217,7 +214,7 @@ export function* provenLines(
   throw new RestoreError({ kind: 'wrong-hash', message, line: null });
 }
 
-/** A restored file as the first pass reads it. Its size is not known beforehand: 0. */
+/** Makes a restored file readable for the first pass. Its size is not known beforehand: 0. */
 export function asRecordSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): RecordSource {
   const bomLength = hasBom ? UTF8_BOM.length : 0;
   return {

@@ -7,7 +7,7 @@ import type { Prepared } from '../read/prepare.ts';
 import { hashPrefix } from '../read/records.ts';
 import { type WriteFailure, writeOutput, type Written } from './write-output.ts';
 
-/** The path that a request writes to; null: standard output, or nowhere. */
+/** The path that a request writes to; null: standard output or nowhere. */
 export function targetPath({ output, input }: CompactFileRequest): string | null {
   switch (output.kind) {
     case 'default':
@@ -28,15 +28,15 @@ export type Delivery = {
   readonly request: CompactFileRequest;
   readonly transcript: Prepared;
   readonly pieces: Iterable<Uint8Array>;
-  /** Of the target; null: standard output. */
+  /** The lock on the target; null: standard output. */
   readonly lock: FileLock | null;
-  /** Of what stands there and may be replaced, as `checkReplaceable` gave it. */
+  /** The stamp of the existing file that may be replaced, from `checkReplaceable`. */
   readonly replaceable: FileStamp | null;
-  /** Of what is written; without it the source's in its place, and else what the name says. */
+  /** How the output is compressed; by default like the source if it is replaced, otherwise as the output's name says. */
   readonly compression?: Compression;
 };
 
-/** Writes bytes to where the request wants them. A source that changed meanwhile, but by growing, is the failure `source-changed`. */
+/** Writes bytes to the requested output. A source that changed other than by growing gives the failure `source-changed`. */
 export async function deliver(
   deps: WritingDeps,
   { request, transcript, pieces, lock, replaceable, compression }: Delivery,
@@ -65,7 +65,7 @@ export async function deliver(
   return err(toWriteFailure(written.error, { file: request.input.name, output: targetPath(request) ?? '-' }));
 }
 
-/** What a failed write means for the user. */
+/** Translates a failed write for the user. */
 export function toWriteFailure(
   failure: WriteFailure,
   { file, output }: { readonly file: string; readonly output: string },
@@ -84,14 +84,14 @@ export function toWriteFailure(
   }
 }
 
-/** What a report says of the file that was written. */
+/** The facts of the written file, for the report. */
 export type WrittenFile = {
   readonly sha256: string;
   readonly sizeBytes: number;
   readonly notes: readonly string[];
 };
 
-/** The file as planned, or with what was carried over at its end. */
+/** The file as planned, or with the bytes that were appended meanwhile. */
 export async function describeWritten(
   deps: WritingDeps,
   {

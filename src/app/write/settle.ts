@@ -5,13 +5,16 @@ import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 
-/** The archive as it is, for what only looks; null: there is none. */
+/** The archive as it is, for reading only; null: there is none. */
 export async function openUnsettled(deps: Pick<AppDeps, 'openArchive'>): Promise<Result<Archive | null, Failure>> {
   const archive = await deps.openArchive('existing');
   return archive.ok ? archive : err({ kind: 'archive', failure: archive.error });
 }
 
-/** The archive, with what a crash left in it settled (one that is read-only stays as it is, and is no place to create in); null: there is none. */
+/**
+ * The archive after settling what a crash left in it; null: there is none. A read-only archive is left as it is, and opening it with `create`
+ * fails.
+ */
 export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Result<Archive | null, Failure>> {
   const archive = await deps.openArchive(mode);
   if (!archive.ok) return err({ kind: 'archive', failure: archive.error });
@@ -27,10 +30,10 @@ export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Res
 type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
 
 /**
- * Settles what a crash left `prepared`: applied where the output stands on disk as it was to be written (lines appended since do not
- * matter), discarded where the source stands as it was read and the output certainly has not got its name: its temporary file was still
- * there, or it was to stand in the source's place. Else (moved, on a disk that is not mounted) it is applied: rows too many harm nobody, rows too few
- * are an original that is gone. What a run is at work on is left to it.
+ * Settles compactions that a crash left `prepared`. Applied if the output is on disk as planned (appended lines do not matter). Discarded if
+ * the source is unchanged and the output certainly never got its name: its temporary file still existed, or it was to replace the source.
+ * Otherwise (the file was moved, or its disk is not mounted) applied: superfluous rows do no harm, missing rows would lose the original.
+ * Compactions of running processes are skipped.
  */
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
@@ -38,7 +41,7 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
     const hasBegun = lock?.ok === true && lock.value.foundUnfinished;
     const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
-      // The run that was at work on it may have ended since the list was made.
+      // The run may have ended since the list was made.
       if (archive.loadCompaction(id)?.status !== 'prepared') continue;
       if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
       else if (lock?.ok === false && lock.error.kind === 'held') continue;
@@ -50,15 +53,15 @@ async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
   }
 }
 
-/** Standard output is told of when its archive is applied, before its first byte. */
+/** The archive of standard output is applied before its first byte is written. */
 function isInPlace(sourcePath: string, outputPath: string | null): boolean {
   return outputPath === null || outputPath === sourcePath;
 }
 
-/** What a file was, or was to be: its size and the sha256 of its bytes. */
+/** The content of a file: its size and the sha256 of its bytes. */
 type Content = { readonly sha256: string; readonly sizeBytes: number };
 
-/** Whether a compaction's output stands on disk as it was to be written; where a packed one cannot be unpacked for want of room it may. */
+/** Whether a compaction's output is on disk as planned. A compressed file that cannot be unpacked for lack of space counts as being there. */
 export async function isOutputThere(
   deps: FileDeps,
   { outputPath, output }: { readonly outputPath: string | null; readonly output: Content },

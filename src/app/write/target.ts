@@ -14,8 +14,8 @@ import { targetPath } from './deliver.ts';
 import { beginsWith, holdsOnly } from './settle.ts';
 
 /**
- * An existing output is replaced only if nothing is lost by it: it is one of ours, empty, or the input's own bytes. Gives its stamp, which must be
- * the same when it is replaced; null: there is none yet, or it is the source.
+ * Checks that replacing an existing output loses nothing: it is our own output, empty, or a copy of the input. Returns its stamp, which must
+ * be the same when it is replaced; null: there is no output yet, or it is the source.
  */
 export async function checkReplaceable(
   deps: AppDeps,
@@ -51,8 +51,8 @@ export async function checkReplaceable(
 }
 
 /**
- * One of ours, as it was written: what was appended since is nowhere else. And the lines that it keeps stand elsewhere too: it was made
- * of this input, or of a file that is still there (not so where it was compacted in place).
+ * Our own, unchanged output, whose kept lines exist elsewhere too: it was made from this input, or from a file that still exists (not if it
+ * was compacted in place).
  */
 async function isExpendable(
   deps: AppDeps,
@@ -71,7 +71,7 @@ async function isExpendable(
   return false;
 }
 
-/** The sha256 of every line of a file that looks like a compaction's summary, in file order. */
+/** The sha256 of every line that looks like a compaction's summary, in file order. */
 async function findClips(
   deps: AppDeps,
   input: TranscriptInput,
@@ -99,7 +99,7 @@ async function findClips(
 
 type HoldDeps = { readonly files: FileStore; readonly runtime: Pick<Runtime, 'sleep'> };
 
-/** Works while no other run may write the target; null: standard output, or nothing, which need not be held. */
+/** Does the work while no other run may write the target. A null path (standard output or nothing) needs no lock. */
 export async function withTargetLock<T>(
   deps: HoldDeps,
   path: string | null,
@@ -125,7 +125,7 @@ export async function withFileLock<T>(
 const RETRIES = 6;
 const RETRY_MS = 50;
 
-/** Who only settles what a killed run left holds a file for a moment: that is no other run at work on it. */
+/** A run that only settles what a killed run left holds the lock for a moment, so try again a few times. */
 async function lockWithRetries({ files, runtime }: HoldDeps, path: string): Promise<Result<FileLock, FileFailure>> {
   for (let tries = 0; ; tries += 1) {
     const locked = await files.lock(path);
