@@ -14,20 +14,20 @@ import { type FinishedCycle, runCycle } from '../summarize/run-cycle.ts';
 import { decodeMessage, holdsLines, readClip, storeHistory, writeHistory } from './store-history.ts';
 
 export type CompactionResult = {
-  /** The clip-archive and the kept messages; the history as it was where nothing was done. */
+  /** The clip-archive and the kept messages; the unchanged history if nothing was done. */
   readonly history: readonly ConversationMessage[];
   readonly batchesCreated: number;
   readonly messagesCompressed: number;
   readonly tokensEstimateBefore: number;
   readonly tokensEstimateAfter: number;
-  /** No summary could be had: the history is unchanged and nothing was stored. */
+  /** There is no summary: the history is unchanged and nothing was stored. */
   readonly failed?: boolean;
   /** Why it failed, or why nothing was done. */
   readonly reason?: string;
 };
 
 export type Compactor = {
-  /** Never throws. Whether compacting is due is the caller's question. */
+  /** Never throws. The caller decides when to compact. */
   readonly compress: (history: readonly ConversationMessage[], conversationId: string) => Promise<CompactionResult>;
 };
 
@@ -40,7 +40,7 @@ export type CompactorOptions = {
   readonly signal?: AbortSignal;
 };
 
-/** Compacts histories in memory; files go through `compactFile`, which adds what a transcript needs beyond a list. */
+/** Compacts histories in memory. Files go through `compactFile`, which adds what a transcript needs. */
 export function createCompactor(options: CompactorOptions): Compactor {
   const breaker = createBreaker(
     options.config.maxConsecutiveFailures ?? DEFAULT_COMPACTION_CONFIG.maxConsecutiveFailures,
@@ -51,7 +51,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
         return unchanged(history, { failed: true, reason: 'too many compactions in a row have failed' });
       try {
         const result = await compress(options, history, conversationId);
-        // Where no summary was asked for, the model has proven nothing.
+        // If no summary was requested, the model has neither failed nor succeeded.
         if (result.failed === true || result.messagesCompressed > 0)
           breaker.record(result.failed === true ? 'failure' : 'success');
         return result;
@@ -63,7 +63,7 @@ export function createCompactor(options: CompactorOptions): Compactor {
   };
 }
 
-/** Plain messages do not say who typed them: the user's count as typed, unless the caller says what was. */
+/** Plain messages do not say what was typed: user messages count as typed unless the caller says otherwise. */
 function withTyped(message: ConversationMessage): ConversationMessage {
   if (message.role !== 'user' || 'typed' in message) return message;
   return { ...message, typed: message.content };
@@ -136,7 +136,7 @@ async function compress(
   };
 }
 
-/** The same history under the same settings again (A1): what is stored, no call and no new row. */
+/** The stored result for the same history and settings (A1), without calls or new rows. */
 function reuse(
   same: StoredCompaction,
   {
@@ -174,7 +174,7 @@ function chunkPositions(
   config: CompactionConfig,
 ): readonly (readonly number[])[] {
   const { chunkSize, maxChunkTokens } = chunkLimitsOf(config);
-  // The same object may stand in a history twice: each place is taken once.
+  // The same object may be in a history twice: each position is used once.
   const places = new Map<ConversationMessage, number[]>();
   for (const [index, message] of older.entries()) places.set(message, [...(places.get(message) ?? []), index]);
   const placeOf = (message: ConversationMessage): number => places.get(message)?.shift() ?? 0;

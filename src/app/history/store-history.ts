@@ -8,7 +8,7 @@ import type { FinishedCycle } from '../summarize/run-cycle.ts';
 
 type ArchiveDeps = { readonly archive: Archive; readonly runtime: Runtime };
 
-/** A history as the archive knows it: one message a line, and the hashes by which the same one is found again. */
+/** A history as the archive stores it: one message a line, and the hashes that identify it. */
 export type WrittenHistory = {
   readonly lines: readonly Uint8Array[];
   readonly source: { readonly sha256: string; readonly sizeBytes: number };
@@ -42,7 +42,7 @@ type StoreInput = {
   readonly hasPrior: boolean;
 };
 
-/** Archives what leaves a history. There is no file: what leads back is the hash of the clip-archive's text, not of a line. */
+/** Archives what leaves a history. There is no file, so the hash of the clip-archive's text, not of a line, leads back to the archive. */
 export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInput): Result<null, string> {
   const { written, history, clip, finished, hasPrior } = input;
   const { lines } = written;
@@ -82,7 +82,7 @@ export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInpu
   return ok(null);
 }
 
-/** Whether the archive gives back the lines of a history that a compaction took out of it. Throws what reading the archive throws. */
+/** Whether the archive returns the lines that a compaction removed from a history. Throws whatever reading the archive throws. */
 export function holdsLines(
   { archive, runtime }: ArchiveDeps,
   compactionId: number,
@@ -95,7 +95,7 @@ export function holdsLines(
   return true;
 }
 
-/** The line of the prior summary is other: it is no message of the conversation. */
+/** The line of the prior summary counts as other: it is not a message of the conversation. */
 function draftLine(line: {
   readonly bytes: Uint8Array;
   readonly at: number;
@@ -115,7 +115,7 @@ function draftLine(line: {
   return { line: at + 1, bytes, outcome: 'summarized', cycle: 0, batch, message: draft };
 }
 
-/** The clip-archive that a stored compaction of a history put at its head. */
+/** The clip-archive that a stored compaction put at the beginning of a history. */
 export function readClip({ inserted }: StoredCompaction): ConversationMessage {
   return decodeMessage(inserted[0]?.bytes ?? new Uint8Array());
 }

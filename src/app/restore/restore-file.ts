@@ -24,7 +24,7 @@ import { toWriteFailure } from '../write/deliver.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
-/** Gives back what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
+/** Restores what a file was before its last compaction, or before its first (`all`). Nothing is written unless every byte is proven. */
 export async function restoreFile(
   deps: WritingDeps,
   request: RestoreFileRequest,
@@ -37,14 +37,14 @@ export async function restoreFile(
 }
 
 type Undone = {
-  /** Proven as they are gone through: a RestoreError at the end says that they are not the original's. */
+  /** The lines prove themselves while they are read: a RestoreError at the end means that they are not the original's. */
   readonly lines: LineStream;
   readonly source: StoredCompaction['source'];
   readonly cycles: number;
   readonly isStillCompacted?: true;
 };
 
-/** How to take back one compaction, or all of them. */
+/** Undoes one compaction, or all of them. */
 async function undo(
   deps: WritingDeps,
   {
@@ -86,7 +86,7 @@ async function undo(
   }
   const undone = done.at(-1);
   if (undone === undefined) return notFound(deps, { revision, file: name, archive });
-  // It said "all": an earlier state that is not the first is not what was asked for.
+  // With `all`, an earlier state that is not the first is not what was requested.
   if (request.all) {
     const key = findRewrittenKey(deps, archive, revision);
     if (key !== null) return err({ kind: 'written-anew', file: name, archive: archive.path, key, canUndoLast: true });
@@ -94,7 +94,7 @@ async function undo(
       lineage.orphans().length > 0 || summariesOf(revision).some(({ clip }) => (clip?.key ?? null) !== null);
     if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });
   }
-  // A summary without a key is another program's: for this one it is how the conversation began.
+  // A summary without a key was written by another program: as far as we know, the conversation began with it.
   const isStillCompacted = request.all && summariesOf(revision).length > 0;
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
 }
@@ -123,7 +123,7 @@ async function write(
     }
   };
   if (output.kind === 'stdout') {
-    // What was written cannot be taken back: it is proven first. A file gets its name only when it was.
+    // Standard output cannot be taken back, so the lines are proven before they are written.
     for (const piece of lines()) void piece;
     for (const piece of pieces()) deps.stdout(piece);
   } else {
@@ -166,8 +166,8 @@ async function write(
 }
 
 /**
- * A file that may be written over: it is empty, or all that it holds is the beginning of what is to be written. Gives its stamp; null: there is
- * none.
+ * Checks that a file may be overwritten: it is empty, or it holds the beginning of what will be written. Gives its stamp; null: there is no
+ * file.
  */
 async function checkExpendable(
   { files, runtime }: AppDeps,

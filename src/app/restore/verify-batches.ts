@@ -7,8 +7,8 @@ import type { VerifyProblem } from '../contract/reports.ts';
 import { parseRecord, trimRecord } from '../read/records.ts';
 
 /**
- * Every batch that a clip-archive speaks of is there and says what it said when it was stored, in the archive and in the file; no batch has
- * more lines than it counts messages (it may have fewer: those carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
+ * Checks that every batch of a clip-archive exists and is unchanged, in the archive and in the file, and that no batch has more lines than
+ * messages (it may have fewer: some were carried from an earlier clip-archive). `linesOf`: summarized lines by batch id.
  */
 export function checkBatches(
   deps: AppDeps,
@@ -41,7 +41,7 @@ function checkLive(cycle: StoredCycle): readonly VerifyProblem[] {
   return [{ kind: 'missing-batch', message }];
 }
 
-/** A line that was summarized belongs to a batch that exists. */
+/** Checks that every summarized line belongs to a batch that exists. */
 function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, number>): readonly VerifyProblem[] {
   const orphans = linesOf.get(null) ?? 0;
   if (orphans === 0 || cycle.made.length === 0) return [];
@@ -53,7 +53,7 @@ function checkOwned(cycle: StoredCycle, linesOf: ReadonlyMap<number | null, numb
   ];
 }
 
-/** Also of batches that are not shown: those in the middle, and those that a merged one stands for. */
+/** Checks batches that are not shown too: those in the middle, and the sources of merged ones. */
 function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): readonly VerifyProblem[] {
   const changed = [...live, ...made].filter(({ content, contentSha256 }) => runtime.sha256(content) !== contentSha256);
   return [...new Set(changed.map(({ label }) => label))].map((label) => ({
@@ -62,7 +62,7 @@ function checkContents({ runtime }: AppDeps, { live, made }: StoredCycle): reado
   }));
 }
 
-/** Finds the text of a clip-archive by the sha256 of its line; null: no such line is ours, or it is none. */
+/** Finds the text of a clip-archive by the sha256 of its line; null: we inserted no such line, or it is not a clip-archive. */
 function createClipFinder(
   { runtime, formats }: AppDeps,
   { inserted, format }: StoredCompaction,
@@ -78,7 +78,10 @@ function createClipFinder(
   };
 }
 
-/** The clip-archive in the file has the first line and the batches that are stored; sections of requests and rules may stand between them. */
+/**
+ * Checks that the clip-archive in the file has the first line and the batches that are stored. Sections of requests and rules may be between
+ * them.
+ */
 function checkText(text: string | null, { settings }: StoredCompaction, cycle: StoredCycle): readonly VerifyProblem[] {
   const sizes = readClipSizes(settings);
   const expected = buildClipArchive(cycle.live, sizes, cycle.messagesCompressed, cycle.cycle);
@@ -89,7 +92,7 @@ function checkText(text: string | null, { settings }: StoredCompaction, cycle: S
   return [{ kind: 'missing-batch', message }];
 }
 
-/** The longest string in a record that is a clip-archive: the summary's text, whatever the format calls it. */
+/** The longest clip-archive text in a record: the summary's text, whatever the format calls its field. */
 function textOf(value: Json): string | null {
   if (typeof value === 'string') return isClipArchiveText(value) ? value : null;
   if (value === null || typeof value !== 'object') return null;

@@ -25,7 +25,7 @@ import { unitOf } from '../read/records.ts';
 import { attemptRestore, isLineEnd, provenLines, restoredLines, type RestoreProblem } from '../read/restored-lines.ts';
 import { checkBatches } from './verify-batches.ts';
 
-/** Proves that a compacted file and the archive together hold the original, back to its first compaction; or says what is wrong. */
+/** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
 export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): Promise<Result<VerifyReport, Failure>> {
   return withCompacted(deps, input, ({ revision, archive }) =>
     verifyRevisions(deps, { revision, archive, name: input.name }),
@@ -63,7 +63,7 @@ async function verifyRevisions(
       problems = lineage.orphans().map(describeOrphan);
       break;
     }
-    // What it was before the last compaction is proven by now; what stands there was not written by this program.
+    // Everything before the last compaction is proven by now, and this revision was not written by us.
     if (revision !== first && isWrittenAnew(deps, { archive, compaction, revision })) {
       isStillCompacted = true;
       break;
@@ -113,11 +113,11 @@ function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
 type RevisionBefore = {
   readonly revision: Revision | null;
   readonly problems: readonly VerifyProblem[];
-  /** Summarized lines, by the id of their batch. */
+  /** The number of summarized lines by the id of their batch. */
   readonly linesOf: ReadonlyMap<number | null, number>;
 };
 
-/** What the file was before a compaction, or why that cannot be had. */
+/** What the file was before a compaction, or why that cannot be restored. */
 async function revisionBefore(
   deps: AppDeps,
   input: {
@@ -135,7 +135,7 @@ async function revisionBefore(
     if (outcome === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
   };
   const restore = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
-  // Read, proven and counted at one go: unpacking the archive is most of the work.
+  // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
   const checkedLines = (): Iterable<Uint8Array> =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
   const failed = (problem: VerifyProblem): RevisionBefore => ({ revision: null, problems: [problem], linesOf });
@@ -161,7 +161,7 @@ function toProblem({ kind, message, line }: RestoreProblem): VerifyProblem {
   return { kind, message, ...(line !== null && { line }) };
 }
 
-/** No call of the original stands on one side of the cut and its result on the other; a chain of parents leads to the summary. */
+/** Checks that no tool call was separated from its result, and that a chain of parents leads to the summary. */
 export function checkGroups(original: Revision, compaction: StoredCompaction): readonly VerifyProblem[] {
   const { codec, session, recordIndex } = original;
   const isKept = keptLineLookup(compaction);

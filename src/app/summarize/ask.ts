@@ -9,7 +9,7 @@ import type { PaidSummaries } from './paid-summaries.ts';
 import { addUsage, type Meter, NO_USAGE, type Usage } from './usage.ts';
 
 export type FallbackDeps = AskDeps & {
-  /** Who summarizes where the model cannot; undefined: nobody. */
+  /** Summarizes when the model cannot; undefined: nothing does. */
   readonly fallback?: ModelProvider;
 };
 
@@ -17,7 +17,7 @@ export type SummaryAnswer =
   | (Extract<Answer, { readonly kind: 'summary' }> & { readonly isFallback: boolean })
   | Exclude<Answer, { readonly kind: 'summary' }>;
 
-/** As `askForSummary`; where the model fails for good, and halves will not do either, the fallback is asked. */
+/** Asks as `askForSummary` does. If the model fails permanently and halving is not possible either, the fallback is asked. */
 export async function askWithFallback(
   deps: FallbackDeps,
   request: ModelRequest,
@@ -35,36 +35,36 @@ export async function askWithFallback(
 }
 
 type AskDeps = CallDeps & {
-  /** Undefined: nothing is remembered (and nothing costs). */
+  /** Undefined: summaries cost nothing and are not remembered. */
   readonly paid?: PaidSummaries;
 };
 
 export type AskOptions = {
-  /** Of what is to be summarized, for the check that a summary is shorter than its source (L4). */
+  /** Estimated tokens of the source, for the check that a summary is shorter than its source (L4). */
   readonly inputTokens: number;
   readonly maxRetries: number;
-  /** What takes too long, or more room than there is, may be asked for in halves; else the same is asked again. */
+  /** Whether a request that takes too long, or is too large, may be split in half; otherwise the same request is repeated. */
   readonly canHalve: boolean;
-  /** How often that was done already: the wait doubles each time. */
+  /** How often the request was halved already: the wait doubles each time. */
   readonly halvings: number;
-  /** How often a bad summary is asked for again; by default `maxRetries` times. */
+  /** How often to ask again after a bad summary; `maxRetries` by default. */
   readonly maxRejections?: number;
 };
 
-/** smaller: the same request will not do, half of it may. */
+/** smaller: this request cannot succeed, but half of it may. */
 export type Answer =
   | { readonly kind: 'summary'; readonly text: string; readonly usage: Usage; readonly neededFeedback: boolean }
   | {
       readonly kind: 'smaller' | 'failed';
       readonly message: string;
       readonly usage: Usage;
-      /** There was an answer, and it was no summary. */
+      /** The model answered, but not with a summary. */
       readonly wasRejected: boolean;
     };
 
 /**
- * One summary, checked (L4). A failed call is repeated, a bad summary asked for again with what was wrong with it, each `maxRetries` times
- * at the most; after that half of the request may do.
+ * Asks for one summary and checks it (L4). A failed call is repeated; after a bad summary the model is asked again and told what was wrong.
+ * Each happens `maxRetries` times at most; after that half of the request may succeed.
  */
 export async function askForSummary(deps: AskDeps, request: ModelRequest, options: AskOptions): Promise<Answer> {
   const ask = (): Promise<Answer> => askOnce(deps, request, options);
@@ -122,7 +122,7 @@ async function askOnce(deps: AskDeps, request: ModelRequest, options: AskOptions
   }
 }
 
-/** For people: the model itself is told no more than what was wrong. */
+/** The message for people; the model itself is only told what was wrong. */
 function describeRejected({ problem, message }: Extract<SummaryCheck, { ok: false }>, { model }: ModelRequest): string {
   const advice = problem === 'cut-off' ? ': max_summary_tokens allows more' : '';
   return `${message} (${model})${advice}`;
@@ -133,24 +133,27 @@ type CallDeps = {
   readonly runtime: Pick<Runtime, 'sleep' | 'yieldToEvents' | 'random'>;
   readonly signal?: AbortSignal;
   readonly limiter?: RateLimiter;
-  /** Told in a sentence that there is something to wait for, and how long. */
+  /** Called with a sentence about each wait. */
   readonly notice?: (sentence: string) => void;
   readonly meter?: Meter;
 };
 
 type Called =
   | { readonly kind: 'response'; readonly response: ModelResponse; readonly usage: Usage }
-  /** `usage` counts what was tried in vain. */
+  /** `usage` counts the failed calls too. */
   | { readonly kind: 'error'; readonly error: ModelError; readonly usage: Usage };
 
 const FIRST_BACKOFF_MS = 1000;
-/** Shorter waits are nobody's concern. */
+/** Shorter waits are not reported. */
 const TOLD_WAIT_MS = 5000;
 const MAX_JITTER = 0.25;
-/** A service that asks for more is asked again before that, or given up. */
+/** The longest wait, even if the service asks for more. */
 const MAX_WAIT_MS = 60_000;
 
-/** One request with the one retry policy: what may succeed later is tried again `maxRetries` times, after what its service asks for or twice as long each time. */
+/**
+ * One request under the only retry policy: a call that may succeed later is repeated up to `maxRetries` times, after the wait that the service
+ * asks for, or one that doubles each time.
+ */
 async function callModel(deps: CallDeps, request: ModelRequest, options: CallOptions): Promise<Called> {
   const called = await callUntilDone(deps, request, options);
   deps.meter?.add(called.usage);
@@ -181,7 +184,10 @@ async function callUntilDone(
   }
 }
 
-/** Up to a quarter longer by chance, so that many that failed together do not come back together; never less than was asked for. */
+/**
+ * The wait before a retry: up to a quarter longer at random, so that many failed calls do not come back at once, and never shorter than the
+ * service asked for.
+ */
 export function backoffMs(
   { runtime }: { readonly runtime: Pick<Runtime, 'random'> },
   failed: number,
@@ -220,7 +226,7 @@ function interrupted(): ModelError {
   return new ModelError('api_error', 'it was interrupted', { retryable: false });
 }
 
-/** Tokens that a request has, as estimated. */
+/** Estimated tokens of a request. */
 export function expectedTokens({ system = '', messages }: ModelRequest): number {
   const texts = messages.flatMap(({ content }) =>
     typeof content === 'string' ? [content] : content.map(({ text }) => text),
@@ -228,7 +234,7 @@ export function expectedTokens({ system = '', messages }: ModelRequest): number 
   return [system, ...texts].reduce((sum, text) => sum + estimateTokensByBytes(text), 0);
 }
 
-/** A provider promises ModelErrors; what else it throws is a failure for good, said in its words. */
+/** A provider promises ModelErrors. Any other error it throws is treated as permanent, with its own message. */
 function asModelError(error: unknown): ModelError {
   if (error instanceof ModelError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** What a service allows in a minute; null: it says nothing. */
+/** What a service allows per minute; null: no limit. */
 export type RateLimits = {
   readonly requestsPerMinute: number | null;
   readonly inputTokensPerMinute: number | null;
@@ -9,18 +9,18 @@ export type RateLimits = {
 
 export type Spending = { readonly inputTokens: number; readonly outputTokens: number };
 
-/** `onWait` is told of each wait before it begins. */
+/** `onWait` is called before each wait. */
 type Waiting = { readonly signal?: AbortSignal; readonly onWait?: (ms: number) => void };
 
-/** Keeps the limits of a service for everything that is at work at the same time. */
+/** Enforces the limits of a service for everything that runs at the same time. */
 export type RateLimiter = {
-  /** Waits until there is room for a request, in the order in which it was asked for; gives the milliseconds that it took. */
+  /** Waits its turn until there is room for a request; gives the milliseconds waited. */
   readonly take: (expected: Spending, how?: Waiting) => Promise<number>;
-  /** What was expected and not used may be used by others. */
+  /** Returns what was reserved and not used. */
   readonly giveBack: (unused: Spending) => void;
 };
 
-/** Token buckets that hold a minute's worth. What is larger than a bucket leaves when the bucket is full. */
+/** Token buckets that hold a minute's worth. A request larger than a bucket goes out when the bucket is full. */
 export function createRateLimiter(runtime: Pick<Runtime, 'now' | 'sleep'>, limits: RateLimits): RateLimiter {
   const requests = createBucket(runtime, limits.requestsPerMinute);
   const input = createBucket(runtime, limits.inputTokensPerMinute);

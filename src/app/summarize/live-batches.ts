@@ -12,20 +12,20 @@ import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { withTimeout } from './summarize.ts';
 import { NO_USAGE, type Usage } from './usage.ts';
 
-/** A batch that the clip-archive speaks of, and where it is stored. */
+/** A batch in the clip-archive, and where it is stored. */
 export type LiveBatch = SummaryBatch & { readonly ref: BatchRef; readonly level?: SummaryLevel };
 
 export type CycleBatches = {
   readonly drafts: readonly BatchDraft[];
   readonly live: readonly LiveBatch[];
   readonly usage: Usage;
-  /** Of the merged batch, which is the last draft. */
+  /** The retention of the merged batch, which is the last draft. */
   readonly mergedRetention: Retention | null;
 };
 
 /**
- * Joins the batches of earlier cycles with this one's, and re-summarizes the older ones where there are too many (A3). A re-summarized
- * batch is one more draft; its sources stay.
+ * Joins the batches of earlier cycles with the new ones and re-summarizes the older ones if there are too many (A3). A re-summarized batch is
+ * an additional draft; its sources stay in the archive.
  */
 export async function collectLiveBatches(
   deps: SummaryDeps,
@@ -66,8 +66,8 @@ export async function collectLiveBatches(
 }
 
 /**
- * A cycle with one batch for everything: it replaces the batches whose originals it was made from, and a summary of another program
- * (`foreign`), which is stored for search. One of ours from another archive stays beside it.
+ * The batches of a cycle with a single new batch. It replaces the batches whose originals it was made from, and another program's summary
+ * (`foreign`), which is stored for search. A summary of ours from another archive stays beside it.
  */
 export function replaceLiveBatches({
   lineage,
@@ -107,7 +107,7 @@ export function replaceLiveBatches({
   };
 }
 
-/** A batch without what its producer knows beside it. */
+/** The batch without its creator's extra fields. */
 function plainBatch({
   content,
   depth,
@@ -122,18 +122,18 @@ function plainBatch({
 }
 
 type Resummarized<B> = {
-  /** The batch that stands for the older ones; null: it was not due. */
+  /** The batch that replaces the older ones; null: there are not too many. */
   readonly merged: (SummaryBatch & { readonly level: SummaryLevel }) | null;
-  /** What `merged` replaces, oldest first. */
+  /** The batches that `merged` replaces, oldest first. */
   readonly sources: readonly B[];
-  /** What stays as it is. */
+  /** The batches that stay. */
   readonly kept: readonly B[];
   readonly usage: Usage;
-  /** Of the facts of the summaries that were merged; null: nobody looked. */
+  /** Retention of the facts in the merged summaries; null: not audited. */
   readonly retention: Retention | null;
 };
 
-/** Where there are more live batches than are shown (A3), all but the last `clipLast` become one. The error says why no summary could be had. */
+/** If there are more live batches than are shown (A3), all but the last `clipLast` are merged. The error says why there is no summary. */
 export async function resummarizeBatches<B extends SummaryBatch>(
   deps: SummaryDeps,
   batches: readonly B[],
@@ -151,7 +151,7 @@ export async function resummarizeBatches<B extends SummaryBatch>(
   });
   const chunk = {
     request: withTimeout(request, config),
-    // What a merged summary loses of those that it is made of is gone from what is shown.
+    // The merged summary is all that will be shown of its sources, so it is audited against them.
     messages: due.merge.map(asMessage),
     previousSummary: null,
     earlier: [],

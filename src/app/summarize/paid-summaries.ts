@@ -2,26 +2,26 @@ import type { ModelRequest, ModelUsage } from '../../core/model-request.ts';
 import type { SummaryCache } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
-/** The summaries of one provider that were paid before, by request. */
+/** Remembers the summaries that were paid for at one provider, by request. */
 export type PaidSummaries = {
   readonly find: (request: ModelRequest) => string | null;
   readonly keep: (request: ModelRequest, summary: { readonly text: string; readonly usage: ModelUsage }) => void;
-  /** Whether it came to nothing before where half of it did: to ask for it again would cost, and could end otherwise. */
+  /** Whether the request failed before and its halves succeeded: asking for it again would cost, and could end differently. */
   readonly isHalved: (request: ModelRequest) => boolean;
   readonly keepHalved: (request: ModelRequest) => void;
-  /** Waits until nobody else of this run asks for the same: what they got need not be paid again. */
+  /** Waits until no other call in this run asks for the same, so that it is not paid twice. */
   readonly exclusively: <T>(request: ModelRequest, ask: () => Promise<T>) => Promise<T>;
 };
 
-/** Requests that are under way, by key; the end of each. */
+/** Running requests by key, with a promise for the end of each. */
 export type InFlight = Map<string, Promise<void>>;
 
 const HALVED = 'halved';
 const NOTHING_USED: ModelUsage = { input_tokens: 0, output_tokens: 0 };
 
 /**
- * `provider` and `scope` (all else that an answer depends on: whether secrets are masked, and how) are in the key with the request; its time
- * limit and the source that is never sent are not.
+ * The key contains `provider`, `scope` (whatever else the answer depends on, such as masking) and the request, but not its time limit or the
+ * source, which is never sent.
  */
 export function createPaidSummaries(
   cache: SummaryCache,

@@ -5,8 +5,9 @@ import type { MaskedSecrets, ModelProvider, Redactor } from '../../ports/model.t
 type Redact = Redactor['redact'];
 
 /**
- * A provider that never sees a secret of the transcript: messages and previous summaries are masked before a request leaves, the answer when it
- * comes. The user's system prompt goes out as written; the source, which is never sent, is left out, as it holds the transcript as it is.
+ * A provider that never sees a secret in the transcript: messages and previous summaries are masked before a request is sent, answers when
+ * they arrive. The user's system prompt is sent as written. The source, which is never sent, is left out because it holds the transcript
+ * unmasked.
  */
 export function createRedactingModel(model: ModelProvider, redactor: Redactor): ModelProvider {
   return {
@@ -19,17 +20,17 @@ export function createRedactingModel(model: ModelProvider, redactor: Redactor): 
   };
 }
 
-/** A request as a redacting model sends it. */
+/** A request as the redacting model sends it. */
 export function redactRequest({ source: _source, ...request }: ModelRequest, redactor: Redactor): ModelRequest {
   return { ...request, messages: redactAll(request.messages, redactor, redactContent) };
 }
 
-/** As what a redacting model sends: what one text shows to be a secret is masked in all. */
+/** Masks texts together: a secret that one text reveals is masked in all. */
 export function redactTexts(texts: readonly string[], redactor: Redactor): readonly string[] {
   return redactAll(texts, redactor, (text, redact) => redact(text));
 }
 
-/** What a later one shows to be a secret may stand in an earlier one: where any was found, all are gone through again. */
+/** A later text may reveal a secret that is in an earlier one, so if any was found, all are masked again. */
 function redactAll<T>(
   texts: readonly T[],
   { redact, masked }: Redactor,
@@ -50,7 +51,7 @@ function redactContent(message: Message, redact: Redact): Message {
   return { ...message, content: content.map((block) => ({ ...block, text: redact(block.text) })) };
 }
 
-/** Messages as a redacting model was shown them: what is compared with its summary, or quoted beside it, must be masked alike. */
+/** Messages as the redacting model saw them: whatever is compared with its summary, or quoted beside it, must be masked the same way. */
 export function redactMessages(
   messages: readonly ConversationMessage[],
   redactor: Redactor,
@@ -72,7 +73,7 @@ function redactPart(part: MessagePart, redact: Redact): MessagePart {
   return part.kind === 'call' ? { ...part, arguments: redact(part.arguments) } : { ...part, text: redact(part.text) };
 }
 
-/** Arguments are compared and shown as JSON text, so that is what is masked. */
+/** Arguments are compared and shown as JSON, so the JSON text is masked. */
 function redactCall(call: ToolCall, redact: Redact): ToolCall {
   if ('function' in call) {
     return { ...call, function: { ...call.function, arguments: redactValue(call.function.arguments, redact) } };

@@ -14,10 +14,10 @@ import {
 } from '../../core/standing-rules/rules.ts';
 import type { LineageMaterial, Prior } from '../read/lineage.ts';
 
-/** What stands before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */
+/** What comes before a producer's own summary: typed messages, numbered from 1, and the text of a clip-archive of ours. */
 export type StaleRules = { readonly typed: readonly TypedMessage[]; readonly clip: string | null };
 
-/** The messages of a conversation that leave the transcript, and what left before them. */
+/** The messages that leave the transcript, and what is known of those that left before. */
 export type LeavingMessages = {
   readonly prior: Prior;
   /** Messages that earlier cycles compressed. */
@@ -33,9 +33,9 @@ export type LeavingMessages = {
 };
 
 /**
- * The section with the user's standing rules for the clip-archive; null where there are none, or where nobody wants them. They are found anew in
- * everything that the user typed over the life of the conversation. The section of an earlier clip-archive counts for what the archive does not
- * have, and for what was added and dropped by hand.
+ * The section of the user's standing rules in the clip-archive; null: there are none, or they are switched off. Rules are found again in
+ * everything that the user typed during the whole conversation. The section of an earlier clip-archive counts for what the archive does not
+ * have, and for rules added or dropped by hand.
  */
 export function standingRules(
   input: LeavingMessages,
@@ -51,7 +51,7 @@ export function standingRules(
   const typed = [...stale.typed, ...archived, ...typedNow(input)];
   const found = findRules(typed, before.rules.filter(isOlder), before.rules);
   const given = config.rules ?? [];
-  // Who adds a rule wants it, whatever was dropped before.
+  // A rule that is added now wins over an earlier decision to drop it.
   const dropped = [
     ...before.dropped.filter((text) => !given.some((rule) => isDropped(rule, [text]))),
     ...(config.dropRules ?? []),
@@ -68,14 +68,14 @@ function isDropped(text: string, dropped: readonly string[]): boolean {
 
 const NOTHING: Pick<ParsedRules, 'rules' | 'dropped'> = { rules: [], dropped: [] };
 
-/** Of a clip-archive that nobody but we or the producer can have written. */
+/** The rules in a clip-archive that only we or the producer can have written. */
 function readBefore(prior: Prior, staleClip: string | null): Pick<ParsedRules, 'rules' | 'dropped'> {
   if (staleClip !== null) return parseRules(clipArchiveBody(staleClip) ?? '');
   if (prior.kind === 'none') return NOTHING;
   return prior.kind === 'foreign' ? prior.rules : parseRules(clipArchiveBody(prior.text) ?? '');
 }
 
-/** What was typed in the messages that go now. */
+/** What was typed in the messages that leave now. */
 function* typedNow({ chunks, load, isTyped, compressedBefore }: LeavingMessages): Generator<TypedMessage> {
   for (const index of chunks.flat().sort((a, b) => a - b)) {
     if (isTyped?.(index) === false) continue;
@@ -84,11 +84,11 @@ function* typedNow({ chunks, load, isTyped, compressedBefore }: LeavingMessages)
   }
 }
 
-/** A summary has at least three times as much room as the requests before it. */
+/** A summary has at least three times as much room as the list of requests before it. */
 const REQUESTS_SHARE = 0.25;
 const CHARS_PER_TOKEN = 4;
 
-/** The requests of all cycles, for a model's summaries: a hand-over has them already, and in a talk between people there are none. */
+/** The requests of all cycles, listed before a model's summaries. A hand-over contains them already, and a conversation between people has none. */
 export function requestsBefore(
   { config: { requestTokens = 0 }, chunks, load }: LeavingMessages,
   {

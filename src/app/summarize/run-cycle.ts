@@ -14,8 +14,8 @@ import { type FreshBatch, summarizeChunks, summarizeEverything } from './summari
 import { addUsage, type Usage } from './usage.ts';
 
 /**
- * The last line of a clip-archive: what a reader can do about what is not shown. The key makes it the line of one original: two that differ
- * could be summarized in the same words, and the line's hash is what leads back to the archive.
+ * The last line of a clip-archive says how to find what is not shown. Its key makes the line unique to one original: two different originals
+ * could be summarized in the same words, and the line's hash leads back to the archive.
  */
 function archiveLine(originKey: string): string {
   return `[Archive: ${originKey.slice(0, SHOWN_KEY_DIGITS)} holds what left; \`compact search WORDS\` (memory_read) finds it, \`compact show LABEL\` (memory_expand) shows it]`;
@@ -23,7 +23,7 @@ function archiveLine(originKey: string): string {
 
 export type CycleInput = LeavingMessages & {
   readonly conversationId: string;
-  /** Hex digits that are the same for the same original and settings only. */
+  /** Hex digits that are equal only for the same original and settings. */
   readonly originKey: string;
   readonly readLineage: ReadLineage;
   readonly keptWordForWord: readonly KeptMessage[];
@@ -32,18 +32,18 @@ export type CycleInput = LeavingMessages & {
 };
 
 export type FinishedCycle = {
-  /** The clip-archive. Put together when it is asked for: it says again what its batches say, and a file may have thousands of conversations. */
+  /** The clip-archive. It is built on demand because it repeats its batches and a file may have thousands of conversations. */
   readonly text: () => string;
   readonly draft: Omit<CycleDraft, 'clipSha256'>;
   readonly live: readonly LiveBatch[];
-  /** For each message that goes, the position of its batch in `draft.newBatches`. */
+  /** The position in `draft.newBatches` of each leaving message's batch. */
   readonly batchOf: ReadonlyMap<number, number>;
-  /** What became of the facts of each batch that was audited, by its position in `draft.newBatches`. */
+  /** The retention of each audited batch, by its position in `draft.newBatches`. */
   readonly retentionOf: ReadonlyMap<number, Retention>;
   readonly usage: Usage;
 };
 
-/** One compaction of one conversation: summaries, re-summarizing, clip-archive. The error says, for people, why no summary could be had. */
+/** One compaction of one conversation: summaries, re-summarizing, clip-archive. The error tells people why there is no summary. */
 export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Result<FinishedCycle, string>> {
   const { prior, config, compressedBefore } = input;
   const readLineage = readOnce(input.readLineage);
@@ -83,18 +83,18 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   });
 }
 
-/** The originals are read once for the summary and the rules. */
+/** Reads the originals once for the summary, the requests and the rules. */
 function readOnce(read: ReadLineage): ReadLineage {
   let known: ReturnType<ReadLineage> | null = null;
   return (cycle) => (known ??= read(cycle));
 }
 
-/** Who quotes can make a summary of everything again and again; a model's would be paid for each time. */
+/** A summarizer that quotes can summarize everything again each time; a model would be paid each time. */
 function isWhole({ model }: SummaryDeps, { summaryTokens }: CompactionConfig): boolean {
   return summaryTokens !== undefined && model.isVerbatim === true;
 }
 
-/** What a cycle has made. `batches` are those of messages, and `offset` is the place of their first in `closed.drafts`. */
+/** The batches of a cycle. `batches` are those made from messages; `offset` is the position of the first of them in `closed.drafts`. */
 type MadeBatches = {
   readonly closed: CycleBatches;
   readonly batches: readonly FreshBatch[];
@@ -102,7 +102,7 @@ type MadeBatches = {
   readonly usage: Usage;
 };
 
-/** Chunk after chunk beside the batches of earlier cycles. */
+/** Summarizes chunk after chunk and keeps the batches of earlier cycles. */
 async function makeChunkBatches(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
   const { prior, config, modelName, compressedBefore } = input;
   const inherited = inheritedBatches(prior);
@@ -129,7 +129,7 @@ async function makeChunkBatches(deps: SummaryDeps, input: CycleInput): Promise<R
   });
 }
 
-/** One batch in place of all that earlier cycles made. What came from elsewhere as a clip-archive stays beside it (L8). */
+/** Makes one batch that replaces everything earlier cycles made. A clip-archive from elsewhere stays beside it (L8). */
 async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
   const { prior, compressedBefore } = input;
   const lineage = prior.kind === 'lineage' ? input.readLineage(prior.cycle) : NO_MATERIAL;
@@ -158,7 +158,7 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
   });
 }
 
-/** Of the batches that are shown: where some were merged, the merged one stands for them. */
+/** The retention of the batches that are shown: a merged batch replaces its sources. */
 function retentionOfShown(
   batches: readonly FreshBatch[],
   { offset, closed }: { readonly offset: number; readonly closed: CycleBatches },
@@ -173,13 +173,13 @@ function retentionOfShown(
   );
 }
 
-/** How often a conversation was compacted so far. */
+/** How often a conversation was compacted before. */
 export function cyclesOf(prior: Prior): number {
   if (prior.kind === 'none') return 0;
   return prior.kind === 'lineage' ? prior.cycle.cycle : prior.cycles;
 }
 
-/** The batches that earlier compactions left: the lineage's, or a foreign summary as a batch of its own (L8). */
+/** The batches of earlier compactions: the lineage's, or a foreign summary as a batch of its own (L8). */
 function inheritedBatches(prior: Prior): {
   readonly stored: readonly StoredBatch[];
   readonly foreign: readonly SummaryBatch[];

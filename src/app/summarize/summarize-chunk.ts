@@ -26,7 +26,7 @@ import { redactMessages } from './redacting-model.ts';
 import { addUsage, type Usage } from './usage.ts';
 
 export type SummaryDeps = FallbackDeps & {
-  /** Looks for what a summary lost, and adds it to a model's; undefined: nobody looks. */
+  /** Checks what a summary lost and adds it to a model's summary; undefined: no audit. */
   readonly audit?: { readonly stem: Stemmer; readonly redactor?: Redactor };
 };
 
@@ -45,12 +45,12 @@ type ChunkAnswer =
       readonly text: string;
       readonly level: SummaryLevel;
       readonly usage: Usage;
-      /** Null: nobody looked. */
+      /** Null: not audited. */
       readonly retention: Retention | null;
     }
   | Exclude<Answer, { readonly kind: 'summary' }>;
 
-/** The summary of one chunk: asked for, checked, and made good where it lost what it should have kept. */
+/** Asks for the summary of one chunk, checks it, and repairs what it lost. */
 export async function summarizeChunk(
   deps: SummaryDeps,
   chunk: ChunkToSummarize,
@@ -59,7 +59,7 @@ export async function summarizeChunk(
   const asked = await askWithFallback(deps, chunk.request, options);
   if (asked.kind !== 'summary') return asked;
   const isOwnWords = !asked.isFallback && deps.model.isVerbatim !== true;
-  // What quotes by itself has headings of ours; a model's words never have.
+  // A verbatim summarizer writes our headings; a model must not.
   const answer = isOwnWords ? { ...asked, text: quoteText(asked.text) } : asked;
   const level = levelOf(answer, options);
   const { text, usage } = answer;
@@ -80,7 +80,7 @@ const NO_TOKENS = { input_tokens: 0, output_tokens: 0 };
 
 type Summary = Extract<SummaryAnswer, { readonly kind: 'summary' }>;
 
-/** Quotations stay as they are; what they leave out is told. */
+/** Measures what a verbatim summary leaves out without changing it. */
 function measure(
   summary: string,
   { messages, previousSummary }: ChunkToSummarize,
@@ -122,7 +122,7 @@ async function audit(
         const better = quoteText(second.text);
         return better === answer.text ? null : better;
       }
-      // The next run is to come to the same: the first is all there was.
+      // Remember the first summary as the answer, so that the next run gets the same result.
       if (second.wasRejected) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
       else deps.notice?.(`${second.message}: the summary stays as it is`);
       return null;
@@ -132,40 +132,43 @@ async function audit(
 }
 
 export type SummaryAudit = {
-  /** A model's, that has passed the check of summaries. */
+  /** A model's summary that has passed `checkSummary`. */
   readonly summary: string;
-  /** What it stands for, in the order in which it was said. */
+  /** The summarized messages, in the order in which they were said. */
   readonly messages: readonly ConversationMessage[];
   readonly previousSummary: string | null;
-  /** Summaries that stand beside it. */
+  /** Other summaries that are shown with it. */
   readonly earlier: readonly string[];
-  /** Of what was summarized, previous summary included, as the check of summaries counts it: summary and appendix never have more. */
+  /** Estimated tokens of the source including the previous summary; summary and appendix together never have more. */
   readonly inputTokens: number;
-  /** Of the summary's length that is kept for details word for word. */
+  /** The share of the summary's length for verbatim details. */
   readonly appendixShare: number;
-  /** The share of the facts that should be kept; 0: whatever there is. */
+  /** The share of facts that should be kept; 0: any. */
   readonly minShare: number;
   readonly stem: Stemmer;
-  /** What masked the request: facts and details are then of the masked messages. */
+  /** The redactor of the request: facts and details are then taken from masked messages. */
   readonly redactor?: Redactor;
-  /** Asks for the summary again, told what was wrong with it. Null: no better one could be had. Called once at most. */
+  /** Asks for the summary again with a description of its flaws; null: there is no better one. Called once at most. */
   readonly retry: (flaws: string) => Promise<string | null>;
 };
 
 type AuditedSummary = {
-  /** What the batch says: the summary, and the details behind it. */
+  /** The text of the batch: the summary, then the appendix. */
   readonly text: string;
-  /** Of that text. Whether it is enough is the caller's to decide. */
+  /** The retention of that text. The caller decides whether it is enough. */
   readonly retention: Retention;
   readonly appendixChars: number;
   readonly wasRetried: boolean;
-  /** Quotations of the user that the user did not say: they stand without quotation marks. */
+  /** False quotations of the user, whose quotation marks were removed. */
   readonly unquoted: number;
 };
 
 const CHARS_PER_TOKEN = 4; // as estimateTokens counts
 
-/** A model's summary made good: false quotations and lost facts are told to the model once, then the marks are taken away and details added by code. */
+/**
+ * Repairs a model's summary: the model is told once about false quotations and lost facts; then quotation marks are removed and details added
+ * by code.
+ */
 export async function auditSummary(audit: SummaryAudit): Promise<AuditedSummary> {
   const { summary, minShare, retry, redactor } = audit;
   const messages = redactor === undefined ? audit.messages : redactMessages(audit.messages, redactor);
@@ -200,7 +203,7 @@ function judgeSummary(
   return { text, appendixChars: appendix.length, quotations, retention };
 }
 
-/** Fewer false quotations count more than facts, which the appendix can give back. */
+/** Fewer false quotations matter more than facts, which the appendix can restore. */
 function betterOf(first: Judged, second: Judged): Judged {
   const fewer = first.quotations.length - second.quotations.length;
   if (fewer !== 0) return fewer > 0 ? second : first;

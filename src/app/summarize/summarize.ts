@@ -11,11 +11,11 @@ import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
-/** A batch of this run, with the messages it stands for. */
+/** A batch of this run, with the messages it summarizes. */
 export type FreshBatch = SummaryBatch & {
   readonly members: readonly number[];
   readonly level: SummaryLevel;
-  /** Of the facts of its messages; null: nobody looked. */
+  /** Null: not audited. */
   readonly retention: Retention | null;
 };
 
@@ -23,7 +23,7 @@ type SummarizeInput = {
   /** Indices of messages; each chunk in the order in which it was said. */
   readonly chunks: readonly (readonly number[])[];
   readonly load: (index: number) => ConversationMessage;
-  /** 1-based over the conversation's life. */
+  /** The 1-based position in the whole conversation. */
   readonly lifeIndex: (index: number) => number;
   /** The summary that the history began with; null: none (L1). */
   readonly previousSummary: string | null;
@@ -41,11 +41,11 @@ const MIN_CHUNK_TOKENS = 1000;
 type Waiting = {
   readonly members: readonly number[];
   readonly halvings: number;
-  /** What came to nothing as a whole, and this is the first part of. */
+  /** Requests that failed as a whole and of which this is the first part. */
   readonly firstOf: readonly ModelRequest[];
 };
 
-/** Summarizes chunk after chunk, each with the summary before it as context (fold-in). The error says what went wrong, for people. */
+/** Summarizes chunk after chunk, each with the previous summary as context (fold-in). The error tells people what went wrong. */
 export async function summarizeChunks(
   deps: SummaryDeps,
   input: SummarizeInput,
@@ -94,7 +94,7 @@ export async function summarizeChunks(
   return ok({ batches, usage });
 }
 
-/** What is asked for one chunk. */
+/** The request for one chunk. */
 export function chunkRequest(
   messages: readonly ConversationMessage[],
   context: {
@@ -122,7 +122,7 @@ const CHARS_PER_TOKEN = 4; // as estimateTokens counts
 /** Room for the system prompt and the directive. */
 const FRAME_TOKENS = 1000;
 
-/** What one message may take of the model's window, beside all that must be in the request with it (C2). */
+/** The room for one message in the model's window, after everything else in the request (C2). */
 function maxMessageChars(
   config: CompactionConfig,
   previousSummary: string | null,
@@ -147,7 +147,7 @@ function inputTokens(messages: readonly ConversationMessage[], previousSummary: 
   return chunk + (previousSummary === null ? 0 : estimateTokens(previousSummary));
 }
 
-/** L2: times are the earliest and the latest of the chunk, whatever the order in which it was formed. */
+/** L2: the times are the earliest and the latest of the chunk, however it was formed. */
 function toBatch(
   content: string,
   chunk: {
@@ -169,23 +169,23 @@ function toBatch(
 }
 
 type EverythingInput = {
-  /** Indices of the messages that go, in the order in which they were said. */
+  /** Indices of the leaving messages, in the order in which they were said. */
   readonly members: readonly number[];
   readonly load: (index: number) => ConversationMessage;
-  /** 1-based over the conversation's life. */
+  /** The 1-based position in the whole conversation. */
   readonly lifeIndex: (index: number) => number;
   readonly lineage: LineageMaterial;
-  /** A summary that another program left in place of what it compacted. */
+  /** A summary that another program left instead of what it compacted. */
   readonly foreign: { readonly message: ConversationMessage; readonly batch: SummaryBatch } | null;
-  /** What stands beside this summary. */
+  /** The summaries that are shown with this one. */
   readonly earlier: readonly string[];
   readonly config: CompactionConfig;
   readonly modelName: string;
 };
 
 /**
- * One summary of everything that has left a conversation so far, made from the originals of all its compactions: quoting from quotations would
- * lose something each time. The error says, for people, why there is none.
+ * One summary of everything that has left a conversation so far, made from the originals of all its compactions, because quoting quotations
+ * would lose something each time. The error tells people why there is none.
  */
 export async function summarizeEverything(
   deps: SummaryDeps,

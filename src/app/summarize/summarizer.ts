@@ -7,7 +7,7 @@ import { createRedactingModel, redactRequest } from './redacting-model.ts';
 import type { SummaryDeps } from './summarize-chunk.ts';
 import { createMeter } from './usage.ts';
 
-/** What the summaries of one transcript are had with: the model, masked and remembered (in the archive) where it is a service. */
+/** What summarizing one transcript needs. A service's model is masked, and its summaries are remembered in the archive. */
 export function createSummaryDeps(
   { runtime, signal }: Pick<AppDeps, 'runtime' | 'signal'>,
   { summarizer, input }: Pick<CompactFileRequest, 'summarizer' | 'input'>,
@@ -33,7 +33,7 @@ export function createSummaryDeps(
   };
 }
 
-/** What was paid is masked once more, as it was then: or a mask in it would stand for another secret in what comes after. */
+/** Masks a remembered summary again together with its request, so that its masks stand for the same secrets as in later requests. */
 function withMasks(paid: PaidSummaries, redactor: Redactor): PaidSummaries {
   return {
     ...paid,

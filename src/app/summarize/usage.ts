@@ -1,14 +1,14 @@
 import type { Count } from '../../core/units.ts';
-/** What summaries have cost: calls of a model that were answered or failed, and tokens as its service counts them. */
+/** What summaries have cost: calls of a model, whether answered or failed, and tokens as its service counts them. */
 export type Usage = {
   readonly calls: Count;
-  /** Tokens in, those that the service had cached included. */
+  /** Input tokens, including those that the service had cached. */
   readonly inputTokens: Count;
   readonly cachedInputTokens: Count;
   readonly outputTokens: Count;
-  /** Summaries that were paid before and are not asked for again. */
+  /** Summaries that were paid for earlier and are reused. */
   readonly reused: Count;
-  /** Calls that repeat one that failed or was rejected. */
+  /** Calls that repeat a failed or rejected one. */
   readonly retries: Count;
   /** @minimum 0 */
   readonly waitedMs: number;

@@ -16,33 +16,33 @@ import { type Prepared, prepareTranscript } from '../read/prepare.ts';
 import { isSameStamp } from '../write/missed-writes.ts';
 import { openUnsettled } from '../write/settle.ts';
 
-/** What `compact scan` tells of a transcript. */
+/** What `compact scan` reports about a transcript. */
 export type ScanReport = {
   readonly schema: 'compact/scan@1';
   readonly file: string;
   readonly format: string;
-  /** The folder that was worked in; null: nobody knows. */
+  /** The project folder; null: unknown. */
   readonly project: string | null;
-  /** ISO time of the last message; null where the last ones have none. */
+  /** ISO time of the last message; null: the last messages have no time. */
   readonly at: IsoTime | null;
   /** ISO time of the last write to the file. */
   readonly modified: IsoTime;
   readonly bytes: Count;
   readonly conversations: Count;
   readonly messages: Count;
-  /** `after`: about, as a dry run has it. */
+  /** `after` is an estimate, as in a dry run. */
   readonly tokens: BeforeAfter & { readonly by: string };
-  /** Tokens, about: each summary is taken to be as long as it may be. */
+  /** Estimated tokens: every summary is assumed to be as long as it may be. */
   readonly saving: Count;
   /** Why nothing would be done. */
   readonly reason?: SkipReason;
 };
 
-/** Which transcripts are asked for; null: any. */
+/** Selects transcripts; null: any. */
 export type ScanFilter = {
   readonly format: string | null;
   readonly largerThanBytes: number | null;
-  /** The last message, or where none has a time the last write, was before this. */
+  /** The last message (or the last write, if no message has a time) was before this. */
   readonly before: Date | null;
 };
 
@@ -51,17 +51,17 @@ export type ScanFileRequest = {
   readonly policy: TranscriptPolicy;
   readonly provider: string;
   readonly modelName: string;
-  /** Whether secrets are masked, where the model is a service. */
+  /** Whether secrets are masked; undefined: the model is not a service. */
   readonly isMasked?: boolean;
   readonly only: ScanFilter;
 };
 
-/** How often a file that changes under our eyes is read again. */
+/** How often a file that changes meanwhile is read again. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Looks at one transcript and plans its compaction, as a dry run does; null: it is not asked for. Nothing is made, held or written; the
- * archive is looked into where a transcript was compacted before.
+ * Looks at one transcript and plans its compaction like a dry run; null: it is filtered out. Nothing is created, locked or written. The
+ * archive is only read, and only if the transcript was compacted before.
  */
 export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise<Result<ScanReport | null, Failure>> {
   const { path, name } = request.input;
@@ -70,7 +70,7 @@ export async function scanFile(deps: AppDeps, request: ScanFileRequest): Promise
       const before = await deps.files.stamp(path);
       const surveyed = await scanOnce(deps, request);
       if (surveyed.ok || surveyed.error.kind !== 'bad-line') return surveyed;
-      // A line that is no JSON may be one that was being written.
+      // An invalid line may be one that is still being written.
       const now = await deps.files.stamp(path);
       if (before.ok && now.ok && isSameStamp(before.value, now.value)) return surveyed;
     }
@@ -100,7 +100,7 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result
   }
 }
 
-/** False: it can be told already, without reading it whole, that it is not asked for. */
+/** Whether the file may pass the filter, decided without indexing it. */
 async function looksWanted(deps: AppDeps, { input, only }: ScanFileRequest): Promise<Result<boolean, Failure>> {
   if (only.largerThanBytes !== null) {
     const stamp = await deps.files.stamp(input.path);
@@ -129,7 +129,7 @@ function hashSettings(
   return runtime.sha256(describeSettings({ format: codec.format.name, policy, provider, modelName, ...masked }));
 }
 
-/** Records at a file's beginning that may name its project. */
+/** Records at the beginning of a file that may name its project. */
 const SAMPLE_RECORDS = 50;
 
 function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDone: boolean): ScanReport {
@@ -160,10 +160,10 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
 
 const NANOSECONDS_A_MILLISECOND = 1_000_000n;
 
-/** Where none of so many messages at the end has a time, the others have none either: reading all of them again would be for nothing. */
+/** If this many messages at the end have no time, we assume that none has. */
 const MAX_MESSAGES = 100;
 
-/** When the last message was said that has a time; null: the last ones have none. */
+/** The time of the last message that has one; null: none of the last ones has. */
 export function findLastTime({ recordIndex, readMessage }: Pick<Prepared, 'recordIndex' | 'readMessage'>): Date | null {
   let looked = 0;
   for (let index = recordIndex.entries.length - 1; index >= 0 && looked < MAX_MESSAGES; index -= 1) {
@@ -179,15 +179,15 @@ export function findLastTime({ recordIndex, readMessage }: Pick<Prepared, 'recor
 const TAIL_BYTES = 64 * 1024; // a dozen records of most sessions
 const LF = 0x0a;
 
-/** The same from a file's last bytes, without reading what stands before them; null: they do not tell. */
+/** The same from a file's last bytes only; null: they contain no time. */
 export function findTailTime({ source, codec }: OpenTranscript, formats: FormatRegistry): Date | null {
-  if (codec.records !== undefined) return null; // a tail cannot be taken apart
+  if (codec.records !== undefined) return null; // a part of such a file cannot be split into records
   const { sizeBytes } = source;
   const start = Math.max(source.bomLength, sizeBytes - TAIL_BYTES);
   const bytes = source.read(start, sizeBytes - start);
   const session = codec.open();
   let time: Date | null = null;
-  // The first line of the tail is most often the end of one, and then no JSON.
+  // The first line of the tail is usually incomplete and then not valid JSON.
   for (let from = 0; from < bytes.length;) {
     const found = bytes.indexOf(LF, from);
     const end = found < 0 ? bytes.length : found;

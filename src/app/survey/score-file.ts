@@ -11,7 +11,7 @@ import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type Prepared, type PreparedConversation, prepareTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
-/** The importance of every message, with the numbers that a compaction under the same policy would use. */
+/** Scores every message as a compaction under the same policy would. */
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
   const { input, policy } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
@@ -72,7 +72,7 @@ function olderFate(plan: CompactPlan | null, index: number): MessageFate {
   return plan?.retained.has(index) === true ? 'survives' : 'goes';
 }
 
-/** Instructions stay whatever their score (P8); they are scored over the whole history, at the place of the message that follows. */
+/** Instructions stay whatever their score (P8). They are scored over the whole history, at the position of the next message. */
 function instructionRows(
   { messages, instructions }: ConversationView,
   { scoring, conversation }: { readonly scoring: ImportanceScoringConfig; readonly conversation: string },
