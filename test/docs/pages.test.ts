@@ -23,6 +23,18 @@ test('every link within the repository leads to a file, and to a heading of it',
   assert.deepEqual(broken, []);
 });
 
+test('every path that CONTRIBUTING.md names is there', () => {
+  const named = [
+    ...readPage('CONTRIBUTING.md').matchAll(/`((?:src|test|docs|fixtures|bin)\/[\w./-]+|[\w.]+\.example)`/g),
+  ];
+  const paths = named.map(([, path = '']) => path);
+  assert.ok(paths.length > 20);
+  assert.deepEqual(
+    paths.filter((path) => !isFileHere(path)),
+    [],
+  );
+});
+
 /** Flags of other programs that a page names. */
 const FOREIGN = new Set(['--scope', '--silent']);
 
