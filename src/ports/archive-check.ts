@@ -1,9 +1,9 @@
 import type { Count } from '../core/units.ts';
 /**
- * What was found wrong. structure: SQLite's own checks of pages and indexes. unreadable: what should be there cannot be read. reference: a row
- * names another that is gone, or that is not its own. block: a block of lines that cannot be unpacked or taken apart. wrong-hash: lines,
- * batches, settings or clip-archives that are not what was stored. hole: source lines in no place, or in two. wrong-count: sizes and counts that do not
- * agree. order: what must have been made before is not older. search: words that would not be found, or that lead to nothing.
+ * What is damaged. structure: SQLite's own checks of pages and indexes. unreadable: something cannot be read. reference: a row refers to
+ * another one that is gone or not its own. block: a block of lines cannot be decompressed or split. wrong-hash: lines, batches, settings or
+ * clip-archives differ from what was stored. hole: source lines are missing or stored twice. wrong-count: sizes or counts disagree. order: a
+ * predecessor is not older. search: words that cannot be found, or that lead nowhere.
  */
 export type ArchiveDamageKind =
   | 'structure'
@@ -18,13 +18,13 @@ export type ArchiveDamageKind =
 
 export type ArchiveDamage = {
   readonly kind: ArchiveDamageKind;
-  /** For people; where in the archive, and what. */
+  /** For people: where in the archive, and what. */
   readonly message: string;
-  /** The transcripts that it touches: sources and outputs of its compactions, and of later ones that continue them. Empty: none, or not to be told. */
+  /** The affected transcripts: sources and outputs of its compactions, and of later ones that continue them. Empty: none, or unknown. */
   readonly files: readonly string[];
 };
 
-/** What was looked at. */
+/** What was checked. */
 export type ArchiveCheckCounts = {
   readonly compactions: Count;
   readonly batches: Count;
@@ -36,6 +36,6 @@ export type ArchiveCheckCounts = {
 export type ArchiveCheckStep =
   | { readonly kind: 'progress'; readonly stage: string; readonly done: number; readonly total: number }
   | { readonly kind: 'damage'; readonly damage: ArchiveDamage }
-  /** A compaction that was begun and neither confirmed nor taken back yet: no damage. */
+  /** An unfinished compaction. This is not damage. */
   | { readonly kind: 'prepared'; readonly files: readonly string[] }
   | { readonly kind: 'counted'; readonly counts: ArchiveCheckCounts };

@@ -7,25 +7,25 @@ import type { Candidate } from '../core/search/rank.ts';
 export type StoredBatch = SummaryBatch & {
   readonly id: number;
   readonly label: string;
-  /** Of `content` (UTF-8) when it was stored, hex: a text that differs from it was changed since. */
+  /** sha256 (hex) of `content` when it was stored; a different text was changed since. */
   readonly contentSha256: string;
   readonly level: SummaryLevel;
 };
 
 export type ArchivedOutcome = 'summarized' | 'other' | 'survived';
 
-/** What is looked for among the batches. */
+/** A search for batches. */
 export type BatchQuery = {
-  /** Words, or words that stand together, parted by one space; what is found has one of them at the least. */
+  /** Words or phrases (words separated by one space); a batch must contain at least one. */
   readonly terms: readonly string[];
-  /** A batch has no role, and the time from its first message to its last. */
+  /** A batch has no role; its time is the span from its first to its last message. */
   readonly filter: SearchFilter;
-  /** newest: what was archived last comes first. */
+  /** newest: archived last comes first. */
   readonly order: 'best' | 'newest';
   readonly limit: number;
 };
 
-/** The compaction that something was archived by. */
+/** The compaction that archived something. */
 export type ArchiveOrigin = {
   readonly compactionId: number;
   readonly format: string;
@@ -36,14 +36,14 @@ export type ArchiveOrigin = {
 /** An archived line, without its bytes. */
 export type ArchivedLine = ArchiveOrigin & {
   readonly lineId: number;
-  /** In the source, from 1. */
+  /** 1-based, in the source. */
   readonly line: number;
   readonly sizeBytes: number;
   /** hex */
   readonly sha256: string;
   readonly outcome: ArchivedOutcome;
   readonly conversationId: string | null;
-  /** The batch that it was summarized in. */
+  /** The batch that summarizes it. */
   readonly batchLabel: string | null;
   readonly message: ArchivedMessage | null;
 };
@@ -52,12 +52,12 @@ export type ArchivedLine = ArchiveOrigin & {
 export type FoundMessage = ArchivedLine & { readonly message: ArchivedMessage };
 
 export type ArchivedMessage = {
-  /** Its own in the transcript, else `line:N`. */
+  /** The message's own id, otherwise `line:N`. */
   readonly id: string;
   readonly role: Role;
   readonly name: string | null;
   readonly at: Date | null;
-  /** 1-based over the conversation's life; null: it has no place there. */
+  /** The 1-based position in the whole conversation; null: it has none. */
   readonly index: number | null;
 };
 
@@ -65,11 +65,11 @@ export type ArchivedBatch = StoredBatch &
   ArchiveOrigin & {
     readonly conversationId: string;
     readonly cycle: number;
-    /** The clip-archive of some lineage's latest cycle speaks of it. */
+    /** A latest clip-archive still contains it. */
     readonly isLive: boolean;
   };
 
-/** `score`: the higher the better, comparable among those of one search; null where the order is not by score. */
+/** `score`: higher is better, comparable within one search; null: not ordered by score. */
 export type Scored<T> = T & { readonly score: number | null };
 
 export type BatchName =
@@ -97,14 +97,14 @@ export type ArchiveFigures = {
   readonly batches: number;
   readonly lines: number;
   readonly messages: number;
-  /** Of the archived lines, as they stood in their transcripts and as they are stored. */
+  /** Bytes of the archived lines, originally and as stored. */
   readonly originalBytes: number;
   readonly compressedBytes: number;
-  /** Of the archive and the logs beside it. */
+  /** Size of the archive with its log files. */
   readonly fileBytes: number;
   readonly oldest: Date | null;
   readonly newest: Date | null;
-  /** Compactions that were begun and neither confirmed nor taken back yet; the other figures leave them out. */
+  /** Unfinished compactions; the other figures do not include them. */
   readonly prepared: number;
   readonly formats: readonly {
     readonly format: string;
@@ -114,66 +114,66 @@ export type ArchiveFigures = {
   }[];
 };
 
-/** Finding things again. Only what belongs to an applied compaction is found, listed and counted. */
+/** Finds what is archived. Only applied compactions are found, listed and counted. */
 export type ArchiveLookup = {
   readonly messages: MessageIndex;
-  /** Live ones, and those that a later one replaced where they say a term that it does not; equal texts of one conversation come once. */
+  /** Finds live batches, and replaced ones that contain a term that their replacement lacks; equal texts of a conversation come once. */
   readonly searchBatches: (query: BatchQuery) => readonly Scored<ArchivedBatch>[];
   /** By name, ordered by label. */
   readonly findBatches: (name: BatchName, limit: number) => readonly ArchivedBatch[];
-  /** Oldest first; a line that was archived more than once for one conversation comes once. */
+  /** Oldest first; a line that was archived several times for one conversation comes once. */
   readonly findLines: (name: LineName, limit: number) => readonly ArchivedLine[];
-  /** The labels that begin most like a text. */
+  /** The labels that share the longest beginning with a text. */
   readonly nearLabels: (text: string, limit: number) => readonly string[];
-  /** What a re-summarized batch was made from, and the batches that replaced one. */
+  /** The batches that a re-summarized one was made from, and the batches that replaced one. */
   readonly loadSources: (batchId: number) => readonly ArchivedBatch[];
   readonly loadReplacements: (batchId: number) => readonly ArchivedBatch[];
-  /** The lines behind a batch, those of its sources too: each once, in the order in which they stood. Checked against their hashes. */
+  /** The original lines of a batch and of its sources, each once, in their order. Checked against their hashes. */
   readonly readOriginals: (batchId: number) => IterableIterator<ArchivedLine & { readonly bytes: Uint8Array }>;
   /** The bytes of a line, checked against its hash. */
   readonly readLine: (lineId: number) => Uint8Array;
-  /** The first bytes of lines, `maxBytes` of each at the most; each block is unpacked once, and nothing is checked. */
+  /** The beginnings of lines, up to `maxBytes` each. Each block is decompressed once; nothing is checked. */
   readonly readHeads: (lineIds: readonly number[], maxBytes: number) => ReadonlyMap<number, Uint8Array>;
   /** Newest first. */
   readonly listCompactions: () => readonly CompactionSummary[];
   readonly measure: () => ArchiveFigures;
 };
 
-/** What may be found; null: any. */
+/** What search may find; null: anything. */
 export type SearchFilter = {
   readonly conversationId: string | null;
   readonly role: Role | null;
-  /** From then on, and until before then; what has no time is in neither. */
+  /** Inclusive start, exclusive end; messages without a time are never in range. */
   readonly since: Date | null;
   readonly until: Date | null;
-  /** The file it stood in: its path from the root, or the end of one. */
+  /** The source file: its absolute path, or the end of it. */
   readonly source: string | null;
 };
 
 export type StoredCandidate = Candidate & {
-  /** Of its line, hex. */
+  /** sha256 (hex) of its line. */
   readonly sha256: string;
 };
 
-/** The archived messages by their words. Ids are those of lines, and messages near each other have ids near each other. */
+/** An index of the words in archived messages. Ids are those of lines; neighboring messages have neighboring ids. */
 export type MessageIndex = {
-  /** About as many as there are. */
+  /** The approximate number of messages. */
   readonly countMessages: () => number;
-  /** Everybody, people and models, who is named as having said a message. */
+  /** The names of everyone, person or model, who said a message. */
   readonly listSpeakers: () => readonly string[];
-  /** How many messages have a word; no more than `atMost` are counted. */
+  /** How many messages contain a word; counting stops at `atMost`. */
   readonly countHits: (word: QueryTerm, atMost: number) => number;
-  /** Those that have it, in order of ids, whether they were applied or not; a filter leaves out what it can cheaply. */
+  /** Messages that contain it, ordered by id, including unfinished compactions; the filter only removes what is cheap to check. */
   readonly listHits: (word: QueryTerm, filter: SearchFilter) => readonly number[];
-  /** Those of some (in order) that have it. */
+  /** Those of the given ids (ascending) that contain it. */
   readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => readonly number[];
-  /** What can be found of some ids, in any order: applied, let through by the filter, and a message. */
+  /** Loads messages by id, in any order: only applied ones that pass the filter. */
   readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => readonly StoredCandidate[];
-  /** What has any of the words, what was archived last first; a line that was archived more than once for one conversation comes once. */
+  /** Messages with any of the words, archived last first; a line that was archived several times for one conversation comes once. */
   readonly listNewest: (
     words: readonly QueryTerm[],
     limits: { readonly filter: SearchFilter; readonly limit: number },
   ) => readonly FoundMessage[];
-  /** Does several of these in one state of the archive. */
+  /** Runs several of these calls on one state of the archive. */
   readonly inOneState: <T>(work: () => T) => T;
 };

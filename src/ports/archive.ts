@@ -29,7 +29,7 @@ export type CycleDraft = {
   /** Messages that have left the transcript over all cycles. */
   readonly messagesCompressed: number;
   readonly newBatches: readonly BatchDraft[];
-  /** What the clip-archive speaks of, oldest first. */
+  /** The live batches, oldest first. */
   readonly live: readonly BatchRef[];
 };
 
@@ -41,7 +41,7 @@ export type MessageDraft = {
   readonly at: Date | null;
   /** 1-based over the conversation's life. */
   readonly index: number;
-  /** What search finds it by. */
+  /** The text that search looks in. */
   readonly text: string;
 };
 
@@ -59,16 +59,16 @@ export type LineDraft = {
   readonly message: MessageDraft | null;
 };
 
-/** A line kept word for word in an earlier clip-archive that is summarized now. */
+/** A line quoted verbatim in an earlier clip-archive that is summarized now. */
 export type CarriedLine = { readonly lineId: number; readonly cycle: number; readonly batch: number };
 
-/** `bytes` (ours, line ending included) stand in the output before source line `beforeLine`, or at the end (`lineCount` + 1). */
+/** Our own bytes, line ending included; they go before source line `beforeLine`, or to the end (`lineCount` + 1). */
 export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
 
-/** Everything that one compaction of one file stores, but for its lines. */
+/** Everything that one compaction of one file stores, except its lines. */
 export type CompactionDraft = {
   readonly format: string;
-  /** From the root, as the output's. */
+  /** Absolute, like the output's path. */
   readonly sourcePath: string;
   /** Null: standard output. */
   readonly outputPath: string | null;
@@ -88,7 +88,7 @@ export type CompactionDraft = {
   readonly cycles: readonly CycleDraft[];
   readonly inserted: readonly InsertedLine[];
   readonly carried: readonly CarriedLine[];
-  /** The lines that stay, as runs of source lines, in order. */
+  /** The kept lines, as runs of source lines, in order. */
   readonly kept: readonly KeptRun[];
 };
 
@@ -110,7 +110,7 @@ export type StoredCycle = {
   readonly clipSha256: string;
   readonly messagesCompressed: number;
   readonly live: readonly StoredBatch[];
-  /** Batches that this cycle made, in the order in which it made them. */
+  /** The batches of this cycle, in the order in which they were made. */
   readonly made: readonly (StoredBatch & { readonly sources: readonly number[] })[];
 };
 
@@ -144,12 +144,12 @@ export type ArchiveFailure =
 export type ArchiveError = Error & { readonly failure: ArchiveFailure };
 
 /**
- * Where everything that leaves a transcript is kept. Synchronous: a transaction never waits. Methods throw an `ArchiveError` for
- * what a database can do to its user.
+ * Stores everything that leaves a transcript. Synchronous, because a transaction must not wait. Methods throw an `ArchiveError` for failures
+ * of the database; `attempt` in `app/contract/failure.ts` turns them into results.
  */
 export type Archive = ArchiveLookup & {
   readonly path: string;
-  /** The file or its folder may not be written: what is stored can be read, and nothing can be stored or settled. */
+  /** The file or its folder is read-only: nothing can be stored or settled. */
   readonly isReadOnly: boolean;
   /** Applied cycles that wrote this clip-archive line, newest first. */
   readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
@@ -158,10 +158,10 @@ export type Archive = ArchiveLookup & {
   readonly findSame: (sourceSha256: string, settingsSha256: string) => StoredCompaction | null;
   readonly summaries: SummaryCache;
   readonly vectors: VectorStore;
-  /** One transaction; the compaction is then `prepared`. `lines` come in order and each is read once. */
+  /** Stores a compaction as `prepared` in one transaction. `lines` come in order and each is read once. */
   readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
   readonly markApplied: (id: number) => void;
-  /** Removes a prepared compaction with all that it stored. */
+  /** Removes a prepared compaction with everything that it stored. */
   readonly discard: (id: number) => void;
   readonly listPrepared: () => readonly (Pick<
     StoredCompaction,
@@ -169,16 +169,17 @@ export type Archive = ArchiveLookup & {
   > & { readonly processId: number })[];
   /** Archived lines of a compaction in order; each block is decompressed once and each line checked against its hash. */
   readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
-  /** The lines whose text stands in a cycle's clip-archive word for word. */
+  /** The lines that a cycle's clip-archive quotes verbatim. */
   readonly readSurvivors: (cycleId: number) => readonly StoredLine[];
   /**
-   * Looks at everything that is stored, in one state of the archive and in bounded memory, and changes nothing. May be left between two steps.
+   * Checks everything that is stored, in one state of the archive and in bounded memory, and changes nothing. The caller may stop between two
+   * steps.
    */
   readonly check: () => IterableIterator<ArchiveCheckStep>;
   readonly close: () => void;
 };
 
-/** A summary that was paid for, and what for. */
+/** A summary that was paid for. */
 export type CachedSummary = {
   readonly provider: string;
   readonly model: string;
@@ -187,9 +188,9 @@ export type CachedSummary = {
   readonly createdAt: Date;
 };
 
-/** Summaries under the hash of the request that produced them, so that nobody pays twice. */
+/** Summaries by the hash of their request, so that nobody pays twice. */
 export type SummaryCache = {
   readonly find: (requestSha256: string) => CachedSummary | null;
-  /** Does nothing where there is one already. */
+  /** Does nothing if there is one already. */
   readonly keep: (requestSha256: string, summary: CachedSummary) => void;
 };

@@ -1,42 +1,42 @@
 import type { ModelRequest, ModelResponse } from '../core/model-request.ts';
 
-/** Summarizes. Rejects with a `ModelError` for what a model's service can do to a caller. */
+/** Summarizes. Rejects with a `ModelError` for any failure of the service. */
 export type ModelProvider = {
-  /** Its summaries are quotations of their input: one that reads like an error or a refusal is then the transcript's own words. */
+  /** Its summaries quote their input, so one that reads like an error or a refusal is the transcript's own text. */
   readonly isVerbatim?: boolean;
   readonly complete: (request: ModelRequest, signal?: AbortSignal) => Promise<ModelResponse>;
 };
 
 export type Embedding = {
-  /** One a text, in their order, all of one length. */
+  /** One for each text, in order, all of the same length. */
   readonly vectors: readonly Float32Array[];
-  /** As the service counts; null: it does not tell. */
+  /** As the service counts; null: it does not say. */
   readonly inputTokens: number | null;
 };
 
 export type EmbedRequest = {
-  /** None is empty. */
+  /** No text is empty. */
   readonly texts: readonly string[];
   /** Milliseconds, for the whole call. */
   readonly timeoutMs: number;
 };
 
-/** Gives texts places in a space in which what means the same stands close together. Rejects with a `ModelError` for what its service can do to a caller. */
+/** Makes vectors of texts; texts with a similar meaning have similar vectors. Rejects with a `ModelError` for any failure of the service. */
 export type Embedder = {
   readonly embed: (request: EmbedRequest, signal?: AbortSignal) => Promise<Embedding>;
 };
 
-/** Different secrets of one kind that were masked. */
+/** How many different secrets of a kind were masked. */
 export type MaskedSecrets = { readonly kind: string; readonly count: number };
 
-/** Hides secrets in text that is to leave the machine. */
+/** Masks secrets in text that leaves the machine. */
 export type Redactor = {
   /**
-   * The text with a mask such as `[redacted:github-token:1]` in place of each secret. The same secret gets the same mask for as long as the
-   * redactor lives, also where nothing but its earlier appearance tells that it is one.
+   * Replaces each secret by a mask such as `[redacted:github-token:1]`. During the redactor's life the same secret gets the same mask, even
+   * where only its earlier appearance shows that it is a secret.
    */
   readonly redact: (text: string) => string;
-  /** What was masked so far, by kind in alphabetical order. */
+  /** The secrets masked so far, by kind in alphabetical order. */
   readonly masked: () => readonly MaskedSecrets[];
 };
 

@@ -8,26 +8,26 @@ import type { Progress, Runtime, StepListener } from '../../ports/runtime.ts';
 import type { Breaker, RateLimiter } from '../summarize/limits.ts';
 import type { InFlight } from '../summarize/paid-summaries.ts';
 
-/** existing: a missing one is not made. */
+/** existing: a missing archive is not created. */
 export type ArchiveMode = 'existing' | 'create';
 
-/** What the use cases work through. */
+/** What every use case needs. */
 export type AppDeps = {
   readonly files: FileStore;
   readonly formats: FormatRegistry;
   readonly runtime: Runtime;
   readonly progress: Progress;
   readonly signal: AbortSignal;
-  /** Null: there is none (and the mode does not make one). Opened once a run. */
+  /** Null: there is no archive, and the mode does not create one. It is opened once in a run. */
   readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
 };
 
-/** What writing a transcript needs beyond that. */
+/** What writing a transcript needs in addition. */
 export type WritingDeps = AppDeps & {
   readonly stdout: (bytes: Uint8Array) => void;
   readonly reached: StepListener;
-  /** Why a missing archive could not be created; null: it could, or it exists. `isLenient` overlooks missing permissions and full disks. */
+  /** Why a missing archive could not be created; null: it could, or it exists. `isLenient` ignores missing permissions and full disks. */
   readonly findArchivePlaceProblem: (options: { readonly isLenient: boolean }) => Promise<ArchiveFailure | null>;
   readonly producerIndexes: ProducerIndexes;
 };
@@ -37,28 +37,28 @@ export type Summarizer = {
   readonly model: ModelProvider;
   /** Stops the run's calls of the model after too many failures in a row. */
   readonly breaker: Breaker;
-  /** Undefined: the model is on this machine and costs nothing. */
+  /** Undefined: the model runs on this machine and costs nothing. */
   readonly service?: ModelService;
-  /** Who summarizes where the model cannot; undefined: nobody. */
+  /** Summarizes when the model cannot; undefined: nothing does. */
   readonly fallback?: ModelProvider;
-  /** Looks for what summaries lose; undefined: nobody does. */
+  /** For the audit of what summaries lose; undefined: there is no audit. */
   readonly stem?: Stemmer;
 };
 
-/** What a model that is a service needs around it. */
+/** What calling a service needs besides the model. */
 export type ModelService = {
-  /** What its summaries are remembered under. */
+  /** The key under which its summaries are remembered. */
   readonly paidAs: { readonly provider: string; readonly scope: string };
-  /** Shared by all transcripts at work. */
+  /** Requests that are running now, shared by all transcripts. */
   readonly inFlight: InFlight;
   readonly limiter: RateLimiter;
-  /** For one transcript: masks count from 1 in each. Null: secrets are not masked. */
+  /** Creates the redactor of one transcript: masks count from 1 in each. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;
-  /** Told of waits and other things that a person at the terminal should know. */
+  /** Called with sentences for the person at the terminal, for example about waits. */
   readonly notice: (sentence: string) => void;
 };
 
-/** Whether a signal has come: most of the work is synchronous, so it must be let in before it can be seen. */
+/** Whether the run was interrupted. Most of the work is synchronous, so a signal is only seen after yielding. */
 export async function isInterrupted(deps: {
   readonly runtime: Pick<Runtime, 'yieldToEvents'>;
   readonly signal?: AbortSignal;

@@ -4,10 +4,10 @@ import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 
-/** Formats that a file is not of, and why. */
+/** Formats that almost matched, and why they did not. */
 type NearFormats = readonly { readonly format: string; readonly reason: string }[];
 
-/** Why a transcript could not be compacted, scored, restored or verified: what a message to the user is composed from. */
+/** Why a transcript could not be compacted, scored, restored or verified, with everything that the message for people needs. */
 export type Failure =
   | { readonly kind: 'file'; readonly failure: FileFailure }
   | { readonly kind: 'archive'; readonly failure: ArchiveFailure }
@@ -26,19 +26,19 @@ export type Failure =
       readonly file: string;
       readonly looksLike: string;
       readonly advice: string;
-      /** There is nothing in it at all. */
+      /** The file is empty. */
       readonly isEmpty?: boolean;
-      /** Formats whose files are such a document, and why it is not theirs. */
+      /** Formats whose files look like this, and why they did not match. */
       readonly near?: NearFormats;
     }
-  /** `looksLike`: a format that is known and not read, as a noun phrase; null: nothing that is known. */
+  /** `looksLike`: a known format that we do not read, as a noun phrase; null: unknown. */
   | {
       readonly kind: 'unknown-format';
       readonly file: string;
       readonly looksLike: string | null;
       readonly near: NearFormats;
     }
-  /** At this line a file of one format goes on in another. */
+  /** At this line a file of one format continues in another. */
   | {
       readonly kind: 'mixed-formats';
       readonly file: string;
@@ -47,16 +47,19 @@ export type Failure =
       readonly other: string;
     }
   | { readonly kind: 'no-messages'; readonly file: string; readonly contains: string }
-  /** There are messages, and none has text that can be read: only pictures, or nothing. */
+  /** There are messages, but none has readable text: only images, or nothing. */
   | { readonly kind: 'no-text'; readonly file: string; readonly messages: number }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }
-  /** A program has it open for writing. */
+  /** Another program has it open for writing. */
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
-  /** `canUndoLast`: it is an earlier compaction of the file that the archive does not have. */
+  /** `canUndoLast`: only an earlier compaction of the file is missing from the archive. */
   | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string; readonly canUndoLast?: true }
-  /** Its producer wrote it anew after a compaction; `key` leads to what left it. `canUndoLast`: what it was before the last compaction can be had. */
+  /**
+   * The producer rewrote the file after a compaction; `key` leads to the archived lines. `canUndoLast`: the state before the last compaction
+   * can be restored.
+   */
   | {
       readonly kind: 'written-anew';
       readonly file: string;
@@ -73,7 +76,7 @@ export type Failure =
       readonly advice: string;
       readonly usage?: PricedUsage;
     }
-  /** The summaries keep too few of the salient facts. */
+  /** The summaries keep too few of the important facts. */
   | {
       readonly kind: 'low-retention';
       readonly file: string;
@@ -85,12 +88,12 @@ export type Failure =
     }
   | { readonly kind: 'interrupted' };
 
-/** Why what was asked of an archive by its name could not be had. */
+/** Why something in the archive could not be found by its name. */
 export type LookupFailure =
   | Failure
-  /** Nothing in the archive bears this name; `near` are labels that begin like it. */
+  /** Nothing in the archive has this name; `near` are labels that begin like it. */
   | { readonly kind: 'not-archived'; readonly name: string; readonly near: readonly string[]; readonly archive: string }
-  /** A name, or the beginning of one, that several things in the archive bear. */
+  /** Several things in the archive have this name, or one that begins with it. */
   | {
       readonly kind: 'ambiguous';
       readonly name: string;
@@ -99,8 +102,8 @@ export type LookupFailure =
     };
 
 /**
- * Runs a use case. The archive, and reading a file, throw errors that carry a failure as data: here, and only here, they become the result.
- * `file`: the name of the file in messages.
+ * Runs a use case. The archive and the reading of files throw errors that carry a failure as data; here, and only here, they become a result.
+ * `file` is the name for messages.
  */
 export async function attempt<T, E = never>(
   { file, progress }: { readonly file: string; readonly progress?: Pick<Progress, 'finish'> },
@@ -115,7 +118,7 @@ export async function attempt<T, E = never>(
   }
 }
 
-/** The same where a damaged archive is one of the answers; every other error is thrown on. */
+/** The same for a caller that handles a damaged archive; all other errors are rethrown. */
 export async function attemptDamaged<T>(
   work: () => T | Promise<T>,
 ): Promise<Result<T, Extract<ArchiveFailure, { readonly kind: 'damaged' }>>> {

@@ -5,24 +5,24 @@ import type { Summarizer } from './deps.ts';
 /** Per million tokens, in any currency. */
 type Price = { readonly input: number; readonly output: number };
 
-/** Where a result goes. A default output is not made when there is nothing to do; an explicit one then gets the input's bytes. */
+/** Where a result goes. If there is nothing to do, a default output is not created, and an explicit one gets the input's bytes. */
 export type OutputTarget =
   | { readonly kind: 'default'; readonly path: string }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'in-place' }
   | { readonly kind: 'stdout' }
-  /** Summaries are made and shown, and nothing is written but what was paid for. */
+  /** Summaries are made and shown; nothing is written except the memory of paid summaries. */
   | { readonly kind: 'preview' }
   /** A dry run. */
   | { readonly kind: 'none' };
 
-/** A transcript to read: `path` is opened, `name` is what messages and reports call it (they differ for standard input). */
+/** A transcript to read: `path` is opened, `name` is used in messages and reports (they differ for standard input). */
 export type TranscriptInput = {
   readonly path: string;
   readonly name: string;
   /** As `--format` names it; null: detect. */
   readonly format: string | null;
-  /** The file that was checked before: another one that stands there by now is not read. Undefined: whatever stands there. */
+  /** The file that was checked earlier: another file at this path is refused. Undefined: any file. */
   readonly identity?: { readonly device: bigint; readonly inode: bigint };
 };
 
@@ -31,10 +31,10 @@ export type CompactFileRequest = {
   readonly output: OutputTarget;
   readonly policy: TranscriptPolicy;
   readonly summarizer: Summarizer;
-  /** Of the model, for messages and the settings' hash: 'extractive', … */
+  /** The model's provider, for messages and the hash of the settings: 'extractive', … */
   readonly provider: string;
   readonly modelName: string;
-  /** Of the model, per million tokens; by default it has none. */
+  /** The model's price per million tokens; by default it has none. */
   readonly price?: Price;
 };
 
@@ -46,7 +46,7 @@ export type RestoreFileRequest = {
     | { readonly kind: 'stdout' }
     | { readonly kind: 'in-place' }
     | { readonly kind: 'file'; readonly path: string };
-  /** Back to the first cycle instead of one. */
+  /** Undo all compactions instead of the last one. */
   readonly all: boolean;
 };
 
@@ -60,14 +60,14 @@ export type SearchRequest = {
   readonly limit: number;
   /** Null: any. */
   readonly conversation: string | null;
-  /** Only messages have one. */
+  /** Only messages have a role. */
   readonly role: Role | null;
-  /** From then on, and until before then. */
+  /** Inclusive start, exclusive end. */
   readonly since: Date | null;
   readonly until: Date | null;
-  /** The transcript: its path, or the end of one. */
+  /** The transcript's path, or the end of it. */
   readonly source: string | null;
-  /** Queries that are known to follow: what has to be asked for all is asked at once. */
+  /** Queries that will follow: their vectors are requested together. */
   readonly upcoming?: readonly string[];
 };
 

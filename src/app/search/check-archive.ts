@@ -11,19 +11,19 @@ export type ArchiveCheckReport = ArchiveCheckCounts & {
   readonly schema: 'compact/archive-check@1';
   readonly archive: string;
   readonly result: 'sound' | 'damaged';
-  /** Compactions that were begun and neither confirmed nor taken back yet, by their files: the next run settles them. */
+  /** Unfinished compactions, by their files: the next run settles them. */
   readonly prepared: readonly { readonly files: readonly string[] }[];
   readonly problems: readonly ArchiveDamage[];
-  /** Problems beyond those that are listed. */
+  /** How many problems are not listed. */
   readonly moreProblems: Count;
 };
 
-/** Whoever has more than this has lost the archive, not parts of it. */
+/** With more problems the whole archive is lost, not just parts. */
 const MAX_PROBLEMS = 100;
 
 type CheckDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'runtime' | 'signal' | 'progress'>;
 
-/** Proves every part of the archive against what is known of it, and says what is damaged and which transcripts that touches. Changes nothing. */
+/** Checks every part of the archive and reports what is damaged and which transcripts are affected. Changes nothing. */
 export async function checkArchive(deps: CheckDeps): Promise<Result<ArchiveCheckReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const opened = await openUnsettled(deps);
@@ -50,7 +50,7 @@ async function gather(deps: CheckDeps, archive: Archive): Promise<Gathered | nul
   const bytes = { original: 0, packed: 0, file: 0 };
   const counts = { compactions: 0, batches: 0, lines: 0, blocks: 0, bytes };
   const gathered: Gathered = { problems: [], prepared: [], counts, problemCount: 0 };
-  // Left early, the check gives back what it holds of the archive.
+  // Leaving the loop early releases what the check holds of the archive.
   for (const step of archive.check()) {
     take(gathered, step, deps);
     if (await isInterrupted(deps)) return null;

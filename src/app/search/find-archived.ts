@@ -12,16 +12,16 @@ export type FoundArchived =
   | { readonly kind: 'line'; readonly line: ArchivedLine }
   | { readonly kind: 'compaction'; readonly key: string; readonly compaction: CompactionSummary };
 
-/** So many are named where a name fits several, or none. */
+/** How many candidates are named if a name is ambiguous or unknown. */
 const MAX_NAMED = 5;
 const KEY = new RegExp(`^[\\da-f]{${SHOWN_KEY_DIGITS},64}$`);
 const LABEL_START = 'compaction-batch-';
-/** Characters behind that in which a label and a mistyped one agree; with fewer they have nothing to do with each other. */
+/** How many characters after that a mistyped label must share; with fewer the two are unrelated. */
 const MIN_SHARED = 4;
 
 /**
- * What a name names: a label, `batch:N`, `message:N`, a clip-archive's key, a message's own id, or the beginning of just one label. A key comes
- * before an id: ids are written by whoever wrote the transcript.
+ * Finds what a name means: a label, `batch:N`, `message:N`, a clip-archive's key, a message's own id, or the unique beginning of a label. A
+ * key is tried before an id because the ids come from the transcript's author.
  */
 export function findArchived(
   archive: Archive,
@@ -69,7 +69,7 @@ function findByMessageId(archive: Archive, name: string): Outcome {
   );
 }
 
-/** The newest, where the same was compacted more than once. */
+/** Finds the newest compaction if the same file was compacted more than once. */
 function findByKey(archive: Archive, name: string, sha256: Runtime['sha256']): Outcome {
   const key = name.toLowerCase();
   if (!KEY.test(key)) return null;
@@ -98,7 +98,7 @@ function ambiguous(name: string, found: readonly { readonly name: string; readon
   return err({ kind: 'ambiguous', name, candidates: found.slice(0, MAX_NAMED), hasMore: found.length > MAX_NAMED });
 }
 
-/** Labels that begin as the name does; any others would only look like an answer. */
+/** Labels that begin like the name; others would be misleading. */
 function nearNames(archive: Archive, name: string): readonly string[] {
   const sought = name.startsWith(LABEL_START) ? name : LABEL_START + name;
   const beginning = sought.slice(0, LABEL_START.length + MIN_SHARED);
@@ -107,8 +107,8 @@ function nearNames(archive: Archive, name: string): readonly string[] {
 }
 
 /**
- * What a message says, from the bytes of its line: as its format reads it, else the `content` of a record that is nobody's format, else the
- * line itself (cut off, or of a format that this version does not know).
+ * The text of a message, from the bytes of its line: as its format reads it, otherwise the record's `content`, otherwise the line itself
+ * (truncated, or of a format that this version does not know).
  */
 export function readArchivedText(
   formats: FormatRegistry,
@@ -125,7 +125,7 @@ export function readArchivedText(
   return typeof content === 'string' ? content : new TextDecoder().decode(bytes);
 }
 
-/** The text that search knows of a message stands in the first of its line; the rest of a longer one is not unpacked. */
+/** Search only knows text from this many bytes of a line; the rest is not decompressed. */
 const MAX_HEAD_BYTES = 1024 * 1024;
 
 type LineOfText = Pick<ArchivedLine, 'lineId' | 'line' | 'format'>;
@@ -135,7 +135,7 @@ export type TextReader = {
   readonly textOf: (line: LineOfText) => string;
 };
 
-/** What messages say, each read once; blocks that hold several of them are unpacked once. */
+/** Reads texts of messages, each once; a block that holds several of them is decompressed once. */
 export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, formats: FormatRegistry): TextReader {
   const texts = new Map<number, string>();
   const load = (lines: readonly LineOfText[]): readonly string[] => {

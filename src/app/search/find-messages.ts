@@ -39,9 +39,9 @@ export type MessageSearch = {
   readonly query: string;
   readonly filter: SearchFilter;
   readonly limit: number;
-  /** What some of the lines say. */
+  /** The texts of these lines. */
   readonly readTexts: (lineIds: readonly number[]) => readonly string[];
-  /** Messages that are about the same as the query, and how much alike some are; undefined: only their words are looked at. */
+  /** Finds messages with a similar meaning; undefined: only words are compared. */
   readonly meaning?: {
     readonly nearest: (limit: number) => readonly number[];
     readonly similarities: (lineIds: readonly number[]) => ReadonlyMap<number, number>;
@@ -50,20 +50,20 @@ export type MessageSearch = {
 
 type RankedLine = { readonly lineId: number; readonly score: number };
 
-/** So many are looked at closely. */
+/** How many candidates are ranked. */
 const MAX_CANDIDATES = 200;
-/** So many more, that have none of the words but mean about the same. */
+/** How many more have none of the words but a similar meaning. */
 const NEAREST = 30;
 const MAX_NEAREST = 300;
-/** Places that are looked up at a time: some are no messages, or are not let through. */
+/** How many places are loaded at a time; some are not messages or are filtered out. */
 const FIRST_PLACES = 400;
 const PLACES_GROWTH = 4;
-/** So many of the best are for whoever wants one answer. */
+/** The first results, which matter most to someone who wants one answer. */
 const HEAD_MESSAGES = 10;
-/** With fewer words than this somebody looks for the words, and not for what stands around them. */
+/** A query with fewer words is meant literally, so messages around a match do not count. */
 const MIN_QUESTION_WORDS = 3;
 
-/** Numbers of the archived messages that fit a text best. */
+/** Ids of the archived messages that match a text best. */
 export function findMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
   return messages.inOneState(() => rankMessages(messages, search));
 }
@@ -96,7 +96,7 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
   const told = shareTold(rankCandidates(candidates, plain), { search, isKeywords });
   const options = { ...plain, alsoFor: sumShares(plain.alsoFor, told) };
   const first = rankCandidates(candidates, options);
-  // Where none of the words stands anywhere, others must not be looked for in their place.
+  // If none of the words occurs anywhere, do not search for other words instead.
   if (isKeywords || byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
 
   const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
@@ -107,7 +107,7 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     : rankCandidates(candidates, last).slice(0, limit).map(toRankedLine);
 }
 
-/** The best by one measure, the others by another; no score is above one before it. */
+/** Ranks the first results by one measure and the rest by another; scores never increase. */
 function rankTwice(candidates: readonly StoredCandidate[], options: RankOptions): readonly RankedLine[] {
   const head = rankCandidates(candidates, options).slice(0, HEAD_MESSAGES).map(toRankedLine);
   const known = new Set(head.map(({ lineId }) => lineId));
@@ -119,7 +119,7 @@ function rankTwice(candidates: readonly StoredCandidate[], options: RankOptions)
   return [...head, ...rest];
 }
 
-/** What speaks for a message besides words, by its number; on the scale of `RankOptions.alsoFor`. */
+/** What counts for a message besides words, by its id, on the scale of `RankOptions.alsoFor`. */
 type Share = (lineId: number) => number;
 
 const NO_SHARE: Share = () => 0;
@@ -134,7 +134,7 @@ function shareMeaning(candidates: readonly StoredCandidate[], { meaning }: Messa
     : weighSimilarity(meaning.similarities(candidates.map(({ lineId }) => lineId)));
 }
 
-/** Which messages were sent in the time that the query names. */
+/** Favors messages from the period that the query names. */
 function sharePeriod(candidates: readonly StoredCandidate[], query: string): Share {
   const period = readPeriod(query);
   if (period === null) return NO_SHARE;
@@ -142,7 +142,7 @@ function sharePeriod(candidates: readonly StoredCandidate[], query: string): Sha
   return (lineId) => (told.has(lineId) ? PERIOD_SHARE : 0);
 }
 
-/** Which of the best hold word for word what stands together in the query, and which tell what kind of thing it asks for. */
+/** Favors messages that contain the query's phrases verbatim, or the kind of thing that it asks for. */
 function shareTold(
   ranked: readonly Ranked<StoredCandidate>[],
   { search, isKeywords }: { readonly search: MessageSearch; readonly isKeywords: boolean },
@@ -167,7 +167,7 @@ function toRankedLine({ candidate, score }: Ranked<StoredCandidate>): RankedLine
   return { lineId: candidate.lineId, score };
 }
 
-/** The best that can be found, each text of a conversation once. */
+/** Loads the best candidates, each text of a conversation once. */
 function loadCandidates(
   messages: MessageIndex,
   of: { readonly listed: readonly WordHits[]; readonly filter: SearchFilter; readonly wanted: number },
@@ -206,10 +206,10 @@ function idsAround(candidates: readonly StoredCandidate[]): readonly number[] {
   return [...new Set(ids)].toSorted((a, b) => a - b);
 }
 
-/** So many are compared with a query by what they mean. */
+/** How many batches are compared by meaning. */
 const NEAREST_BATCHES = 20;
 
-/** Batches that have the words of a query, or with a vector of it those that are about the same; what speaks for both is added up. */
+/** Batches that contain the words of a query or, given its vector, have a similar meaning. The two scores are added. */
 export function findBatches(
   { searchBatches, vectors }: Pick<Archive, 'searchBatches' | 'vectors'>,
   query: BatchQuery,

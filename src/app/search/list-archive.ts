@@ -10,7 +10,7 @@ import { openUnsettled } from '../write/settle.ts';
 
 type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;
 
-/** The compactions that an archive holds; none where there is no archive yet. */
+/** Lists the compactions in an archive; none if there is no archive yet. */
 export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListReport, Failure>> {
   return look(deps, (archive) => ({
     schema: 'compact/archive-list@1',
@@ -19,7 +19,7 @@ export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListRep
   }));
 }
 
-/** How much an archive holds, and in how many bytes. */
+/** Reports how much an archive contains and how large it is. */
 export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStatsReport, Failure>> {
   return look(deps, (archive) => ({
     schema: 'compact/archive-stats@1',

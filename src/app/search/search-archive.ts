@@ -16,19 +16,16 @@ import type { QueryVectors } from './embeddings/query-vectors.ts';
 import { createTextReader, type TextReader } from './find-archived.ts';
 import { findBatches, findMessages, type MessageSearch } from './find-messages.ts';
 
-/** Enough to tell what a hit is about, in a terminal and in a model's window. */
+/** Enough to show what a hit is about, in a terminal and in a model's context. */
 const MAX_EXCERPT_CHARS = 320;
 export type SearchDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats'> & {
-  /** Undefined: search is by words alone. */
+  /** Undefined: search uses words alone. */
   readonly queryVectors?: QueryVectors;
-  /** Masks secrets, before an excerpt could part one; undefined: texts are shown as they are. */
+  /** Masks secrets before excerpts are cut, because a cut could split one; undefined: texts are shown as they are. */
   readonly mask?: (text: string) => string;
 };
 
-/**
- * Archived batches and messages that have the words of a query, or are about the same. Looks only: what a crash left half-done is settled by
- * the next compaction.
- */
+/** Finds archived batches and messages by words and, if possible, by meaning. Reads only: the next compaction settles what a crash left. */
 export async function searchArchive(deps: SearchDeps, request: SearchRequest): Promise<Result<SearchReport, Failure>> {
   return attempt<SearchReport>({ file: deps.archivePath }, async () => {
     const opened = await openUnsettled(deps);
@@ -55,7 +52,7 @@ type Asked = {
   readonly request: SearchRequest;
   readonly formats: FormatRegistry;
   readonly mask?: (text: string) => string;
-  /** Of the query; null: it is looked for by its words alone. */
+  /** The query's vector; null: search by words alone. */
   readonly vector: Float32Array | null;
 };
 
@@ -115,8 +112,8 @@ function meaningOf(
 }
 
 /**
- * Batches and messages are ranked among their own kind: a word's weight depends on how many of that kind have it. The best of each is taken
- * for equally good, and the other batches stand to theirs as they did.
+ * Batches and messages are ranked separately, because a word's weight depends on how many of its kind contain it. The best of each count as
+ * equally good; the other batches are scaled with them.
  */
 function scaleBatches(
   batches: readonly Scored<ArchivedBatch>[],
@@ -129,7 +126,7 @@ function scaleBatches(
   );
 }
 
-/** Two orders as one; each keeps its own. */
+/** Merges two ordered lists; each keeps its order. */
 function mergeFound(input: {
   readonly messages: readonly Scored<FoundMessage>[];
   readonly batches: readonly Scored<ArchivedBatch>[];

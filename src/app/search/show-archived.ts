@@ -16,10 +16,10 @@ type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runti
   readonly mask?: ((text: string) => string) | undefined;
 };
 
-/** One original line, its ending included, and what is known of it; the report is only made when it is asked for. */
+/** One original line with its ending; the report is only built on demand. */
 export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
 
-/** What a label or id names. */
+/** Shows what a label or id names. */
 export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
   const { mask = (text) => text } = deps;
   return withFound(deps, name, (archive, found): ShowReport => {
@@ -29,7 +29,7 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
   });
 }
 
-/** Hands over the lines behind what a label or id names, in order, until `onLine` says false or it is interrupted; gives their number. */
+/** Passes the original lines behind a label or id to `onLine`, in order, until it returns false or the run is interrupted. Gives their number. */
 export async function showOriginals(
   deps: ShowDeps,
   { name }: ShowRequest,
@@ -51,7 +51,7 @@ function masked<R extends { readonly text: string }>(report: R, mask: (text: str
   return { ...report, text: mask(report.text) };
 }
 
-/** What is known of a line is only looked up where somebody asks: a page may begin behind a million others. */
+/** The facts of a line are looked up on demand: a page may begin after a million others. */
 type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine };
 
 function* readFound(archive: Archive, found: FoundArchived): IterableIterator<FoundOriginal> {
@@ -107,7 +107,7 @@ function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
   };
 }
 
-/** What the last line of a clip-archive leads to: the summaries that it speaks of, shown there or not. */
+/** Shows the compaction that a clip-archive's key names, with all its live summaries, shown or not. */
 function reportShownCompaction(
   archive: Archive,
   { key, compaction }: Extract<FoundArchived, { readonly kind: 'compaction' }>,

@@ -10,26 +10,26 @@ import { formsOf, type QueryTerm, type Question } from '../../core/search/questi
 import type { MessageIndex, SearchFilter } from '../../ports/archive-lookup.ts';
 
 type ListedWords = {
-  /** With all the messages that have them. */
+  /** Words with all messages that contain them. */
   readonly listed: readonly WordHits[];
-  /** So common that only some messages are asked for them. */
+  /** Words so common that only the candidates are checked for them. */
   readonly common: readonly { readonly word: QueryTerm; readonly weight: number }[];
 };
 
 export type Vocabulary = {
-  /** The words of a question, and what stands for them in messages. */
+  /** The words of a question and their related words. */
   readonly listWords: (question: Question) => ListedWords;
   /** Words that the best messages share. */
   readonly listFeedback: (texts: readonly string[], question: Question) => readonly WordHits[];
 };
 
-/** Words that more messages have are only looked for among the candidates, where there are rarer ones. */
+/** Words in more messages than this are only looked up among the candidates, if there are rarer words. */
 const MAX_LISTED_HITS = 300_000;
-/** Related words that more messages have tell nothing, and take long to list. */
+/** Related words in more messages than this say nothing and are slow to list. */
 const MAX_RELATED_HITS = 5000;
 const MAX_FEEDBACK_HITS = 1000;
 
-/** What the words of a search weigh in an archive, and which messages have them. */
+/** The weights of a query's words in an archive, and the messages that contain them. */
 export function createVocabulary(messages: MessageIndex, filter: SearchFilter): Vocabulary {
   const messageCount = messages.countMessages();
 

@@ -12,26 +12,26 @@ export type ArchiveEmbedReport = {
   readonly schema: 'compact/archive-embed@1';
   /** Null: there is none yet. */
   readonly archive: string | null;
-  /** partial: `error` says what was in the way; what came until then is kept. */
+  /** partial: `error` says what went wrong; the vectors made until then are kept. */
   readonly result: 'complete' | 'partial' | 'interrupted';
   readonly provider: string;
   readonly model: string;
-  /** Numbers in a vector; null: there is none. */
+  /** Numbers in a vector; null: there are no vectors. */
   readonly dimensions: Count | null;
-  /** Messages and batches that got theirs now, of those that had none. */
+  /** How many messages and batches without a vector got one now. */
   readonly embedded: Count;
   readonly missing: Count;
-  /** Vectors of another model that were dropped for them. */
+  /** How many vectors of another model were removed for them. */
   readonly dropped: Count;
   readonly error?: string;
 };
 
-/** Nobody waits for it. */
+/** No person waits for the result. */
 const ARCHIVE_LIMITS = { timeoutMs: 120_000, maxRetries: 4 } as const;
 
 type EmbedArchiveDeps = AppDeps & { readonly service: EmbeddingService };
 
-/** Gives a vector to everything archived that has none; where all are another model's, to everything. */
+/** Gives a vector to everything in the archive that has none; if all vectors are another model's, to everything. */
 export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<ArchiveEmbedReport, Failure>> {
   const { provider, model } = deps.service;
   const base = { schema: 'compact/archive-embed@1', provider, model } as const;
@@ -67,16 +67,16 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
 
 type EmbedCompactedDeps = AppDeps & {
   readonly service: EmbeddingService;
-  /** Of a run over several transcripts: a service that has failed is left alone for the rest of it. */
+  /** After a failure the service is not called again in this run. */
   readonly run: { hasFailed: boolean };
 };
 
-/** The transcript is done, and others are waiting. */
+/** The transcript is finished, and others are waiting. */
 const RUN_LIMITS = { timeoutMs: 60_000, maxRetries: 2 } as const;
 
 const FINISH = '`compact archive embed` finishes them';
 
-/** Gives vectors to what a compaction has just archived. Whatever is in the way of that is a note in its report, and no failure. */
+/** Gives vectors to what a compaction has just archived. A problem becomes a note in its report, never a failure. */
 export async function embedCompacted(deps: EmbedCompactedDeps, report: CompactReport): Promise<CompactReport> {
   if (report.result !== 'compacted') return report;
   const note = await embedAndDescribe(deps, report.sha256.before);
@@ -94,7 +94,7 @@ async function embedAndDescribe(deps: EmbedCompactedDeps, sourceSha256: string):
     const known = archive.vectors.findModel();
     return describe(outcome, known === null ? '' : describeVectors(known));
   } catch (error) {
-    // Even a bug in here must not make a file that is compacted look as if it were not.
+    // Even a bug here must not make a compacted file look as if it had failed.
     const why = carriedFailure(error)?.kind ?? (error instanceof Error ? error.message : String(error));
     return `embeddings: not all (${why}); ${FINISH}`;
   } finally {
@@ -102,7 +102,7 @@ async function embedAndDescribe(deps: EmbedCompactedDeps, sourceSha256: string):
   }
 }
 
-/** Null: there is nothing to tell. */
+/** Null: there is nothing to report. */
 function describe({ done, total, end }: EmbedOutcome, known: string): string | null {
   switch (end.kind) {
     case 'complete':

@@ -21,14 +21,14 @@ type EmbedMissingDeps = {
 };
 
 export type EmbedScope = {
-  /** Only what was archived of this source (sha256, hex); null: all. */
+  /** Only what was archived from this source (sha256, hex); null: everything. */
   readonly sourceSha256: string | null;
-  /** Vectors of another model are dropped for the new ones; false: nothing is done where there are such. */
+  /** Replace vectors of another model; false: do nothing if there are any. */
   readonly mayReplace: boolean;
   readonly limits: EmbedOptions;
 };
 
-/** `done` of `total` that had no vector have one now. */
+/** `done` of the `total` that had no vector have one now. */
 export type EmbedOutcome = {
   readonly done: number;
   readonly total: number;
@@ -41,7 +41,7 @@ export type EmbedOutcome = {
 
 const START: VectorCursor = { lineId: 0, batchId: 0 };
 
-/** Gives vectors to what has none, a request's worth at a time: whatever stops it, what came until then is kept. */
+/** Gives vectors to everything without one, one request at a time. Whatever stops it, the vectors made until then are kept. */
 export async function embedMissing(
   deps: EmbedMissingDeps,
   { sourceSha256, mayReplace, limits }: EmbedScope,
@@ -75,7 +75,7 @@ export async function embedMissing(
       return ended(state.hasKept ? { kind: 'failed', message } : { kind: 'other-model' });
     }
     if (kept === 'replaced') {
-      // What had a vector has none any more: from the beginning again.
+      // All vectors were removed: start again from the beginning.
       Object.assign(state, { scope: scopeOf(false), done: 0, dropped: had, after: START });
       state.total = vectors.countMissing(state.scope) + missing.length;
     } else state.after = cursorBehind(missing, state.after);
@@ -84,7 +84,7 @@ export async function embedMissing(
   }
 }
 
-/** Equal texts are sent once; what has none is not sent. */
+/** Sends equal texts once and empty ones never. */
 async function embedOnce(
   deps: EmbedMissingDeps,
   missing: readonly MissingText[],
@@ -113,7 +113,7 @@ function keep(
   const own = known !== null && isOfService(known, service) ? known.dimensions : undefined;
   const dimensions = drafts.find(({ vector }) => vector !== null)?.vector?.length ?? own;
   const { provider, model } = service;
-  // Nothing but texts that are empty, and no vectors yet: how long those would be is not known.
+  // All texts are empty and there are no vectors yet, so their length is unknown.
   return dimensions === undefined ? 'kept' : vectors.keep({ provider, model, dimensions }, drafts, { mayReplace });
 }
 
@@ -124,14 +124,14 @@ function cursorBehind(missing: readonly MissingText[], before: VectorCursor): Ve
   );
 }
 
-/** What has no vector, with what is to be sent of it: nothing where that is empty. */
+/** Something without a vector, and the text to send for it (may be empty). */
 type MissingText = { readonly of: MissingVector; readonly text: string };
 
-/** A request of this many texts, or of this much text, a small machine answers within its time. */
+/** A small machine answers a request of this size in time. */
 const MAX_TEXTS = 64;
 const MAX_REQUEST_CHARS = 100_000;
 
-/** A request's worth of what is missing, from a place on. */
+/** The next texts without vectors that fit into one request. */
 function readMissingTexts(
   {
     archive,
@@ -158,7 +158,7 @@ function readMissingTexts(
     .map((of, at) => ({ of, text: texts[at] ?? '' }));
 }
 
-/** Not too long, and without what no JSON, or no tokenizer, takes. */
+/** Cuts a text to length and removes what JSON or a tokenizer cannot handle. */
 export function sendable(text: string): string {
   return cutMiddle(text.replaceAll('\0', ' ').trim(), MAX_TEXT_CHARS).toWellFormed();
 }

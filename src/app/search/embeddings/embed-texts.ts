@@ -15,19 +15,19 @@ type EmbedDeps = Pick<EmbeddingService, 'embedder' | 'limiter' | 'notice'> & {
 
 export type EmbedOptions = {
   readonly timeoutMs: number;
-  /** How often what may succeed later is tried again. */
+  /** How often a call that may succeed later is repeated. */
   readonly maxRetries: number;
 };
 
-/** What a message is about is said in so many characters, and a model takes in about as many. */
+/** This much text shows what a message is about, and models take in about as much. */
 export const MAX_TEXT_CHARS = 8000;
-/** A text that a model finds too long is cut to the half of it, down to this. */
+/** A text that is too long for the model is halved, down to this length. */
 const MIN_TEXT_CHARS = 250;
 const TOLD_WAIT_MS = 5000;
 
 /**
- * A vector a text (none is empty). Where the service finds them too long together they are sent in halves, and a single one is cut in its
- * middle. The error is what the last try failed with.
+ * Makes one vector for each text; no text may be empty. Texts that are too long together are sent in halves, and a single one is cut in its
+ * middle. The error is that of the last attempt.
  */
 export async function embedTexts(
   deps: EmbedDeps,
@@ -86,23 +86,23 @@ async function tryOnce(
   }
 }
 
-/** Who turns texts into vectors, and what that needs around it. */
+/** An embedder and what calling it needs. */
 export type EmbeddingService = {
   readonly embedder: Embedder;
   readonly provider: string;
   readonly model: string;
-  /** Null: as the model gives them. */
+  /** Null: the model's default. */
   readonly dimensions: number | null;
   readonly limiter: RateLimiter;
-  /** For one run: the same secret has the same mask in it. Null: secrets are not masked. */
+  /** Creates the redactor of one run, in which a secret always gets the same mask. Null: secrets are not masked. */
   readonly createRedactor: (() => Redactor) | null;
-  /** Told of waits and other things that a person at the terminal should know. */
+  /** Called with sentences for the person at the terminal, for example about waits. */
   readonly notice: (sentence: string) => void;
 };
 
 type Wanted = Pick<EmbeddingService, 'provider' | 'model' | 'dimensions'>;
 
-/** Whether vectors can be compared with those that the service gives. */
+/** Whether stored vectors can be compared with those of the service. */
 export function isOfService(known: VectorModel, { provider, model, dimensions }: Wanted): boolean {
   return (
     known.provider === provider && known.model === model && (dimensions === null || known.dimensions === dimensions)

@@ -5,9 +5,9 @@ import { redactTexts } from '../../summarize/redacting-model.ts';
 import { sendable } from './embed-missing.ts';
 import { describeVectors, type EmbeddingService, embedTexts, isOfService } from './embed-texts.ts';
 
-/** The vectors of what is looked for. */
+/** Vectors of queries. */
 export type QueryVectors = {
-  /** Null: the query is to be looked for by its words alone; why, was told. */
+  /** Null: search by words alone; the reason was reported. */
   readonly find: (
     vectors: Pick<VectorStore, 'findModel'>,
     asked: Pick<SearchRequest, 'query' | 'upcoming'>,
@@ -18,16 +18,16 @@ type QueryDeps = {
   readonly service: EmbeddingService;
   readonly runtime: Pick<Runtime, 'now' | 'sleep' | 'random'>;
   readonly signal: AbortSignal;
-  /** Shared by all who search for one user; undefined: these queries have one of their own. */
+  /** Shared by all searches of one user; undefined: these queries have their own. */
   readonly outage?: Outage | undefined;
 };
 
-/** Somebody waits for the answer: one try, and no long one. */
+/** A person waits for the answer: one short attempt. */
 const LIMITS = { timeoutMs: 15_000, maxRetries: 0 } as const;
 const MAX_AT_ONCE = 64;
 const WORDS_ALONE = 'search is by words alone';
 
-/** Asks once for a query and those that follow; each reason for doing without is told once. */
+/** Makes one request for a query and those that follow; reports each reason for doing without only once. */
 export function createQueryVectors({ service, runtime, signal, outage = createOutage() }: QueryDeps): QueryVectors {
   const known = new Map<string, Float32Array>();
   const told = new Set<string>();
@@ -69,7 +69,7 @@ export function createQueryVectors({ service, runtime, signal, outage = createOu
       const problem = await embed([...new Set([query, ...others])].slice(0, MAX_AT_ONCE));
       if (signal.aborted) return null;
       if (problem !== null) {
-        // Who calls a search off says nothing about the service.
+        // An interrupted search says nothing about the service.
         if (!signal.aborted) outage.begin(nowMs);
         return doWithout(problem);
       }
@@ -83,7 +83,7 @@ export function createQueryVectors({ service, runtime, signal, outage = createOu
   };
 }
 
-/** Whether a service that has failed is left alone for a while: who searches next does not wait for it too. */
+/** Whether a failed service is left alone for a while, so that the next search does not wait for it too. */
 export type Outage = {
   readonly begin: (nowMs: number) => void;
   readonly isOn: (nowMs: number) => boolean;
