@@ -74,26 +74,29 @@ export function planReport(transcript: Prepared, request: CompactFileRequest): C
     const tokensAfter = conversations[index]?.tokens.after ?? 0;
     return plan === null ? [] : planNotes(prepared, plan, { tokensAfter, targetTokens: policy.targetTokens });
   });
-  return {
-    ...plannedBase(transcript, request.input.name),
-    notes,
-    conversations,
-    ledger: countLedger(outcomes),
-    plan: describePlan(transcript, plans, request),
-  };
+  const ledger = countLedger(outcomes);
+  const plan = describePlan(transcript, plans, request);
+  return { ...plannedReport(transcript, request, { notes, conversations, ledger }), plan };
 }
 
 /** What the reports of a dry run and of a preview have in common: nothing was written. */
-function plannedBase(transcript: Prepared, file: string) {
-  const base = reportBase(transcript, file);
+function plannedReport(
+  transcript: Prepared,
+  { input }: CompactFileRequest,
+  { notes, conversations, ledger }: Pick<CompactReport, 'notes' | 'conversations' | 'ledger'>,
+): CompactReport {
+  const base = reportBase(transcript, input.name);
   return {
     ...base,
     result: 'planned',
+    notes,
     output: null,
     sha256: { ...base.sha256, after: null },
     bytes: { ...base.bytes, after: null },
+    conversations,
+    ledger,
     archive: null,
-  } as const;
+  };
 }
 
 /** For a service, each request is built exactly as it would be sent; for the offline provider, requests are only counted. */
@@ -167,14 +170,13 @@ export function previewReport(
   const retention = reportRetention(
     results.flatMap(({ retentionOf }) => [...retentionOf.values()].map((one) => ({ label: '', retention: one }))),
   );
+  const notes = compacted.flatMap((one) => one.notes);
+  const conversations = transcript.conversations.map((prepared, index) => {
+    const attempt = attempts[index];
+    return attempt?.kind === 'compacted' ? attempt.report : reportUnchanged(prepared);
+  });
   return {
-    ...plannedBase(transcript, request.input.name),
-    notes: compacted.flatMap(({ notes }) => notes),
-    conversations: transcript.conversations.map((prepared, index) => {
-      const attempt = attempts[index];
-      return attempt?.kind === 'compacted' ? attempt.report : reportUnchanged(prepared);
-    }),
-    ledger: countLedger(outcomes),
+    ...plannedReport(transcript, request, { notes, conversations, ledger: countLedger(outcomes) }),
     preview: results.map(({ prepared, text }) => ({ conversation: prepared.id, text: text() })),
     usage: reportUsage(results, request),
     ...(retention === undefined ? {} : { retention }),
