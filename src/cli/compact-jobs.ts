@@ -1,17 +1,17 @@
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure } from '../app/contract/failure.ts';
 import type { CompactReport } from '../app/contract/reports.ts';
-import type { OutputTarget } from '../app/contract/requests.ts';
-import { type PolicyRequest, toModel, toPolicy } from '../config/resolve.ts';
+import type { CompactFileRequest, OutputTarget } from '../app/contract/requests.ts';
+import { defaultArchivePath } from '../config/find.ts';
+import { type PolicyRequest, type ResolvedSettings, toModel, toPolicy } from '../config/resolve.ts';
 import type { Result } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
+import { failedReport, passedOver, toFailedReport } from './failed-and-skipped.ts';
 import type { ReadyInput } from './gather.ts';
+import type { SettingsRequest } from './invocation.ts';
 import { makeFolderFor, type OutputChoice } from './outputs.ts';
-import { passedOver } from './passed-over.ts';
-import { priceOf } from './price.ts';
-import type { Place } from './progress.ts';
-import { renderBug } from './render/bug.ts';
-import { failedReport, toFailedReport } from './render/failed.ts';
+import { renderBug } from './render/problems.ts';
+import type { Place } from './reporter.ts';
 import type { RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
 import type { Embeddings, UseCases } from './use-cases.ts';
@@ -97,4 +97,21 @@ async function runJob(run: Run, { input, output }: Job, progress: Progress): Pro
     embeddings: run.embeddings,
   } satisfies Parameters<UseCases['compactFile']>[0];
   return session.useCases.compactFile(request, progress);
+}
+
+/** Of the model that summarizes, where the configuration has it. */
+export function priceOf({ prices, summarization }: ResolvedSettings): Pick<CompactFileRequest, 'price'> {
+  const { name, provider } = summarization;
+  const price = name === null || provider === 'extractive' ? undefined : prices[name];
+  return price === undefined ? {} : { price };
+}
+
+/** What a later command has to be told, because this one was told it: by `--archive`, or by a configuration that it was pointed to or told to trust. */
+export function archiveToName(
+  { settings, terminal }: Pick<Session, 'settings' | 'terminal'>,
+  { configFlag, project, flags }: SettingsRequest,
+): string | null {
+  const { path } = settings.archive;
+  const isForOnce = configFlag !== null || project === 'trusted';
+  return flags.archive?.path ?? (isForOnce && path !== defaultArchivePath(terminal.surroundings) ? path : null);
 }

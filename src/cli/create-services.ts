@@ -3,7 +3,7 @@ import { resolveEmbeddingAccess, resolveModelAccess } from '../config/access.ts'
 import type { CompactionConfig } from '../core/policy.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { CommonRequest } from './invocation.ts';
-import { safeText } from './render/safe-text.ts';
+import { safeText } from './render/text.ts';
 import type { Session } from './session.ts';
 import type { EmbedderChoice, Embeddings } from './use-cases.ts';
 

@@ -1,17 +1,21 @@
+import { readFile } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import type { FailedReport } from '../app/contract/reports.ts';
-import { assertNever } from '../core/result.ts';
+import { assertNever, err, ok, type Result } from '../core/result.ts';
+import type { FileFailure } from '../ports/files.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+import { failedReport, toFailedReport } from './failed-and-skipped.ts';
 import { findInputs, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
-import { readNameList } from './name-list.ts';
-import { failedReport, toFailedReport } from './render/failed.ts';
 import { renderFailure, renderStdinFailure } from './render/failure.ts';
-import { safeText } from './render/safe-text.ts';
+import { safeText } from './render/text.ts';
 import type { Session } from './session.ts';
+import { toFileFailure } from './system-failure.ts';
+import type { Terminal } from './terminal.ts';
 
 /** An input that can be opened: `name` is what messages call it. */
 export type ReadyInput = InputFile & { readonly name: string };
 
-export type Gathered = {
+type Gathered = {
   readonly inputs: readonly ReadyInput[];
   /** Any number of transcripts is meant, even where there is one. */
   readonly isSeveral: boolean;
@@ -20,7 +24,7 @@ export type Gathered = {
 };
 
 /** `filesFrom` is what `--files-from` names: a list of further transcripts, `-` on standard input. */
-export type GatherRules = Omit<InputRules, 'names'> & {
+type GatherRules = Omit<InputRules, 'names'> & {
   readonly filesFrom?: string | null;
   readonly isStdinImplied?: boolean;
 };
@@ -91,4 +95,33 @@ function toFailure(problem: InputProblem): FailedReport {
     default:
       return assertNever(problem);
   }
+}
+
+/** The names that a file lists; `-` is standard input, which rejects when it is interrupted. */
+async function readNameList(
+  path: string,
+  { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
+): Promise<Result<readonly string[], FileFailure>> {
+  try {
+    if (path !== '-') return ok(parseNames(await readFile(path, { signal })));
+    const pieces: Buffer[] = [];
+    for await (const piece of addAbortSignal(signal, stdin.open())) {
+      pieces.push(Buffer.isBuffer(piece) ? piece : Buffer.from(String(piece)));
+    }
+    return ok(parseNames(Buffer.concat(pieces)));
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return err(toFileFailure(error, { path: path === '-' ? 'standard input' : path, what: 'read' }));
+  }
+}
+
+const NUL = 0x00;
+const BOM = '\ufeff';
+
+/** Names that a NUL ends where there is any, so that they may hold anything; else one a line, blank lines left out. */
+export function parseNames(list: Buffer): readonly string[] {
+  const text = list.toString();
+  if (list.includes(NUL)) return text.split('\0').filter((name) => name !== '');
+  const lines = text.startsWith(BOM) ? text.slice(BOM.length) : text;
+  return lines.split(/\r?\n/).filter((name) => name.trim() !== '');
 }

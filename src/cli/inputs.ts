@@ -2,8 +2,7 @@ import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { FileFailure } from '../ports/files.ts';
 import { systemCode } from './system-failure.ts';
-import { isCompacted, isTranscriptName } from './transcript-name.ts';
-import { walkFolder } from './walk-folder.ts';
+import { isCompacted, isTranscriptName, walkFolder } from './transcript-files.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = {

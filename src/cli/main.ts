@@ -15,7 +15,7 @@ export async function main(loadUseCases = loadRealUseCases): Promise<void> {
       // What an interruption tears down may complain; it was asked for.
       terminal.setExitCode(interruptionCode(terminal.signal));
     } else {
-      const { renderBug } = await import('./render/bug.ts');
+      const { renderBug } = await import('./render/problems.ts');
       terminal.stderr.write(renderBug(error));
       terminal.setExitCode(EXIT_CODES.failed);
     }

@@ -5,7 +5,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
 import { systemCode, toFileFailure } from './system-failure.ts';
-import { compactedPath, isTranscriptName } from './transcript-name.ts';
+import { compactedPath, isTranscriptName } from './transcript-files.ts';
 
 /** Where the results go, as the command line says it. */
 export type OutputChoice =

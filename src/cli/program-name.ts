@@ -1,8 +1,8 @@
-import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
-import { shellWord } from './render/shell-word.ts';
+import { shellWord } from './render/text.ts';
 import { systemCode } from './system-failure.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
@@ -76,4 +76,12 @@ function realPath(path: string): string | null {
     if (systemCode(error) === null) throw error;
     return null;
   }
+}
+
+/** From package.json, which stands two folders up from here in `src` and in `dist` alike. */
+export function readPackageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const manifest: unknown = JSON.parse(text);
+  const isManifest = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
+  return isManifest && typeof manifest.version === 'string' ? manifest.version : 'unknown';
 }

@@ -1,16 +1,22 @@
-import type { CompactReport, FailedReport, PassedReport } from '../app/contract/reports.ts';
+import type { CompactReport, FailedReport, PassedReport, UsageReport } from '../app/contract/reports.ts';
+import { addUsage } from '../app/summarize/usage.ts';
+import { createPassedRenderer, renderFailed } from './failed-and-skipped.ts';
 import type { Manner } from './invocation.ts';
-import { createPassedRenderer } from './passed-over.ts';
-import { createRemarks } from './remarks.ts';
-import { layList, renderListHead, renderListLine } from './render/compact-list.ts';
-import { type CompactRendering, renderCompactReport, renderTotals, type RunTotals } from './render/compact.ts';
-import { renderFailed } from './render/failed.ts';
+import { layList, renderListHead, renderListLine, skipWords } from './render/compact-list.ts';
+import { countLevels } from './render/compact-rows.ts';
+import {
+  type CompactRendering,
+  renderCompactReport,
+  renderPreview,
+  renderTotals,
+  type RunTotals,
+  sumTokens,
+} from './render/compact.ts';
 import { reportJson } from './render/json-lines.ts';
-import { renderPreview } from './render/preview.ts';
-import { countOf } from './render/quantities.ts';
-import { safeText } from './render/safe-text.ts';
-import { addSpending, addToTotals, NO_TOTALS } from './run-totals.ts';
-import type { Voice } from './voice.ts';
+import { countOf, formatCount } from './render/quantities.ts';
+import { safeText } from './render/text.ts';
+import type { Theme } from './render/theme.ts';
+import type { Voice } from './reporter.ts';
 
 /** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
 export type RunReport = {
@@ -21,7 +27,7 @@ export type RunReport = {
   readonly end: (leftCount: number) => RunTotals;
 };
 
-export type RunReportOptions = {
+type RunReportOptions = {
   readonly voice: Voice;
   readonly manner: Manner;
   readonly terminalColumns: number;
@@ -107,4 +113,95 @@ export function createRunReport(options: RunReportOptions): RunReport {
 function indented(failures: readonly string[], count: number): readonly string[] {
   const lines = failures.map((failure) => `  ${failure}`);
   return count > failures.length ? [...lines, `  … and ${countOf(count - failures.length, 'more', 'more')}`] : lines;
+}
+
+export const NO_TOTALS: RunTotals = {
+  compacted: 0,
+  planned: 0,
+  skipped: new Map(),
+  failed: 0,
+  left: 0,
+  previewed: 0,
+  tokens: { before: 0, after: 0 },
+  facts: { kept: 0, total: 0 },
+  levels: { fallback: 0, halved: 0, feedback: 0 },
+};
+
+function addToTotals(totals: RunTotals, report: CompactReport | PassedReport): RunTotals {
+  if (!('ledger' in report)) return addSkip(totals, report.reason);
+  if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
+  const counted = { ...totals, [report.result]: totals[report.result] + 1 };
+  const { preview, retention, usage } = report;
+  const { tokens, facts, levels } = totals;
+  const { before, after } = sumTokens(report);
+  const made = countLevels(report);
+  const told = {
+    ...counted,
+    previewed: totals.previewed + (preview === undefined ? 0 : 1),
+    tokens: { before: tokens.before + before, after: tokens.after + after },
+    facts: { kept: facts.kept + (retention?.kept ?? 0), total: facts.total + (retention?.total ?? 0) },
+    levels: {
+      fallback: levels.fallback + made.fallback,
+      halved: levels.halved + made.halved,
+      feedback: levels.feedback + made.feedback,
+    },
+  };
+  return addSpending(told, usage);
+}
+
+function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): RunTotals {
+  const words = skipWords(reason);
+  const count = (totals.skipped.get(words) ?? 0) + 1;
+  return { ...totals, skipped: new Map(totals.skipped).set(words, count) };
+}
+
+/** What a transcript cost, also where nothing came of it. */
+function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTotals {
+  return usage === undefined ? totals : { ...totals, usage: sumUsage(totals.usage, usage) };
+}
+
+/** A cost that nobody knows is not counted. */
+function sumUsage(sum: UsageReport | undefined, usage: UsageReport): UsageReport {
+  if (sum === undefined) return usage;
+  const cost = usage.cost === null ? sum.cost : (sum.cost ?? 0) + usage.cost;
+  return { ...addUsage(sum, usage), cost };
+}
+
+/** Remarks on the transcripts of a run: each is told once, with how many it is about. */
+type Remarks = {
+  readonly add: (report: CompactReport) => void;
+  readonly render: (theme: Theme) => readonly string[];
+};
+
+/** Beyond it only their number is told. */
+const MAX_REMARKS = 20;
+
+type Remark = { readonly file: string; count: number };
+
+function createRemarks(): Remarks {
+  const known = new Map<string, Remark>();
+  const state = { untold: 0 };
+  const addNote = (note: string, file: string): void => {
+    const remark = known.get(note);
+    if (remark !== undefined) remark.count += 1;
+    else if (known.size < MAX_REMARKS) known.set(note, { file, count: 1 });
+    else state.untold += 1;
+  };
+  return {
+    add: ({ result, notes, file }) => {
+      // What is noted on a skip is its reason in numbers.
+      if (result !== 'skipped') for (const note of notes) addNote(note, file);
+    },
+    render: (theme) => [
+      ...[...known].map(([note, remark]) => theme.warning(renderRemark(note, remark))),
+      ...(state.untold === 0
+        ? []
+        : [theme.warning(`note: … and ${formatCount(state.untold)} more; --json has them all`)]),
+    ],
+  };
+}
+
+function renderRemark(note: string, { file, count }: Remark): string {
+  const others = count === 1 ? '' : ` and ${countOf(count - 1, 'other', 'others')}`;
+  return `note: ${safeText(file)}${others}: ${safeText(note)}`;
 }

@@ -3,7 +3,7 @@ import { assertNever } from '../core/result.ts';
 import { parseArguments, type Parsed } from './command-line.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
 import type { UsageProblem } from './invocation.ts';
-import { readPackageVersion } from './package-version.ts';
+import { readPackageVersion } from './program-name.ts';
 import type { CliContext } from './session.ts';
 
 /** The command line from argv to exit code. */
@@ -55,7 +55,7 @@ async function findMistake(words: readonly string[]): Promise<string | null> {
 }
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
-  const { renderUsageProblem } = await import('./render/usage.ts');
+  const { renderUsageProblem } = await import('./render/problems.ts');
   terminal.stderr.write(`${renderUsageProblem(problem)}\n`);
   return EXIT_CODES.usage;
 }

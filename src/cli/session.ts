@@ -7,12 +7,12 @@ import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { Manner, SettingsRequest } from './invocation.ts';
+import { renderMissed, renderPassedOver } from './render/config.ts';
 import { renderNearFormats } from './render/failure.ts';
-import { renderMissed, renderPassedOver } from './render/trust.ts';
-import { renderConfigProblem, renderUsageProblem } from './render/usage.ts';
+import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
+import { createVoice, type Voice } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
-import { createVoice, type Voice } from './voice.ts';
 
 /** What a command is handed beside its invocation. */
 export type CliContext = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createVoice } from '../../src/cli/voice.ts';
+import { createVoice } from '../../src/cli/reporter.ts';
 import { createFakeTerminal, type TerminalOptions } from './fakes.ts';
 
 const manner = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;

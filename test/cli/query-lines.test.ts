@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { PassThrough, Readable } from 'node:stream';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { readQueryGroups } from '../../src/cli/query-lines.ts';
+import { readQueryGroups } from '../../src/cli/commands/search.ts';
 
 async function linesOf(chunks: readonly (string | Buffer)[]): Promise<readonly string[]> {
   const lines: string[] = [];

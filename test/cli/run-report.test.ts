@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CompactReport, FailedReport } from '../../src/app/contract/reports.ts';
 import { NO_USAGE } from '../../src/app/summarize/usage.ts';
-import { failedReport } from '../../src/cli/render/failed.ts';
+import { failedReport } from '../../src/cli/failed-and-skipped.ts';
+import { createVoice } from '../../src/cli/reporter.ts';
 import { createRunReport, type RunReport } from '../../src/cli/run-report.ts';
-import { createVoice } from '../../src/cli/voice.ts';
 import { compactReport, createFakeTerminal } from './fakes.ts';
 
 type Setting = {

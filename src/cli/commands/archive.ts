@@ -6,8 +6,8 @@ import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
-import { noArchive } from '../render/no-archive.ts';
-import { safeText } from '../render/safe-text.ts';
+import { noArchive } from '../render/problems.ts';
+import { safeText } from '../render/text.ts';
 import type { Theme } from '../render/theme.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
@@ -50,11 +50,11 @@ async function run(context: CliContext, invocation: ArchiveInvocation): Promise<
     const { useCases } = session;
     switch (invocation.action) {
       case 'list': {
-        const { renderArchiveList } = await import('../render/archive-list.ts');
+        const { renderArchiveList } = await import('../render/archive.ts');
         return answer(session, invocation, { result: await useCases.listArchive(), render: renderArchiveList });
       }
       case 'stats': {
-        const { renderArchiveStats } = await import('../render/archive-stats.ts');
+        const { renderArchiveStats } = await import('../render/archive.ts');
         return answer(session, invocation, { result: await useCases.measureArchive(), render: renderArchiveStats });
       }
       case 'check':
@@ -100,7 +100,7 @@ async function check({ voice, useCases, settings }: Session, { manner }: Archive
   const isSound = checked.value.result === 'sound';
   if (manner.json) voice.answerPiece(reportJson(checked.value));
   else if (!isSound || manner.verbosity !== 'quiet') {
-    const { renderArchiveCheck } = await import('../render/archive-check.ts');
+    const { renderArchiveCheck } = await import('../render/archive.ts');
     voice.answer(renderArchiveCheck(checked.value, voice.answerTheme));
   }
   return isSound ? EXIT_CODES.done : EXIT_CODES.failed;
@@ -125,7 +125,7 @@ async function embed(session: Session, invocation: ArchiveInvocation): Promise<E
   const report = embedded.value;
   if (invocation.manner.json) voice.answerPiece(reportJson(report));
   else if (report.archive !== null && invocation.manner.verbosity !== 'quiet') {
-    const { renderArchiveEmbed } = await import('../render/archive-embed.ts');
+    const { renderArchiveEmbed } = await import('../render/archive.ts');
     voice.answer(renderArchiveEmbed(report));
   }
   if (report.archive === null) voice.report([noArchive(settings.archive.path)]);

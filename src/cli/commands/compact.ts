@@ -2,8 +2,7 @@ import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
 import { toPolicy } from '../../config/resolve.ts';
 import type { SettingsUse } from '../../config/setting.ts';
-import { archiveToName } from '../archive-flag.ts';
-import { type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
+import { archiveToName, type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
@@ -12,10 +11,10 @@ import { type OutputChoice, planOutputs } from '../outputs.ts';
 import type { CompactRendering } from '../render/compact.ts';
 import { renderFormats } from '../render/formats.ts';
 import { reportJson } from '../render/json-lines.ts';
-import { describeOutputProblem } from '../render/usage.ts';
+import { describeOutputProblem } from '../render/problems.ts';
+import { createVoice } from '../reporter.ts';
 import { createRunReport } from '../run-report.ts';
 import type { CliContext, Session } from '../session.ts';
-import { createVoice } from '../voice.ts';
 import { defineCommand, inSession, type Options, type ParsedLine } from './command.ts';
 import {
   FILES_FROM_FLAG,

@@ -10,15 +10,13 @@ import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../
 import { err, ok, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
-import { renderSettings } from '../render/config.ts';
+import { renderPassedOver, renderRefusal, renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
-import { safeText } from '../render/safe-text.ts';
-import { shellWord } from '../render/shell-word.ts';
-import { renderPassedOver, renderRefusal } from '../render/trust.ts';
-import { renderConfigProblem, renderUsageProblem } from '../render/usage.ts';
+import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
+import { safeText, shellWord } from '../render/text.ts';
+import { createVoice, type Voice } from '../reporter.ts';
 import type { CliContext } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
-import { createVoice, type Voice } from '../voice.ts';
 import { defineCommand } from './command.ts';
 import { MANNER_FLAGS, MODEL_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
 

@@ -5,8 +5,8 @@ import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { isSameFile, type OutputChoice } from '../outputs.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
+import { describeOutputProblem } from '../render/problems.ts';
 import { renderRestoreReport } from '../render/restore.ts';
-import { describeOutputProblem } from '../render/usage.ts';
 import type { CliContext } from '../session.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import {

@@ -2,12 +2,12 @@ import type { ScoreReport } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { type PolicyRequest, toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { createPassedRenderer, passedOver } from '../failed-and-skipped.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
-import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/select-rows.ts';
+import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

@@ -1,13 +1,13 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { VerifyReport } from '../../app/contract/reports.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { createPassedRenderer, passedOver } from '../failed-and-skipped.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { createPassedRenderer, passedOver } from '../passed-over.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
-import { safeText } from '../render/safe-text.ts';
-import { renderVerifyReport } from '../render/verify.ts';
+import { renderVerifyReport } from '../render/restore.ts';
+import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {

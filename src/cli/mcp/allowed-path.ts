@@ -13,7 +13,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { renderFailure } from '../render/failure.ts';
-import { safeText } from '../render/safe-text.ts';
+import { safeText } from '../render/text.ts';
 import { systemCode, toFileFailure } from '../system-failure.ts';
 
 /** A folder that may be worked in: as it was named, and where it really is. */

@@ -1,21 +1,20 @@
 import { z } from 'zod';
+import type { BeforeAfter, CompactReport, ConversationReport } from '../../app/contract/reports.ts';
 import type { OutputTarget } from '../../app/contract/requests.ts';
 import { toModel, toPolicy } from '../../config/resolve.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { archiveToName } from '../archive-flag.ts';
+import { archiveToName, priceOf } from '../compact-jobs.ts';
 import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
 import type { CommonRequest } from '../invocation.ts';
-import { priceOf } from '../price.ts';
-import type { CompactRendering } from '../render/compact.ts';
+import { type CompactRendering, renderCompactReport, renderRestoring, sumTokens } from '../render/compact.ts';
 import { renderFailure } from '../render/failure.ts';
-import { safeText } from '../render/safe-text.ts';
+import { safeText } from '../render/text.ts';
 import { PLAIN_THEME } from '../render/theme.ts';
 import type { Session } from '../session.ts';
-import { compactedPath } from '../transcript-name.ts';
+import { compactedPath } from '../transcript-files.ts';
 import type { UseCases } from '../use-cases.ts';
 import { type AllowedFile, type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
-import { answerCompacted } from './compacted.ts';
-import { defineTool, type Tool, type ToolOutcome } from './tool.ts';
+import { clipField, defineTool, type Tool, type ToolAnswer, type ToolOutcome } from './tool.ts';
 
 const DESCRIPTION = `Makes a stored transcript small: its recent messages stay byte for byte, older ones become a summary at its head, and every line that leaves goes into the archive, where memory_read finds it and from where the original comes back byte for byte.
 
@@ -35,7 +34,7 @@ const input = z.strictObject({
 
 type Args = z.output<typeof input>;
 
-export type CompactContextDeps = {
+type CompactContextDeps = {
   readonly session: Session;
   readonly invocation: CommonRequest & { readonly allowsCompacting: boolean };
   readonly folders: readonly AllowedFolder[];
@@ -144,5 +143,52 @@ function renderingOf(
     program: session.terminal.program(),
     isInPlace,
     widthColumns: session.terminal.stderr.widthColumns,
+  };
+}
+
+/** A remark is a sentence; a transcript of many conversations may have one for each of them. */
+const MAX_NOTES = 10;
+
+/** The figures of a compaction, and as text what the command line prints. Nothing in it grows with the number of conversations. */
+function answerCompacted(report: CompactReport, rendering: CompactRendering): ToolAnswer {
+  const notes = [...new Set(report.notes)].slice(0, MAX_NOTES).map(clipField);
+  const { file, format, result, reason, output, conversations, ledger, archive, plan, usage, bytes } = report;
+  const tokens = sumTokens(report);
+  const figures = {
+    messages: sum(conversations, ({ messages }) => messages),
+    tokens: { ...tokens, saved: tokens.before - tokens.after },
+    bytes,
+    lines: ledger,
+    conversations: conversations.length,
+    summaries: conversations.reduce((count, { batches }) => count + batches.length, 0),
+    cycles: Math.max(0, ...conversations.map(({ cycles }) => cycles)),
+  };
+  const asked = plan === undefined ? {} : { requests: plan.requests, cost: plan.cost };
+  return {
+    text: renderCompactReport({ ...report, notes }, rendering).join('\n'),
+    data: {
+      result,
+      ...(reason === undefined ? {} : { reason }),
+      file,
+      format,
+      output,
+      ...figures,
+      archive,
+      restore: renderRestoring(report, rendering),
+      ...asked,
+      ...(usage === undefined || usage.inputTokens === 0 ? {} : { usage }),
+      notes,
+    },
+  };
+}
+
+function sum(
+  conversations: readonly ConversationReport[],
+  pick: (conversation: ConversationReport) => BeforeAfter,
+): BeforeAfter {
+  const changes = conversations.map(pick);
+  return {
+    before: changes.reduce((total, { before }) => total + before, 0),
+    after: changes.reduce((total, { after }) => total + after, 0),
   };
 }

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import type { SearchReport } from '../../app/contract/archive-reports.ts';
+import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { SearchRequest } from '../../app/contract/requests.ts';
 import { parseSince, parseUntil } from '../../config/quantity.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { renderFailure } from '../render/failure.ts';
-import { safeText } from '../render/safe-text.ts';
+import { countOf } from '../render/quantities.ts';
+import { safeText, textLines } from '../render/text.ts';
 import type { Embeddings, UseCases } from '../use-cases.ts';
-import { clipField, MAX_ANSWER_CHARS } from './bounds.ts';
-import { renderHit, toHitData } from './hit.ts';
 import { type McpScope, narrowSearch, showsHit } from './scope.ts';
-import { defineTool, type Tool, type ToolAnswer } from './tool.ts';
+import { clipField, defineTool, MAX_ANSWER_CHARS, type Tool, type ToolAnswer } from './tool.ts';
 
 const MAX_QUERY_CHARS = 20_000; // as much as a search reads
 const DEFAULT_LIMIT = 10;
@@ -50,7 +49,7 @@ const input = z.strictObject({
 
 type Args = z.output<typeof input>;
 
-export type MemoryReadDeps = {
+type MemoryReadDeps = {
   readonly openUseCases: (signal: AbortSignal) => Promise<UseCases>;
   /** For search by meaning; null: the settings name no embedder. */
   readonly createEmbeddings: (useCases: UseCases) => Promise<Embeddings | null>;
@@ -170,4 +169,60 @@ function toAnswer(
 function nothingFound(offset: number): string {
   if (offset > 0) return 'There are no more.';
   return 'Nothing found. Try other or fewer words, as the text itself would have them (a name, a path, an error message, a number), or fewer filters.';
+}
+
+/** A hit for a model: where it is from, and the excerpt; no field longer than anybody needs. `show` always leads to it. */
+function toHitData(hit: SearchHit): Readonly<Record<string, unknown>> {
+  const { kind, show, file, text } = hit;
+  const label = clipField(hit.label);
+  const conversation = clipField(hit.conversation);
+  if (hit.kind === 'batch') {
+    const { depth, count, start, at: end } = hit;
+    return {
+      kind: 'summary',
+      show,
+      label,
+      conversation,
+      depth,
+      messages: count,
+      start,
+      end,
+      file: clipField(file),
+      text,
+    };
+  }
+  const { role, at, index } = hit;
+  const names = { id: clipField(hit.id), label, conversation };
+  return { kind, show, ...names, role, name: clipField(hit.name), at, index, file: clipField(file), text };
+}
+
+/** The same as lines of text. */
+function renderHit(hit: SearchHit): string {
+  const about = hit.kind === 'message' ? aboutMessage(hit) : aboutBatch(hit);
+  const label = hit.label === null ? [] : [`  label ${safeText(clipField(hit.label))}`];
+  const lines = [`${hit.show}: ${about}`, ...label, `  from ${safeText(clipField(hit.file))}`];
+  return [...lines, ...textLines(hit.text).map((line) => `  > ${line}`)].join('\n');
+}
+
+function aboutMessage({ role, name, at, index, conversation, id }: MessageHit): string {
+  const speaker = name === null ? role : `${role} ${safeText(clipField(name))}`;
+  return [
+    speaker,
+    ...(at === null ? [] : [at]),
+    ...(index === null ? [] : [`message ${index}`]),
+    ...aboutConversation(conversation),
+    `id ${safeText(clipField(id))}`,
+  ].join(', ');
+}
+
+function aboutBatch({ count, depth, start, at, conversation }: BatchHit): string {
+  return [
+    `summary of ${countOf(count, 'message')}${depth === 0 ? '' : `, depth ${depth}`}`,
+    ...(start === null || at === null ? [] : [`${start} to ${at}`]),
+    ...aboutConversation(conversation),
+  ].join(', ');
+}
+
+function aboutConversation(conversation: string | null): readonly string[] {
+  return conversation === null ? [] : [`conversation ${safeText(clipField(conversation))}`];
 }

@@ -2,7 +2,7 @@ import type { MessageShown } from '../../app/contract/archive-reports.ts';
 import type { LookupFailure } from '../../app/contract/failure.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { UseCases } from '../use-cases.ts';
-import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
+import { MAX_ANSWER_CHARS, takeChars } from './tool.ts';
 
 /** Where a page begins: a line among those behind a name, and a place in what it says, in UTF-16 units. Both from 0. */
 export type Cursor = { readonly line: number; readonly char: number };

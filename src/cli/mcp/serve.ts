@@ -8,10 +8,17 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
-import { MAX_ANSWER_CHARS, takeChars } from './bounds.ts';
-import { fieldsOf, isRequestId, isResponse, rpcError } from './rpc.ts';
-import type { Tool } from './tool.ts';
-import { clipEcho, createWire, type Wire, type WireOptions } from './wire.ts';
+import { MAX_ANSWER_CHARS, takeChars, type Tool } from './tool.ts';
+import {
+  clipEcho,
+  createWire,
+  fieldsOf,
+  isRequestId,
+  isResponse,
+  rpcError,
+  type Wire,
+  type WireOptions,
+} from './wire.ts';
 
 export type ServeOptions = WireOptions & {
   readonly version: string;

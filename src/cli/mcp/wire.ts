@@ -1,10 +1,8 @@
 import type { Readable } from 'node:stream';
-import { readQueryGroups } from '../query-lines.ts';
-import { safeJson } from '../render/safe-text.ts';
+import { readQueryGroups } from '../commands/search.ts';
+import { safeJson } from '../render/text.ts';
 import { systemCode } from '../system-failure.ts';
-import { createBatches } from './batches.ts';
-import { takeChars } from './bounds.ts';
-import { fieldsOf, isRequestId, rpcError } from './rpc.ts';
+import { takeChars } from './tool.ts';
 
 /** No request of a client needs more; a larger one is answered with an error. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
@@ -122,4 +120,96 @@ function readRequest(value: unknown): RequestFacts {
 function readAnswered(value: unknown): unknown {
   const { id, method } = fieldsOf(value);
   return method === undefined ? id : undefined;
+}
+
+/** A client that has more to ask sends several batches. */
+const MAX_REQUESTS = 100;
+
+type Batch = { readonly waiting: Set<RequestId>; readonly answers: unknown[]; isRead: boolean };
+
+type Batches = {
+  /** Hands over each request of a batch. */
+  readonly read: (values: readonly unknown[], deliver: (value: unknown) => void) => void;
+  /** Keeps an answer to a request of a batch until the others are there; false: it belongs to none. */
+  readonly take: (id: unknown, answer: unknown) => boolean;
+  /** The client withdrew the request: its batch does not wait for it. */
+  readonly withdraw: (id: unknown) => void;
+};
+
+/** Batches of JSON-RPC, as protocol 2025-03-26 has them: requests in an array, and their answers in one. `write` gets what is to be sent. */
+function createBatches(write: (value: unknown) => void): Batches {
+  const batchOf = new Map<unknown, Batch>();
+  const finish = (batch: Batch): void => {
+    if (batch.isRead && batch.waiting.size === 0 && batch.answers.length > 0) write(batch.answers);
+  };
+  const settle = (id: unknown, answer?: unknown): boolean => {
+    const batch = batchOf.get(id);
+    if (batch === undefined || !isRequestId(id)) return false;
+    batchOf.delete(id);
+    batch.waiting.delete(id);
+    if (answer !== undefined) batch.answers.push(answer);
+    finish(batch);
+    return true;
+  };
+  return {
+    read: (values, deliver) => {
+      if (values.length === 0 || values.length > MAX_REQUESTS) {
+        return write(rpcError(null, 'invalid', `A batch has 1 to ${MAX_REQUESTS} requests`));
+      }
+      const batch: Batch = { waiting: new Set(), answers: [], isRead: false };
+      for (const value of values) {
+        const { id, method } = fieldsOf(value);
+        if (!isRequestId(id)) {
+          if (typeof method === 'string' || isResponse(value)) deliver(value);
+          else batch.answers.push(rpcError(null, 'invalid', 'Not a JSON-RPC 2.0 message'));
+        } else if (isResponse(value)) {
+          deliver(value);
+        } else if (batchOf.has(id)) {
+          batch.answers.push(rpcError(id, 'invalid', 'Another request has this id'));
+        } else {
+          batch.waiting.add(id);
+          batchOf.set(id, batch);
+          deliver(value);
+        }
+      }
+      batch.isRead = true;
+      finish(batch);
+    },
+    take: settle,
+    withdraw: (id) => void settle(id),
+  };
+}
+
+/** JSON-RPC 2.0's codes for what is no request. */
+const RPC_ERRORS = { parse: -32_700, invalid: -32_600 } as const;
+
+type RequestId = string | number;
+
+/** The answer to what is no request; `id` null: it could not be read. */
+export function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: string): object {
+  return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[kind], message } };
+}
+
+type Fields = {
+  readonly id?: unknown;
+  readonly method?: unknown;
+  readonly params?: unknown;
+  readonly requestId?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+};
+
+/** Of a message that nobody has checked yet. */
+export function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? value : {};
+}
+
+export function isRequestId(id: unknown): id is RequestId {
+  return typeof id === 'string' || typeof id === 'number';
+}
+
+/** A client's answer to a request of ours; never answered itself, however broken. */
+export function isResponse(value: unknown): boolean {
+  const { method, result, error } = fieldsOf(value);
+  return method === undefined && (result !== undefined || error !== undefined);
 }

@@ -1,13 +1,11 @@
-import type { CompactReport } from '../../app/contract/reports.ts';
+import type { CompactReport, PassedReport, SkipReason } from '../../app/contract/reports.ts';
 import { sumTokens } from './compact.ts';
 import { formatChange, formatCount, formatSaving } from './quantities.ts';
-import { safeText } from './safe-text.ts';
-import { skipWords } from './skip-words.ts';
+import { clipStart, fitText, safeText, textWidth } from './text.ts';
 import type { Theme } from './theme.ts';
-import { clipStart, fitText, textWidth } from './width.ts';
 
 /** The columns of a run over several transcripts. */
-export type ListLayout = { readonly widthColumns: number; readonly nameColumns: number };
+type ListLayout = { readonly widthColumns: number; readonly nameColumns: number };
 
 /** A terminal is taken for this wide at least; beyond the other, an eye no longer finds the numbers of a name. */
 const MIN_WIDTH_COLUMNS = 60;
@@ -55,4 +53,24 @@ function layRow({ widthColumns, nameColumns }: ListLayout, { name, change, outco
   const changeColumns = Math.max(CHANGE_COLUMNS, textWidth(change));
   const room = Math.min(nameColumns, widthColumns - changeColumns - textWidth(outcome) - 2);
   return `${fitText(clipStart(name, room), room)} ${fitText(change, changeColumns, 'right')} ${paint(outcome)}`;
+}
+
+const SKIP_WORDS: { readonly [reason in SkipReason | PassedReport['reason']]: string } = {
+  'too-short': 'too short',
+  'under-limit': 'under limit',
+  'nothing-gained': 'no gain',
+  'nothing-new': 'nothing new',
+  'no-legal-cut': 'no legal cut',
+  'in-use': 'open elsewhere',
+  'no-messages': 'no messages',
+  'no-text': 'no text',
+  'not-a-transcript': 'no transcript',
+  'unknown-format': 'unknown format',
+  'mixed-formats': 'mixed formats',
+  'bad-line': 'damaged',
+};
+
+/** Why nothing was done to a transcript, in a word or two. */
+export function skipWords(reason: keyof typeof SKIP_WORDS | undefined): string {
+  return reason === undefined ? 'nothing to do' : SKIP_WORDS[reason];
 }

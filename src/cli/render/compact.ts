@@ -5,13 +5,20 @@ import type {
   SkipReason,
   UsageReport,
 } from '../../app/contract/reports.ts';
-import { restoredPath } from '../transcript-name.ts';
-import { countKept, factRows } from './facts.ts';
-import { countLevels, LEVEL_TEXTS, type LevelCounts, levelRows, planRows, usageRows } from './model-rows.ts';
+import { restoredPath } from '../transcript-files.ts';
+import {
+  countKept,
+  countLevels,
+  factRows,
+  LEVEL_TEXTS,
+  type LevelCounts,
+  levelRows,
+  planRows,
+  reportRow,
+  usageRows,
+} from './compact-rows.ts';
 import { countOf, formatChange, formatCount, formatEstimate, formatSaving } from './quantities.ts';
-import { reportRow } from './report-row.ts';
-import { safeText } from './safe-text.ts';
-import { shellWord } from './shell-word.ts';
+import { safeText, shellWord, textLines } from './text.ts';
 import type { Theme } from './theme.ts';
 
 export type CompactRendering = {
@@ -214,4 +221,17 @@ function sum(
     before: changes.reduce((total, { before }) => total + before, 0),
     after: changes.reduce((total, { after }) => total + after, 0),
   };
+}
+
+/** The clip-archives of a preview as they would be written; each is named where there are several. */
+export function renderPreview(
+  { file, preview = [] }: CompactReport,
+  { isSeveral, theme }: { readonly isSeveral: boolean; readonly theme: Theme },
+): readonly string[] {
+  const isNamed = isSeveral || preview.length > 1;
+  return preview.flatMap(({ conversation, text }) => [
+    ...(isNamed ? [theme.strong(`${safeText(file)}, conversation ${safeText(conversation)}:`)] : []),
+    ...textLines(text),
+    ...(isNamed ? [''] : []),
+  ]);
 }

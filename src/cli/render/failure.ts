@@ -2,9 +2,9 @@ import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import { listLost } from './facts.ts';
+import { listLost } from './compact-rows.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
-import { safeText } from './safe-text.ts';
+import { safeText } from './text.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
 export function renderFailure(failure: LookupFailure): string {

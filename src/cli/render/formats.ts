@@ -1,7 +1,6 @@
 import type { Format } from '../../ports/codec.ts';
-import { safeText } from './safe-text.ts';
+import { safeText, textWidth, wrapText } from './text.ts';
 import type { Theme } from './theme.ts';
-import { textWidth, wrapText } from './width.ts';
 
 const MIN_TEXT_COLUMNS = 30; // narrower than this a text is a column of words
 

@@ -1,5 +1,5 @@
 import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
-import { safeJson } from './safe-text.ts';
+import { safeJson } from './text.ts';
 
 const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never held whole
 

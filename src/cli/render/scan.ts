@@ -1,11 +1,9 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
-import { policyFlags, typedAgain } from '../repeated-flags.ts';
+import { MAX_UNPACKED_FLAG, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
-import { safeText } from './safe-text.ts';
-import { shellWord } from './shell-word.ts';
 import { type Column, layTable } from './table.ts';
+import { clipMiddle, clipStart, safeText, shellWord } from './text.ts';
 import type { Theme } from './theme.ts';
-import { clipMiddle, clipStart } from './width.ts';
 
 export type ScanRendering = {
   readonly theme: Theme;
@@ -98,4 +96,22 @@ export function formatAge(ms: number): string {
 
 function tilde(path: string, homeFolder: string): string {
   return path.startsWith(`${homeFolder}/`) ? `~${path.slice(homeFolder.length)}` : path;
+}
+
+/** A command line that was typed, to be typed again; a leading dash is a flag's. */
+export function typedAgain(argv: readonly string[]): string {
+  return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
+}
+
+const POLICY_FLAGS = [...SELECTION_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];
+
+/** The flags of a command line that decide what a compaction does, so that the next command does what this one announced. */
+export function policyFlags(argv: readonly string[]): readonly string[] {
+  return argv.flatMap((word, index) => {
+    const [name = ''] = word.split('=');
+    const flag = POLICY_FLAGS.find(({ flags }) => flags.split(' ')[0] === name);
+    if (flag === undefined) return [];
+    const hasOwnWord = flag.flags.includes('<') && name === word;
+    return hasOwnWord ? argv.slice(index, index + 2) : [word];
+  });
 }

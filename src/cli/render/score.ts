@@ -1,11 +1,8 @@
-import type { MessageFate, ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
-import { type Factor, FACTOR_INITIALS, FACTORS, factorShares, matchedKeywords } from './factors.ts';
+import type { MessageFate, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { countOf, formatCount } from './quantities.ts';
-import { safeText } from './safe-text.ts';
-import { type ScoreOrder, selectRows } from './select-rows.ts';
 import { type Column, layTable } from './table.ts';
+import { safeText, wrapText } from './text.ts';
 import type { Theme } from './theme.ts';
-import { wrapText } from './width.ts';
 
 export type ScoreRendering = {
   readonly theme: Theme;
@@ -29,6 +26,18 @@ export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering
     ...wrapText(fateTotals(report.messages), widthColumns),
   ];
 }
+
+/** The kinds of terms that a score is made of. A keyword's term is named `keyword:WORD`. */
+export const FACTORS = ['role', 'question', 'tool call', 'keywords', 'length'] as const;
+export type Factor = (typeof FACTORS)[number];
+
+export const FACTOR_INITIALS: { readonly [factor in Factor]: string } = {
+  role: 'R',
+  question: 'Q',
+  'tool call': 'T',
+  keywords: 'K',
+  length: 'L',
+};
 
 const NARROW_COLUMNS = 100; // below this the titles are letters and the words are short
 const LEGEND = `${FACTORS.map((factor) => `${FACTOR_INITIALS[factor]} ${factor}`).join(', ')}, in %`;
@@ -148,4 +157,38 @@ function fateTotals(rows: readonly ScoreRow[]): string {
   const counts: { [fate in MessageFate]: number } = { kept: 0, survives: 0, goes: 0 };
   for (const { fate } of rows) counts[fate] += 1;
   return `${formatCount(counts.kept)} kept, ${formatCount(counts.survives)} survive word for word, ${formatCount(counts.goes)} go into the summary`;
+}
+
+const KEYWORD = 'keyword:';
+
+/** Share of each factor in a score, in percent, 0 to 100; all 0 for a score of 0. */
+export function factorShares(terms: readonly ScoreTerm[]): { readonly [factor in Factor]: number } {
+  const total = terms.reduce((sum, { value }) => sum + value, 0);
+  const share = (isMeant: (name: string) => boolean): number => {
+    const own = terms.reduce((sum, { name, value }) => (isMeant(name) ? sum + value : sum), 0);
+    return total === 0 ? 0 : (100 * own) / total;
+  };
+  return {
+    role: share((name) => name === 'role'),
+    question: share((name) => name === 'question'),
+    'tool call': share((name) => name === 'tool call'),
+    keywords: share((name) => name.startsWith(KEYWORD)),
+    length: share((name) => name === 'length'),
+  };
+}
+
+export function matchedKeywords(terms: readonly ScoreTerm[]): readonly string[] {
+  return terms.flatMap(({ name }) => (name.startsWith(KEYWORD) ? [name.slice(KEYWORD.length)] : []));
+}
+
+export const SCORE_ORDERS = ['score', 'position'] as const;
+export type ScoreOrder = (typeof SCORE_ORDERS)[number];
+
+/** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */
+export function selectRows(
+  rows: readonly ScoreRow[],
+  choice: { readonly sort: ScoreOrder; readonly limit: number | null },
+): readonly ScoreRow[] {
+  const sorted = choice.sort === 'score' ? rows.toSorted((a, b) => b.score - a.score) : rows;
+  return choice.limit === null ? sorted : sorted.slice(0, choice.limit);
 }

@@ -1,11 +1,7 @@
-import type { SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
-import { clipPath } from './clip-path.ts';
-import { wrapMarked } from './marked-text.ts';
+import type { MarkReport, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
 import { countOf, formatCount } from './quantities.ts';
-import { safeText } from './safe-text.ts';
+import { clipPath, clipText, formatMinute, safeText, textWidth } from './text.ts';
 import type { Theme } from './theme.ts';
-import { formatMinute } from './time.ts';
-import { clipText } from './width.ts';
 
 type SearchRendering = { readonly theme: Theme; readonly widthColumns: number; readonly isVerbose: boolean };
 
@@ -39,4 +35,78 @@ function aboutMessage({ role, name, at }: Extract<SearchHit, { readonly kind: 'm
 function aboutBatch({ count, depth, at }: Extract<SearchHit, { readonly kind: 'batch' }>): string {
   const what = `summary of ${countOf(count, 'message')}${depth === 0 ? '' : `, depth ${depth}`}`;
   return at === null ? what : `${what}, ${formatMinute(at)}`;
+}
+
+type MarkedText = { readonly text: string; readonly marks: readonly MarkReport[] };
+type Look = { readonly columns: number; readonly paint: (text: string) => string };
+
+/** Text in lines of at most `columns`, its marked parts painted; what is longer than a line is broken wherever the line ends. */
+export function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly string[] {
+  const lines: string[] = [];
+  let line = { painted: '', width: 0 };
+  for (const word of toWords(marked, { columns, paint })) {
+    if (line.width === 0) line = word;
+    else if (line.width + 1 + word.width <= columns) {
+      line = { painted: `${line.painted} ${word.painted}`, width: line.width + 1 + word.width };
+    } else {
+      lines.push(line.painted);
+      line = word;
+    }
+  }
+  return line.width === 0 ? lines : [...lines, line.painted];
+}
+
+type Word = { readonly painted: string; readonly width: number };
+
+/** None is wider than a line. */
+function toWords(marked: MarkedText, { columns, paint }: Look): readonly Word[] {
+  const words: Word[] = [];
+  let word: Word = { painted: '', width: 0 };
+  const end = (): void => {
+    if (word.width > 0) words.push(word);
+    word = { painted: '', width: 0 };
+  };
+  for (const { text, isMarked } of toRuns(marked)) {
+    text.split(' ').forEach((part, index) => {
+      if (index > 0) end();
+      for (const piece of breakText(part, columns)) {
+        const width = textWidth(piece);
+        if (word.width + width > columns) end();
+        word = { painted: word.painted + (isMarked ? paint(piece) : piece), width: word.width + width };
+      }
+    });
+  }
+  end();
+  return words;
+}
+
+type Run = { readonly text: string; readonly isMarked: boolean };
+
+function toRuns({ text, marks }: MarkedText): readonly Run[] {
+  const runs: Run[] = [];
+  let done = 0;
+  for (const { start, end } of marks) {
+    runs.push({ text: safeText(text.slice(done, start)), isMarked: false });
+    runs.push({ text: safeText(text.slice(start, end)), isMarked: true });
+    done = end;
+  }
+  return [...runs, { text: safeText(text.slice(done)), isMarked: false }].filter((run) => run.text !== '');
+}
+
+function breakText(text: string, columns: number): readonly string[] {
+  if (text === '' || textWidth(text) <= columns) return text === '' ? [] : [text];
+  const pieces: string[] = [];
+  let piece = '';
+  let width = 0;
+  for (const character of text) {
+    const own = textWidth(character);
+    if (width + own > columns) {
+      pieces.push(piece);
+      piece = '';
+      width = 0;
+    }
+    piece += character;
+    width += own;
+  }
+  return [...pieces, piece];
 }

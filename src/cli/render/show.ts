@@ -2,8 +2,7 @@ import type { BatchShown, CompactionShown, MessageShown, ShowReport } from '../.
 import type { BatchReport } from '../../app/contract/reports.ts';
 import { formatBatch } from '../../core/batch.ts';
 import { countOf } from './quantities.ts';
-import { safeText } from './safe-text.ts';
-import { textLines } from './text-lines.ts';
+import { safeText, textLines } from './text.ts';
 import type { Theme } from './theme.ts';
 
 /** What it is and where it comes from; after an empty line what it says, a batch as one text (`formatBatch`). */

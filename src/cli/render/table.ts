@@ -1,4 +1,4 @@
-import { fitText, textWidth } from './width.ts';
+import { fitText, textWidth } from './text.ts';
 
 export type Column = {
   readonly title: string;

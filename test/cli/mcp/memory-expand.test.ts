@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { answerSummary } from '../../../src/cli/mcp/expanded.ts';
+import { answerSummary } from '../../../src/cli/mcp/memory-expand.ts';
 import { FIRST } from '../../../src/cli/mcp/page.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ArchiveCheckReport } from '../../../src/app/search/check-archive.ts';
-import { renderArchiveCheck } from '../../../src/cli/render/archive-check.ts';
+import { renderArchiveCheck } from '../../../src/cli/render/archive.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { problemsWith } from '../../support/report-schemas.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderArchiveList } from '../../../src/cli/render/archive-list.ts';
-import { renderArchiveStats } from '../../../src/cli/render/archive-stats.ts';
+import { renderArchiveList, renderArchiveStats } from '../../../src/cli/render/archive.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { listReport, statsReport } from '../archive-reports.ts';
 

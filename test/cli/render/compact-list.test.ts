@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { layList, renderListHead, renderListLine } from '../../../src/cli/render/compact-list.ts';
+import { textWidth } from '../../../src/cli/render/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { textWidth } from '../../../src/cli/render/width.ts';
 import { compactReport } from '../fakes.ts';
 
 test('a transcript of several takes a line: its name, its tokens, what was done or why not', () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { NO_USAGE, type Usage } from '../../../src/app/summarize/usage.ts';
 import { type CompactRendering, renderCompactReport, renderTotals } from '../../../src/cli/render/compact.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { NO_TOTALS } from '../../../src/cli/run-totals.ts';
+import { NO_TOTALS } from '../../../src/cli/run-report.ts';
 import { compactReport } from '../fakes.ts';
 
 function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FORMATS } from '../../../src/adapters/transcript/registry.ts';
 import { renderFormats } from '../../../src/cli/render/formats.ts';
+import { textWidth } from '../../../src/cli/render/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { textWidth } from '../../../src/cli/render/width.ts';
 import { CHAT_FORMAT } from '../fakes.ts';
 
 test('a format is listed by its name, with what it is and how that was checked', () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { renderCompactReport } from '../../../src/cli/render/compact.ts';
-import { renderPreview } from '../../../src/cli/render/preview.ts';
+import { renderCompactReport, renderPreview } from '../../../src/cli/render/compact.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { compactReport } from '../fakes.ts';
 

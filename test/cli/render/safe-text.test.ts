@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createTerminalFilter, safeJson, safeLines, safeText } from '../../../src/cli/render/safe-text.ts';
-import { shellWord } from '../../../src/cli/render/shell-word.ts';
+import { createTerminalFilter, safeJson, safeLines, safeText, shellWord } from '../../../src/cli/render/text.ts';
 
 test('escape sequences and line ends are shown, not obeyed', () => {
   assert.equal(safeText('a\u001b[31mred\u0007\r\n\tb\u007f\u009b1m'), 'a\\x1b[31mred\\x07\\r\\n\\tb\\x7f\\x9b1m');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatAge, renderNextStep, renderScan } from '../../../src/cli/render/scan.ts';
+import { clipMiddle, textWidth } from '../../../src/cli/render/text.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { clipMiddle, textWidth } from '../../../src/cli/render/width.ts';
 import { scanReport } from '../fakes.ts';
 
 const rendering = {

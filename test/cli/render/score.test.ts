@@ -3,10 +3,9 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import type { ScoreReport } from '../../../src/app/contract/reports.ts';
 import { scoreJson } from '../../../src/cli/render/json-lines.ts';
-import { renderScoreReport, type ScoreRendering } from '../../../src/cli/render/score.ts';
-import { selectRows } from '../../../src/cli/render/select-rows.ts';
+import { renderScoreReport, type ScoreRendering, selectRows } from '../../../src/cli/render/score.ts';
+import { textWidth } from '../../../src/cli/render/text.ts';
 import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { textWidth } from '../../../src/cli/render/width.ts';
 import { scoreReport } from '../fakes.ts';
 
 function rendering(changes: Partial<ScoreRendering> = {}): ScoreRendering {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatBytes, formatCount, formatSaving } from '../../../src/cli/render/quantities.ts';
 import { layTable } from '../../../src/cli/render/table.ts';
-import { clipText, fitText, textWidth, wrapText } from '../../../src/cli/render/width.ts';
+import { clipText, fitText, textWidth, wrapText } from '../../../src/cli/render/text.ts';
 
 test('thousands are parted, the same everywhere', () => {
   assert.deepEqual([0, 999, 1000, 1_234_567].map(formatCount), ['0', '999', '1,000', '1,234,567']);

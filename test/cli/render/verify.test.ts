@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { VerifyReport } from '../../../src/app/contract/reports.ts';
+import { renderVerifyReport } from '../../../src/cli/render/restore.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
-import { renderVerifyReport } from '../../../src/cli/render/verify.ts';
 
 test('what was proven is told in one line', () => {
   const report: VerifyReport = {

@@ -2,8 +2,7 @@ import type { ConfigProblem } from '../../config/parse.ts';
 import { assertNever } from '../../core/result.ts';
 import type { UsageProblem } from '../invocation.ts';
 import type { OutputProblem } from '../outputs.ts';
-import { safeText } from './safe-text.ts';
-import { shellWord } from './shell-word.ts';
+import { safeText, shellWord } from './text.ts';
 
 export function renderUsageProblem({ message, command }: UsageProblem): string {
   const ending = /[.?!]$/.test(message) ? '' : '.';
@@ -50,4 +49,16 @@ export function describeOutputProblem(problem: OutputProblem): string {
 
 function lineSuffix(line: number | null): string {
   return line === null ? '' : `:${line}`;
+}
+
+/** An exception that nobody expected: a bug, shown with its stack. Every expected failure has a sentence of its own. */
+export function renderBug(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? String(error)) : `thrown: ${String(error)}`;
+  const lines = stack.split('\n').map(safeText);
+  return `This is a bug in compact; please report it with these lines:\n${lines.join('\n')}\n`;
+}
+
+/** Nothing was compacted yet, or the archive is elsewhere: an answer all the same. */
+export function noArchive(path: string): string {
+  return `${safeText(path)}: there is no archive yet, so there is nothing in it. Name another one with --archive.`;
 }

@@ -1,0 +1,140 @@
+import type { BatchReport, CompactReport } from '../../app/contract/reports.ts';
+import { countOf, formatCost, formatCount, formatDuration } from './quantities.ts';
+import { clipText, safeText, textWidth } from './text.ts';
+import type { Theme } from './theme.ts';
+
+type Kept = { readonly kept: number; readonly total: number; readonly lost: readonly string[] };
+
+/** Batches of a long transcript would fill the screen. */
+const MAX_BATCHES = 8;
+const MAX_FACT_COLUMNS = 28;
+const MIN_FACT_COLUMNS = 8;
+const MAX_SHOWN = 3;
+
+/** The salient facts that summaries keep and lose: a line, or of several batches one for each that lost any. */
+export function factRows({ retention }: CompactReport, widthColumns: number): readonly string[] {
+  if (retention === undefined || retention.total === 0) return [];
+  const [first, ...others] = retention.batches;
+  if (first === undefined) return [];
+  if (others.length === 0) return [reportRow('facts', factsText(first, { prefix: '', widthColumns }))];
+  const losing = retention.batches.flatMap((batch, index) =>
+    batch.kept < batch.total ? [reportRow('', factsText(batch, { prefix: `${index + 1}: `, widthColumns }))] : [],
+  );
+  const untold = losing.length - MAX_BATCHES;
+  return [
+    reportRow('facts', `${countKept(retention)} in ${countOf(retention.batches.length, 'batch', 'batches')}`),
+    ...losing.slice(0, MAX_BATCHES),
+    ...(untold > 0 ? [reportRow('', `… and ${countOf(untold, 'more', 'more')}; --json has them all`)] : []),
+  ];
+}
+
+/** 'a, b and 8 more': as many as there is room for, and one at least, if need be its beginning. */
+export function listLost(
+  lost: readonly string[],
+  { count, columns }: { readonly count: number; readonly columns: number },
+): string {
+  const texts = lost.slice(0, MAX_SHOWN).map((text) => clipText(safeText(text), MAX_FACT_COLUMNS));
+  for (let shown = texts.length; ; shown -= 1) {
+    const rest = count - shown;
+    const more = rest > 0 ? ` and ${formatCount(rest)} more` : '';
+    const text = texts.slice(0, shown).join(', ');
+    const room = columns - textWidth(more);
+    if (textWidth(text) <= room) return text + more;
+    if (shown <= 1) return clipText(text, Math.max(room, MIN_FACT_COLUMNS)) + more;
+  }
+}
+
+function factsText(
+  batch: Kept,
+  { prefix, widthColumns }: { readonly prefix: string; readonly widthColumns: number },
+): string {
+  const text = `${prefix}${countKept(batch)}`;
+  if (batch.lost.length === 0) return text;
+  const start = `${text}; lost: `;
+  const columns = widthColumns - INDENT_COLUMNS - textWidth(start);
+  return start + listLost(batch.lost, { count: batch.total - batch.kept, columns });
+}
+
+/** '41 of 52 kept'. */
+export function countKept({ kept, total }: Pick<Kept, 'kept' | 'total'>): string {
+  return `${formatCount(kept)} of ${formatCount(total)} kept`;
+}
+
+/** What the model took. The offline provider uses no tokens, and its calls are nobody's concern. */
+export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
+  if (usage === undefined) return [];
+  const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost } = usage;
+  if (inputTokens + outputTokens + reused + retries === 0) return [];
+  const cached = cachedInputTokens === 0 ? '' : ` (${formatCount(cachedInputTokens)} cached)`;
+  return reportList('model', [
+    calls === 0 ? 'no calls' : countOf(calls, 'call'),
+    ...(calls === 0 ? [] : [`${countOf(inputTokens, 'token')} in${cached}`, `${formatCount(outputTokens)} out`]),
+    ...(retries === 0 ? [] : [countOf(retries, 'retry', 'retries')]),
+    ...(waitedMs === 0 ? [] : [`${formatDuration(waitedMs)} waited`]),
+    ...(reused === 0 ? [] : [`${countOf(reused, 'summary', 'summaries')} paid before`]),
+    ...(cost === null ? [] : [`cost ${formatCost(cost)}`]),
+  ]);
+}
+
+export function planRows({ plan }: CompactReport): readonly string[] {
+  if (plan === undefined) return [];
+  const { chunks, requests, tokensIn, tokensOut, cost } = plan;
+  return [
+    ...reportList('chunks', [formatCount(chunks)]),
+    ...reportList('requests', [
+      formatCount(requests),
+      `about ${countOf(tokensIn, 'token')} in`,
+      `${formatCount(tokensOut)} out`,
+      ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
+    ]),
+  ];
+}
+
+export const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {
+  fallback: 'summarized offline, the model failed',
+  halved: 'summarized in parts',
+  feedback: 'asked for again, with what was wrong',
+};
+
+/** How many batches came about in which way, where it was not by the model's first answer. */
+export type LevelCounts = { readonly [level in NonNullable<BatchReport['level']>]: number };
+
+export function countLevels({ conversations }: CompactReport): LevelCounts {
+  const levels = conversations.flatMap(({ batches }) => batches.flatMap(({ level }) => level ?? []));
+  const count = (level: keyof LevelCounts): number => levels.filter((one) => one === level).length;
+  return { fallback: count('fallback'), halved: count('halved'), feedback: count('feedback') };
+}
+
+/** The worst first. */
+export function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
+  const parts = (['fallback', 'halved', 'feedback'] as const).flatMap((level) => {
+    const count = counts[level];
+    if (count === 0) return [];
+    const text = `${countOf(count, 'batch', 'batches')} ${LEVEL_TEXTS[level]}`;
+    return [level === 'fallback' ? theme.warning(text) : text];
+  });
+  return parts.flatMap((part, index) => reportList(index === 0 ? 'levels' : '', [part]));
+}
+
+const LABEL_COLUMNS = 9;
+/** What a report keeps to where it can: half of most screens. */
+const REPORT_COLUMNS = 60;
+const INDENT_COLUMNS = LABEL_COLUMNS + 3;
+
+/** A line of a report; texts must be safe. */
+export function reportRow(label: string, text: string): string {
+  return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
+}
+
+/** A list with commas, going on in the next line where one is full. */
+function reportList(label: string, parts: readonly string[]): readonly string[] {
+  const lines: string[] = [];
+  for (const [index, part] of parts.entries()) {
+    const text = index === parts.length - 1 ? part : `${part},`;
+    const line = lines.at(-1);
+    if (line !== undefined && textWidth(line) + 1 + textWidth(text) <= REPORT_COLUMNS) {
+      lines[lines.length - 1] = `${line} ${text}`;
+    } else lines.push(reportRow(lines.length === 0 ? label : '', text));
+  }
+  return lines;
+}

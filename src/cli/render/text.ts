@@ -1,0 +1,185 @@
+import { createRequire } from 'node:module';
+import { StringDecoder } from 'node:string_decoder';
+import type stringWidth from 'string-width';
+
+// Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and what reorders or hides text, tag characters too: a
+// terminal obeys them, or a reader is deceived by them. The joiner U+200D stays, emoji are made with it.
+const UNSAFE_CLASS = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e00ff}]`;
+const UNSAFE = new RegExp(UNSAFE_CLASS, 'gu');
+/** The styles that `theme.ts` writes, or something unsafe. */
+const STYLE_OR_UNSAFE = new RegExp(String.raw`\u001b\[(?:1|2|22|3\d|9[0-7])m|${UNSAFE_CLASS}`, 'gu');
+
+/** Text of a transcript, a file's name or an argument, as it may be shown: `\x1b` for an escape, `\n` for a line's end. */
+export function safeText(text: string): string {
+  return text.replace(UNSAFE, escapeUnit);
+}
+
+/** The same for text that is JSON or TOML already: only escapes that those know. */
+export function safeJson(json: string): string {
+  return json.replace(UNSAFE, (unit) =>
+    Array.from({ length: unit.length }, (_, at) => `\\u${unit.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
+  );
+}
+
+/** Rendered lines, whose parts should be safe by now: styles and line ends stay, whatever else a terminal would obey is shown. */
+export function safeLines(lines: string): string {
+  return lines.replace(STYLE_OR_UNSAFE, (found) =>
+    found.length > 1 && found.startsWith('\u001b') ? found : keepLineEnd(found),
+  );
+}
+
+/** Raw output, piece by piece, as a terminal may show it: no escape sequence of a transcript reaches it. Tabs and line ends stay. */
+export function createTerminalFilter(): (piece: string | Uint8Array) => string {
+  const decoder = new StringDecoder('utf8');
+  return (piece) => {
+    const text = typeof piece === 'string' ? piece : decoder.write(Buffer.from(piece));
+    return text.replace(/\r(?=\n)/g, '').replace(UNSAFE, (unit) => (unit === '\t' ? unit : keepLineEnd(unit)));
+  };
+}
+
+function keepLineEnd(unit: string): string {
+  return unit === '\n' ? unit : escapeUnit(unit);
+}
+
+function escapeUnit(unit: string): string {
+  const code = unit.codePointAt(0) ?? 0;
+  if (code === 0x0a) return '\\n';
+  if (code === 0x0d) return '\\r';
+  if (code === 0x09) return '\\t';
+  if (code > 0xffff) return `\\u{${code.toString(16)}}`;
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
+}
+
+const PLAIN = /^[A-Za-z0-9_./:@%+,=~-]+$/;
+
+/** A file's name as it can be pasted into a shell. A leading dash gets `./`; control characters stand as bash's `$'…'`. */
+export function shellWord(name: string): string {
+  const word = name.startsWith('-') ? `./${name}` : name;
+  if (PLAIN.test(word) && !word.startsWith('~')) return word;
+  if (safeText(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const escaped = Array.from(word, (character) => escapeForShell(character)).join('');
+  return `$'${escaped}'`;
+}
+
+function escapeForShell(character: string): string {
+  if (character === "'" || character === '\\') return `\\${character}`;
+  const code = character.codePointAt(0) ?? 0;
+  if (code >= 0x20 && code < 0x7f) return character;
+  // Bytes, because a file's name is bytes to a shell: \u would depend on its locale.
+  return Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
+}
+
+/** Its own line ends stay, and a tab is some room; all else that a terminal would obey is shown as an escape. */
+export function textLines(text: string): readonly string[] {
+  return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
+}
+
+// Printable ASCII and what this program draws with: one column each.
+const SIMPLE = /^[\x20-\x7e█·…→]*$/;
+
+/** Columns on a terminal. */
+export function textWidth(text: string): number {
+  return SIMPLE.test(text) ? text.length : unicode.load().measure(text);
+}
+
+type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
+
+/** Loaded when the first text needs it: the tables of Unicode take as long as the rest of a start together. */
+const unicode = createLazy((): Unicode => {
+  const require = createRequire(import.meta.url);
+  const { default: measure }: { readonly default: typeof stringWidth } = require('string-width');
+  return { measure, graphemes: new Intl.Segmenter(undefined, { granularity: 'grapheme' }) };
+});
+
+function createLazy<T>(create: () => T): { readonly load: () => T } {
+  const loaded: T[] = [];
+  return {
+    load: () => {
+      const [known] = loaded;
+      if (known !== undefined) return known;
+      const created = create();
+      loaded.push(created);
+      return created;
+    },
+  };
+}
+
+/** At most `columns` wide; what is cut off leaves an ellipsis. */
+export function clipText(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  if (columns <= 0) return '';
+  if (SIMPLE.test(text)) return `${text.slice(0, columns - 1)}…`;
+  let width = 0;
+  let kept = '';
+  for (const { segment } of unicode.load().graphemes.segment(text)) {
+    width += textWidth(segment);
+    if (width > columns - 1) break;
+    kept += segment;
+  }
+  return `${kept}…`;
+}
+
+/** The same, cut off at its start: of a path the end tells more. */
+export function clipStart(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  if (columns <= 0) return '';
+  if (SIMPLE.test(text)) return `…${text.slice(text.length - columns + 1)}`;
+  let width = 0;
+  let kept = '';
+  for (const { segment } of [...unicode.load().graphemes.segment(text)].toReversed()) {
+    width += textWidth(segment);
+    if (width > columns - 1) break;
+    kept = segment + kept;
+  }
+  return `…${kept}`;
+}
+
+/** The same, cut out of its middle: a path's beginning tells whose it is, its end which one. */
+export function clipMiddle(text: string, columns: number): string {
+  if (textWidth(text) <= columns) return text;
+  const headColumns = Math.floor(columns / 3);
+  if (headColumns < 2) return clipStart(text, columns);
+  const head = clipText(text, headColumns);
+  return head + clipStart(text, columns - textWidth(head) + 1).slice(1);
+}
+
+/** Exactly `columns` wide. */
+export function fitText(text: string, columns: number, align: 'left' | 'right' = 'left'): string {
+  const clipped = clipText(text, columns);
+  const padding = ' '.repeat(Math.max(0, columns - textWidth(clipped)));
+  return align === 'left' ? clipped + padding : padding + clipped;
+}
+
+/** Lines of at most `columns`, broken at spaces; a longer word stands alone. */
+export function wrapText(text: string, columns: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line === '' || textWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line);
+      line = word;
+    }
+  }
+  return [...lines, line];
+}
+
+/** At most `columns` wide: of a path that is longer its end stands, which says more. */
+export function clipPath(path: string, columns: number): string {
+  if (textWidth(path) <= columns) return path;
+  const kept: string[] = [];
+  let width = 1;
+  for (const character of Array.from(path).toReversed()) {
+    width += textWidth(character);
+    if (width > columns) break;
+    kept.unshift(character);
+  }
+  return `…${kept.join('')}`;
+}
+
+/** An ISO time to the minute, in UTC as it is stored: '2026-03-02 09:14'. */
+export function formatMinute(iso: string): string {
+  const minute = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})/.exec(iso);
+  return minute === null ? safeText(iso) : `${minute[1]} ${minute[2]}`;
+}
