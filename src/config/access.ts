@@ -60,9 +60,9 @@ export type EmbeddingAccess = ServiceAccess & {
 export function resolveEmbeddingAccess(input: Omit<AccessInput, 'flags'>): Result<EmbeddingAccess | null, string> {
   const { provider, model, dimensions } = input.settings.embedding;
   if (provider === null) {
-    return model === null ? ok(null) : err(`[embedding] names the model '${model}' and no provider: say who gives it`);
+    return model === null ? ok(null) : err(`[embedding] names the model '${model}' but no provider: set provider`);
   }
-  if (model === null) return err(`[embedding] has the provider '${provider}' and no model: name one`);
+  if (model === null) return err(`[embedding] has the provider '${provider}' but no model: set model`);
   const access = resolveServiceAccess({
     ...input,
     provider,
@@ -112,12 +112,12 @@ function resolveServiceAccess(input: ServiceInput): Result<ServiceAccess, string
   const facts = SERVICES[provider];
   const baseUrl = section.base_url ?? facts.baseUrl;
   const host = hostOf(baseUrl);
-  if (host === null) return err(`'${hideCredentials(baseUrl)}' is no http or https URL: give ${otherUrl}`);
+  if (host === null) return err(`'${hideCredentials(baseUrl)}' is not an http or https URL: give ${otherUrl}`);
   const isLocal = isLoopback(host);
   const isOwn = originOf(baseUrl) === originOf(facts.baseUrl);
   if (hideCredentials(baseUrl) !== baseUrl) {
     return err(
-      `the URL '${hideCredentials(baseUrl)}' must hold no name and no password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
+      `the URL '${hideCredentials(baseUrl)}' must not contain a user name or password: give the key in ${facts.keyVariable ?? 'a variable that api_key_env names'}`,
     );
   }
   const key = input.isDryRun ? ok(null) : findKey(input, facts);
@@ -138,7 +138,7 @@ function findKey({ section, environment }: ServiceInput, { keyVariable }: Servic
   const variable = namedVariable ?? keyVariable;
   const found = variable === null ? '' : (environment[variable] ?? '').trim();
   if (found === '' && namedVariable !== null) {
-    return err(`the configuration says that the key is in ${namedVariable}, and that variable is not set`);
+    return err(`the configuration names ${namedVariable} for the key, but that variable is not set`);
   }
   return ok(found === '' ? null : found);
 }

@@ -78,9 +78,9 @@ async function findStranger(
 
 const REASONS: { readonly [code: string]: string } = {
   EISDIR: 'it is a folder',
-  EACCES: 'you may not read it',
-  EPERM: 'you may not read it',
-  ENOENT: 'it is not there',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOENT: 'it does not exist',
 };
 
 function unreadable(path: string, reason: string): Result<never, ConfigProblem> {

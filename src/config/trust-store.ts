@@ -98,11 +98,11 @@ function findProblem(folders: readonly string[], surroundings: Surroundings): st
   for (const folder of folders) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats === undefined) return null;
-    if (!stats.isDirectory()) return `${folder} is no folder`;
+    if (!stats.isDirectory()) return `${folder} is not a folder`;
     const owner = describeOwner('it', stats, surroundings);
-    if (owner !== null) return `${folder} is not relied on: ${owner}`;
+    if (owner !== null) return `${folder} is not trusted: ${owner}`;
     if (surroundings.userId !== null && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
-      return `${folder} is not relied on: others can write to it (chmod go-w)`;
+      return `${folder} is not trusted: others can write to it (chmod go-w)`;
     }
   }
   return null;

@@ -151,7 +151,7 @@ for (const { what, sql, problems } of [
       `reference: compaction 1: 1 of its batch_sources belongs to batches that are gone (the first to 2) ${TALK}`,
       `reference: compaction 1: 8 of its lines belong to batches that are gone (the first to 2) ${TALK}`,
       `wrong-count: compaction 1, its conversation: 27 batches are there of 28 that were made ${TALK}`,
-      `wrong-count: compaction 1, its conversation: batch L stands for 200 messages at depth 1, what it was made from does not ${TALK}`,
+      `wrong-count: compaction 1, its conversation: batch L counts 200 messages at depth 1, but its sources do not add up to that ${TALK}`,
       'search: the search index of batches: 1 of its rows leads to nothing (the first is 2) []',
     ],
   },
@@ -227,7 +227,7 @@ for (const { what, sql, problems } of [
     what: 'a source that is newer than what was made of it',
     sql: 'UPDATE batch_sources SET source_id = batch_id WHERE batch_id = (SELECT max(batch_id) FROM batch_sources) AND position = 0',
     problems: [
-      /^wrong-count: compaction \d+, its conversation: batch L stands for \d+ messages at depth \d, what it was made from does not/,
+      /^wrong-count: compaction \d+, its conversation: batch L counts \d+ messages at depth \d, but its sources do not add up to that/,
       /^order: compaction \d+, its conversation: batch L was made from batches that are newer than it/,
     ],
   },

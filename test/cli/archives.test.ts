@@ -149,7 +149,7 @@ for (const { what, spoil, says } of [
   {
     what: 'an archive that was cut off',
     spoil: (folder: string): void => truncateSync(join(folder, 'archive.db'), 40_960),
-    says: /^the archive is damaged: it was cut off: 40960 of its \d+ bytes are there\. Put a backup in its place\.$/,
+    says: /^the archive is damaged: it is truncated: it has 40960 of its \d+ bytes\. Put a backup in its place\.$/,
   },
 ]) {
   test(`${what}: every command says so in one line, exits with 1, and changes nothing`, async (t) => {

@@ -56,7 +56,7 @@ for (const [what, asked, message] of [
   [
     'a URL that is none',
     { args: ['--provider', 'ollama', '--model', 'm', '--base-url', 'localhost'] },
-    "'localhost' is no http or https URL: give another one with --base-url.",
+    "'localhost' is not an http or https URL: give another one with --base-url.",
   ],
   [
     'a model for the offline provider',

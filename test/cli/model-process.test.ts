@@ -56,12 +56,12 @@ const FAULTS: Readonly<
   },
   'openai-compat': {
     reply: { kind: 'reset' },
-    says: /: no summary: 127\.0\.0\.1:\d+ broke the connection off \(ECONNRESET\)\. It is as it was\./,
+    says: /: no summary: 127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\. It is as it was\./,
   },
   ollama: {
     reply: { kind: 'hang' },
     settings: { compaction_timeout: 50, chunk_size: 2 },
-    says: /: no summary: 127\.0\.0\.1:\d+ gave no whole answer within 0\.05 s: compaction_timeout allows more\. It is as it was\./,
+    says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 0\.05 s: compaction_timeout allows more\. It is as it was\./,
   },
 };
 

@@ -53,5 +53,5 @@ test("OpenAI's own host needs a key, from the variable by custom or the one that
   assert.deepEqual(access(OPENAI, { environment: { OPENAI_API_KEY: ' k ' } }), { ok: true, value });
   assert.deepEqual(access({ ...OPENAI, api_key_env: 'MINE' }, { environment: { MINE: 'k' } }), { ok: true, value });
   assert.match(refusal(OPENAI), /needs a key: set OPENAI_API_KEY/);
-  assert.match(refusal({ ...OPENAI, api_key_env: 'MINE' }), /the key is in MINE, and that variable is not set/);
+  assert.match(refusal({ ...OPENAI, api_key_env: 'MINE' }), /names MINE for the key, but that variable is not set/);
 });

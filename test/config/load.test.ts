@@ -95,7 +95,7 @@ suite("a project's file", () => {
     trust(folder, hashConfig(Buffer.from(TOML)));
     const list = createTrustStore(at(folder)).folder;
     chmodSync(list, 0o777);
-    const reason = `${list} is not relied on: others can write to it (chmod go-w)`;
+    const reason = `${list} is not trusted: others can write to it (chmod go-w)`;
     assert.deepEqual(await load(folder), { trust: { kind: 'unknown', reason }, values: NUMBERS, refused: OTHERS });
   });
 

@@ -74,7 +74,7 @@ test('no model, no key, a variable that is not set: said before anything is aske
   const named = { summarization: { ...anthropic.summarization, api_key_env: 'MY_KEY' } };
   assert.match(
     refusal({ file: named, environment: { ANTHROPIC_API_KEY: 'k' } }),
-    /MY_KEY, and that variable is not set/,
+    /MY_KEY for the key, but that variable is not set/,
   );
   assert.equal(given({ file: named, environment: { MY_KEY: 'mine' } }).apiKey, 'mine');
 });
@@ -104,13 +104,13 @@ test('a URL with a name and a password, which no client would take, is refused w
   const problem = refusal({ file: compatible('https://me:hunter2@other.example/v1') });
   assert.equal(
     problem,
-    "the URL 'https://…@other.example/v1' must hold no name and no password: give the key in OPENAI_API_KEY",
+    "the URL 'https://…@other.example/v1' must not contain a user name or password: give the key in OPENAI_API_KEY",
   );
   const typed = refusal({
     file: { summarization: { provider: 'ollama', name: 'm' } },
     flags: { base_url: 'me:hunter2@x' },
   });
-  assert.equal(typed, "'…@x' is no http or https URL: give another one with --base-url");
+  assert.equal(typed, "'…@x' is not an http or https URL: give another one with --base-url");
 });
 
 test('another server than the provider’s own may want no key', () => {

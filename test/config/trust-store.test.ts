@@ -59,7 +59,7 @@ test('a folder that is a link, that others can write to, or that is another user
   const { home, surroundings, store } = storeIn(t);
   store.record(record);
   chmodSync(store.folder, 0o770);
-  const problem = `${store.folder} is not relied on: others can write to it (chmod go-w)`;
+  const problem = `${store.folder} is not trusted: others can write to it (chmod go-w)`;
   assert.deepEqual(
     [store.find(record.path), store.list(), store.record(other), store.revoke(record.path)],
     [err(problem), err(problem), err(problem), err(problem)],
@@ -67,11 +67,11 @@ test('a folder that is a link, that others can write to, or that is another user
   chmodSync(store.folder, 0o700);
   const stranger = createTrustStore({ ...surroundings, userId: (USER_ID ?? 0) + 1 });
   const found = stranger.find(record.path);
-  assert.match(found.ok ? '' : found.error, /compact is not relied on: it belongs to another user \(uid \d+\)$/);
+  assert.match(found.ok ? '' : found.error, /compact is not trusted: it belongs to another user \(uid \d+\)$/);
   const compact = join(home, '.local/state/compact');
   renameSync(compact, join(home, 'elsewhere'));
   symlinkSync(join(home, 'elsewhere'), compact);
-  assert.deepEqual(store.find(record.path), err(`${compact} is no folder`));
+  assert.deepEqual(store.find(record.path), err(`${compact} is not a folder`));
 });
 
 test('a record that others could have written, or that is a link or cut off, counts for nothing', (t) => {

@@ -49,7 +49,7 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     calls: 1,
   }),
   always('403', failing(403, 'not for you'), {
-    says: /answered 403 \(not for you\): check what the key may be used for/,
+    says: /answered 403 \(not for you\): check the permissions of the key/,
     calls: 1,
   }),
   always('404', failing(404, 'no such model'), {
@@ -72,7 +72,7 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     what: '429, insufficient_quota',
     reply: (provider) =>
       failing(429, 'no money', provider === 'anthropic' ? { type: 'billing_error' } : { code: 'insufficient_quota' }),
-    says: /answered 429 \(no money\): the account has nothing left to spend/,
+    says: /answered 429 \(no money\): the account is out of credit/,
     calls: 1,
   },
   always('500', failing(500, 'oops'), { says: /answered 500 \(oops\)/, ...TRIED }),
@@ -128,27 +128,27 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     calls: 1,
   }),
   always('broken JSON', raw(200, '{"content": ['), { says: /sent something that is not JSON/, ...TRIED }),
-  always('a reset', { kind: 'reset' }, { says: /broke the connection off \(ECONNRESET\)/, ...TRIED }),
+  always('a reset', { kind: 'reset' }, { says: /closed the connection \(ECONNRESET\)/, ...TRIED }),
   always('a stream that stops half-way', answer(SOME, { half: 'end' }), {
     says: /ended its answer before it was complete/,
     ...TRIED,
   }),
   always('a stream that is reset half-way', answer(SOME, { half: 'reset' }), {
-    says: /broke the connection off \(ECONNRESET\)/,
+    says: /closed the connection \(ECONNRESET\)/,
     ...TRIED,
   }),
   always(
     'a hang',
     { kind: 'hang' },
     {
-      says: /gave no whole answer within 0\.06 s: compaction_timeout allows more/,
+      says: /did not complete its answer within 0\.06 s: compaction_timeout allows more/,
       calls: 4,
       waits: [1, 1, 2],
       settings: { compaction_timeout: 60 },
     },
   ),
   always('a stream that hangs half-way', answer(SOME, { half: 'hang' }), {
-    says: /gave no whole answer within 0\.06 s: compaction_timeout allows more/,
+    says: /did not complete its answer within 0\.06 s: compaction_timeout allows more/,
     calls: 4,
     waits: [1, 1, 2],
     settings: { compaction_timeout: 60 },

@@ -123,7 +123,7 @@ export function systemCode(error: unknown): string | null {
 function describe(code: string): string {
   if (code === 'EACCES' || code === 'EPERM') return `permission denied (${code})`;
   if (code === 'EROFS') return `the file system is read-only (${code})`;
-  if (code === 'ENOENT') return 'a folder of its path does not exist, and cannot be made there';
+  if (code === 'ENOENT') return 'a folder of its path does not exist and cannot be created';
   if (code === 'ENOTDIR' || code === 'EEXIST') return 'a part of its path is a file, not a folder';
   return `the system says ${code}`;
 }

@@ -65,7 +65,7 @@ function describeCut(file: string): string | null {
   const wholeBytes = pageBytes * header.readUInt32BE(28);
   const { size } = statSync(file);
   const isKnown = header.readUInt32BE(24) === header.readUInt32BE(92);
-  return isKnown && size < wholeBytes ? `it was cut off: ${size} of its ${wholeBytes} bytes are there` : null;
+  return isKnown && size < wholeBytes ? `it is truncated: it has ${size} of its ${wholeBytes} bytes` : null;
 }
 
 const LIST_ENTRIES = 'SELECT type, name, tbl_name, sql FROM sqlite_schema';

@@ -199,7 +199,7 @@ function checkLockFile(file: string, stats: BigIntStats, target: BigIntStats | u
   if (stats.size > 0n) throw foreignLeftover(file, 'it is not empty');
   if (stats.nlink > 1n) throw foreignLeftover(file, 'it is a hard link to a file that has other names');
   const log = ['-journal', '-wal', '-shm'].map((ending) => file + ending).find((name) => existsSync(name));
-  if (log !== undefined) throw foreignLeftover(log, "it would be taken for the lock's log");
+  if (log !== undefined) throw foreignLeftover(log, "SQLite would read it as the lock's log");
 }
 
 function inodeOf(file: string): bigint | null {

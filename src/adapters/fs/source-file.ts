@@ -70,7 +70,7 @@ function tailOfCompressed({ fd, path, stamp }: OnDisk): IterableIterator<Uint8Ar
   const { sizeBytes, mtimeNs } = stampOf(fstatSync(fd, { bigint: true }));
   const nothing: readonly Uint8Array[] = [];
   if (sizeBytes === stamp.sizeBytes && mtimeNs === stamp.mtimeNs) return nothing.values();
-  const problem = 'it was written to at the moment when it was replaced';
+  const problem = 'it was written to while it was being replaced';
   throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
 }
 

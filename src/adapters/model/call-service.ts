@@ -27,7 +27,7 @@ export async function callService<T>(
     const outcome = await withDeadline(work, { signal, timeoutMs });
     if (outcome.kind === 'done') return outcome.value;
     if (outcome.kind === 'aborted') throw new ModelError('api_error', 'it was interrupted', { retryable: false });
-    const limit = `gave no whole answer within ${timeoutMs / 1000} s`;
+    const limit = `did not complete its answer within ${timeoutMs / 1000} s`;
     throw serviceError(service, limit, { code: 'timeout', retryable: true, advice: lateAdvice });
   } catch (error) {
     const failure = failureBehind(error);

@@ -68,14 +68,14 @@ async function ask({ base, key, service }: ReachableService, asked: Asked): Prom
     throw serviceError(service, `sent vectors of ${given} numbers, and no more than ${MAX_DIMENSIONS} can be kept`, {
       code: 'api_error',
       retryable: false,
-      advice: 'name another model, or say dimensions',
+      advice: 'use another model, or set dimensions',
     });
   }
   if (dimensions === null || given === dimensions) return answer;
   throw serviceError(service, `sent vectors of ${given} numbers where dimensions says ${dimensions}`, {
     code: 'api_error',
     retryable: false,
-    advice: `say dimensions = ${given}, or leave it out`,
+    advice: `set dimensions = ${given}, or remove it`,
   });
 }
 
@@ -131,9 +131,9 @@ async function readValue(response: Response): Promise<unknown> {
 function toVector(embedding: readonly number[] | string, where: string): Float32Array {
   const vector = typeof embedding === 'string' ? readFloats(embedding, where) : Float32Array.from(embedding);
   if (vector.length === 0) throw wrongShape(`${where}: it is empty`);
-  if (!vector.every(Number.isFinite)) throw wrongShape(`${where}: a number in it is none`);
+  if (!vector.every(Number.isFinite)) throw wrongShape(`${where}: a value in it is not a number`);
   // A zero vector has no direction, so nothing can be compared with it.
-  if (vector.every((number) => number === 0)) throw wrongShape(`${where}: nothing but zeros`);
+  if (vector.every((number) => number === 0)) throw wrongShape(`${where}: all of its values are zero`);
   return vector;
 }
 
@@ -141,7 +141,7 @@ const FLOAT_BYTES = 4;
 
 function readFloats(base64: string, where: string): Float32Array {
   const bytes = Buffer.from(base64, 'base64');
-  if (bytes.length % FLOAT_BYTES !== 0) throw wrongShape(`${where}: no whole number of floats`);
+  if (bytes.length % FLOAT_BYTES !== 0) throw wrongShape(`${where}: its last float is incomplete`);
   return Float32Array.from({ length: bytes.length / FLOAT_BYTES }, (_, at) => bytes.readFloatLE(at * FLOAT_BYTES));
 }
 

@@ -31,7 +31,7 @@ export const ADVICE: Readonly<Record<'openai' | 'ollama', Service['advice']>> = 
   },
   ollama: {
     key: 'api_key or what api_key_env names',
-    notFound: '`ollama list` gives the models that are there, `ollama pull` gets one; base_url ends in /v1',
+    notFound: '`ollama list` shows the installed models, `ollama pull` installs one; base_url ends in /v1',
     refused: 'is Ollama running? `ollama serve` starts it',
   },
 };

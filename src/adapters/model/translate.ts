@@ -24,7 +24,7 @@ export function toModelError(service: Service, failure: ServiceFailure, classify
     case 'connection':
       return connectionError(service, failure);
     case 'empty':
-      return serviceError(service, 'answered with nothing that is an answer', RETRY);
+      return serviceError(service, 'sent an empty answer', RETRY);
     case 'no-end':
       return serviceError(service, 'ended its answer before it was complete', RETRY);
     case 'no-json':
@@ -37,7 +37,7 @@ export function toModelError(service: Service, failure: ServiceFailure, classify
     case 'html':
       return serviceError(service, 'answered with a web page', { ...NO_RETRY, advice: CHECK_URL });
     case 'too-large':
-      return serviceError(service, 'sent an answer without an end', NO_RETRY);
+      return serviceError(service, 'sent an answer that is too large', NO_RETRY);
     default:
       return assertNever(failure);
   }
@@ -57,7 +57,7 @@ const TOO_LONG: Verdict = { code: 'context_length', retryable: false };
 function verdictOf({ advice }: Service, status: number): Verdict {
   if (status === 401) return { code: 'auth', retryable: false, advice: `check the key, ${advice.key}` };
   if (status === 403)
-    return { code: 'auth', retryable: false, advice: `check what the key may be used for, ${advice.key}` };
+    return { code: 'auth', retryable: false, advice: `check the permissions of the key, ${advice.key}` };
   if (status === 404) return { ...NO_RETRY, advice: advice.notFound };
   if (status === 402) return { ...NO_RETRY, advice: NO_CREDIT };
   if (status === 413) return TOO_LONG;
@@ -65,12 +65,12 @@ function verdictOf({ advice }: Service, status: number): Verdict {
   if (status === 408 || status === 504 || status === 524) return { code: 'timeout', retryable: true };
   if (status === 409 || status >= 500) return RETRY;
   return status < 400
-    ? { ...NO_RETRY, advice: 'it is elsewhere, and requests follow no redirect: check base_url' }
+    ? { ...NO_RETRY, advice: 'it redirects, and redirects are not followed: check base_url' }
     : NO_RETRY;
 }
 
 /** For accounts without credit. */
-export const NO_CREDIT = 'the account has nothing left to spend, and trying again does not help';
+export const NO_CREDIT = 'the account is out of credit, so trying again does not help';
 
 const TIMEOUT_CODES = /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/;
 const CERTIFICATE_CODES = /CERT|^UNABLE_TO_|^ERR_TLS_|^ERR_SSL_/;
@@ -96,7 +96,7 @@ function connectionError(
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
-      return serviceError(service, `broke the connection off${words}`, RETRY);
+      return serviceError(service, `closed the connection${words}`, RETRY);
     default:
       break;
   }

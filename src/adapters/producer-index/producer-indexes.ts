@@ -148,7 +148,7 @@ function isKnownRow(db: Database, { type, name, sql }: SchemaRow): boolean {
 function findThreat(file: string): string | null {
   const folder = lstatSync(realpathSync(dirname(file)), { bigint: true });
   if (!isOurs(folder)) return 'its folder belongs to another user';
-  if ((folder.mode & OTHERS_WRITE) !== 0n) return 'everybody may write to its folder';
+  if ((folder.mode & OTHERS_WRITE) !== 0n) return 'anyone can write to its folder';
   for (const path of [file, ...COMPANIONS.map((suffix) => `${file}${suffix}`)]) {
     const stats = statOf(path);
     if (stats === null) continue;

@@ -33,7 +33,7 @@ async function readText(path: string): Promise<Result<string, RuleFileProblem>> 
   const unreadable = (problem: string) => err({ path, place: '', problem });
   try {
     const { size } = await stat(path);
-    if (size > MAX_RULE_BYTES) return unreadable('is larger than 4 MiB, which no file of rules is');
+    if (size > MAX_RULE_BYTES) return unreadable('is larger than 4 MiB, the limit for a file of rules');
     return ok(new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path)));
   } catch (error) {
     if (error instanceof TypeError) return unreadable('is not UTF-8 text');
@@ -44,9 +44,9 @@ async function readText(path: string): Promise<Result<string, RuleFileProblem>> 
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  ENOENT: 'is not there',
-  ENOTDIR: 'is not there',
+  ENOENT: 'does not exist',
+  ENOTDIR: 'does not exist',
   EISDIR: 'is a folder',
-  EACCES: 'may not be read by you',
-  EPERM: 'may not be read by you',
+  EACCES: 'cannot be read: permission denied',
+  EPERM: 'cannot be read: permission denied',
 };

@@ -108,12 +108,12 @@ for (const { what, damage, failure } of [
   {
     what: 'a file that was cut off in half',
     damage: (path: string): void => truncateSync(path, Math.floor(statSync(path).size / 2 / PAGE_BYTES) * PAGE_BYTES),
-    failure: { kind: 'damaged', reason: /^it was cut off: \d+ of its \d+ bytes are there$/ },
+    failure: { kind: 'damaged', reason: /^it is truncated: it has \d+ of its \d+ bytes$/ },
   },
   {
     what: 'a file that lost its last page',
     damage: (path: string): void => truncateSync(path, statSync(path).size - PAGE_BYTES),
-    failure: { kind: 'damaged', reason: /^it was cut off: \d+ of its \d+ bytes are there$/ },
+    failure: { kind: 'damaged', reason: /^it is truncated: it has \d+ of its \d+ bytes$/ },
   },
   {
     what: 'a first page without the list of tables',

@@ -264,7 +264,7 @@ test(
   { skip: process.platform !== 'linux' },
   () => {
     for (const path of ['/proc/foo/x.db', '/proc/foo/bar/baz/x.db', '/proc/1/foo/x.db']) {
-      const reason = 'a folder of its path does not exist, and cannot be made there';
+      const reason = 'a folder of its path does not exist and cannot be created';
       assert.deepEqual(refusal({ path }), { kind: 'cannot-open', path, reason });
     }
   },

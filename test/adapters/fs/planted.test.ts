@@ -151,7 +151,7 @@ suite('a planted lock file', () => {
     assert.deepEqual(await refusal(path), {
       kind: 'foreign-leftover',
       path: journal,
-      is: "it would be taken for the lock's log",
+      is: "SQLite would read it as the lock's log",
     });
     assert.equal(readFileSync(journal, 'utf8'), 'x');
   });

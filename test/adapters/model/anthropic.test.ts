@@ -110,7 +110,7 @@ test('credit that is used up is no reason to try again', async (t) => {
   });
   assert.deepEqual(await errorOf(provider.complete(request())), {
     code: 'api_error',
-    message: `${server.host} answered 400 (Your credit balance is too low): the account has nothing left to spend, and trying again does not help`,
+    message: `${server.host} answered 400 (Your credit balance is too low): the account is out of credit, so trying again does not help`,
     retryable: false,
   });
 });

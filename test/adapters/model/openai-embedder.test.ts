@@ -111,14 +111,14 @@ test('vectors of other dimensions than were asked for are an error that says wha
   const { message, retryable } = await failureOf(embed());
   assert.deepEqual(
     [message, retryable],
-    [`${server.host} sent vectors of 3 numbers where dimensions says 2: say dimensions = 3, or leave it out`, false],
+    [`${server.host} sent vectors of 3 numbers where dimensions says 2: set dimensions = 3, or remove it`, false],
   );
 });
 
 test('vectors that are longer than can be kept are an error', async (t) => {
   const long = Array.from({ length: 8193 }, () => 1);
   const { server, embed } = await scene(t, [{ body: embeddingsBody([long, long]) }]);
-  const told = 'sent vectors of 8193 numbers, and no more than 8192 can be kept: name another model, or say dimensions';
+  const told = 'sent vectors of 8193 numbers, and no more than 8192 can be kept: use another model, or set dimensions';
   assert.equal((await failureOf(embed())).message, `${server.host} ${told}`);
 });
 
@@ -135,21 +135,21 @@ const FAULTS: readonly (readonly [string, EmbeddingsReply, RegExp, boolean])[] =
   ['500', { status: 500, body: 'oops' }, /answered 500/, true],
   ['a web page', { body: '<!doctype html><p>hello' }, /answered with a web page/, false],
   ['a web page as an error', { status: 502, body: '<html>' }, /answered 502 with a web page/, true],
-  ['nothing', { body: '' }, /nothing that is an answer/, true],
+  ['nothing', { body: '' }, /sent an empty answer/, true],
   ['broken JSON', { body: '{"data": [' }, /not JSON/, true],
   ['NaN', { body: '{"data":[{"embedding":[NaN]}]}' }, /not JSON/, true],
   ['null for a number', { body: { data: [{ embedding: [1, null] }] } }, new RegExp(SHAPE), false],
-  ['NaN in base64', { body: embeddingsBody(['AADAfwAAgD8=', 'AACAPwAAgD8=']) }, /a number in it is none/, false],
-  ['half a float', { body: embeddingsBody(['AADA', 'AADA']) }, /no whole number of floats/, false],
+  ['NaN in base64', { body: embeddingsBody(['AADAfwAAgD8=', 'AACAPwAAgD8=']) }, /a value in it is not a number/, false],
+  ['half a float', { body: embeddingsBody(['AADA', 'AADA']) }, /its last float is incomplete/, false],
   [
-    'nothing but zeros',
+    'all of its values are zero',
     {
       body: embeddingsBody([
         [0, 0],
         [1, 2],
       ]),
     },
-    /data\.0\.embedding: nothing but zeros/,
+    /data\.0\.embedding: all of its values are zero/,
     false,
   ],
   ['an empty vector', { body: embeddingsBody([[], []]) }, /it is empty/, false],
@@ -186,7 +186,7 @@ const FAULTS: readonly (readonly [string, EmbeddingsReply, RegExp, boolean])[] =
     /answered with an error \(overloaded\)/,
     true,
   ],
-  ['a reset', 'reset', /broke the connection off/, true],
+  ['a reset', 'reset', /closed the connection/, true],
 ];
 
 for (const [what, reply, told, retryable] of FAULTS) {

@@ -16,7 +16,7 @@ import {
 const SUMMARY = 'The port is 8080, and the build is green.';
 const KEYS = { anthropic: 'ANTHROPIC_API_KEY', 'openai-compatible': 'OPENAI_API_KEY' };
 const PATHS = { anthropic: 'which ends without /v1', 'openai-compatible': 'which mostly ends in /v1' };
-const NO_CREDIT = 'the account has nothing left to spend, and trying again does not help';
+const NO_CREDIT = 'the account is out of credit, so trying again does not help';
 const CHECK_URL = 'check base_url, it must name the API itself';
 
 type Fault = {
@@ -62,7 +62,7 @@ const FAULTS: readonly Fault[] = [
     reply: failing(403, 'no access to this model'),
     error: (provider) => ({
       code: 'auth',
-      message: `answered 403 (no access to this model): check what the key may be used for, ${KEYS[provider]} or what api_key_env names`,
+      message: `answered 403 (no access to this model): check the permissions of the key, ${KEYS[provider]} or what api_key_env names`,
       retryable: false,
     }),
   },
@@ -138,7 +138,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'a redirect',
     reply: raw(307, '', { location: 'http://127.0.0.1:9/v1' }),
-    error: never('answered 307: it is elsewhere, and requests follow no redirect: check base_url'),
+    error: never('answered 307: it redirects, and redirects are not followed: check base_url'),
   },
   {
     what: 'a web page in a 200',
@@ -173,17 +173,17 @@ const FAULTS: readonly Fault[] = [
       retryable: false,
     }),
   },
-  { what: 'an empty body', reply: raw(200, ''), error: again('answered with nothing that is an answer') },
+  { what: 'an empty body', reply: raw(200, ''), error: again('sent an empty answer') },
   {
     what: 'an empty stream',
     reply: raw(200, '', { 'content-type': 'text/event-stream' }),
-    error: again('answered with nothing that is an answer'),
+    error: again('sent an empty answer'),
   },
-  { what: '204', reply: raw(204, ''), error: again('answered with nothing that is an answer') },
+  { what: '204', reply: raw(204, ''), error: again('sent an empty answer') },
   {
     what: 'an answer without an end',
     reply: { kind: 'endless', status: 200 },
-    error: never('sent an answer without an end'),
+    error: never('sent an answer that is too large'),
   },
   {
     what: 'a stream that stops half-way',
@@ -193,7 +193,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'a stream that is reset half-way',
     reply: answer(SUMMARY, { half: 'reset' }),
-    error: again('broke the connection off (ECONNRESET)'),
+    error: again('closed the connection (ECONNRESET)'),
   },
   {
     what: 'a stream with garbage in it',
@@ -220,7 +220,7 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'a reset before any answer',
     reply: { kind: 'reset' },
-    error: again('broke the connection off (ECONNRESET)'),
+    error: again('closed the connection (ECONNRESET)'),
   },
   {
     what: 'silence',
@@ -228,7 +228,7 @@ const FAULTS: readonly Fault[] = [
     timeoutMs: 100,
     error: {
       code: 'timeout',
-      message: 'gave no whole answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
       retryable: true,
     },
   },
@@ -238,7 +238,7 @@ const FAULTS: readonly Fault[] = [
     timeoutMs: 100,
     error: {
       code: 'timeout',
-      message: 'gave no whole answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
       retryable: true,
     },
   },
@@ -248,7 +248,7 @@ const FAULTS: readonly Fault[] = [
     timeoutMs: 100,
     error: {
       code: 'timeout',
-      message: 'gave no whole answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
       retryable: true,
     },
   },

@@ -165,6 +165,6 @@ for (const suffix of SUFFIXES) {
 test('a folder that everybody may write to is not trusted', async (t) => {
   const scene = sceneFor(t);
   chmodSync(scene.home, 0o777);
-  assert.match((await reset(scene)) ?? '', /everybody may write to its folder/);
+  assert.match((await reset(scene)) ?? '', /anyone can write to its folder/);
   assert.deepEqual(threadsIn(scene), BOTH);
 });

@@ -34,7 +34,7 @@ test('a file that is not there, a folder, and bytes that are no text are problem
   assert.deepEqual(
     problems.map((one) => (one.ok ? null : one.error)),
     [
-      [{ path: absent, place: '', problem: 'is not there' }],
+      [{ path: absent, place: '', problem: 'does not exist' }],
       [{ path: folder, place: '', problem: 'is a folder' }],
       [{ path: binary, place: '', problem: 'is not UTF-8 text' }],
     ],

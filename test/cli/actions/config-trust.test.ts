@@ -124,7 +124,7 @@ test('what cannot be trusted is said in one line', async (t) => {
   const missing = await told(['config', 'trust', 'sub']);
   assert.deepEqual(
     [missing.code, missing.errors],
-    [2, './repo/sub/compact.toml: the configuration cannot be read: it is not there.\n'],
+    [2, './repo/sub/compact.toml: the configuration cannot be read: it does not exist.\n'],
   );
   writeFileSync(path, '[summarization]\nprovder = "ollama"\n');
   const wrong = await told(['config', 'trust']);

@@ -78,7 +78,7 @@ function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> 
   if (readInteger(row, 'live_newer') > 0)
     yield finding('order', place, 'its clip-archive speaks of batches that are newer than it');
   if (readInteger(row, 'wrongly_carried') > 0)
-    yield finding('reference', place, 'lines count as carried along that were not kept word for word');
+    yield finding('reference', place, 'lines are listed as carried along that were not kept word for word');
   yield* checkParent(row, place);
 }
 
@@ -122,7 +122,7 @@ function* checkBatch(
     yield finding(
       'wrong-count',
       place,
-      `batch ${label} stands for ${messageCount} messages at depth ${depth}, what it was made from does not`,
+      `batch ${label} counts ${messageCount} messages at depth ${depth}, but its sources do not add up to that`,
     );
   if (readInteger(row, 'newest_source') >= batchId)
     yield finding('order', place, `batch ${label} was made from batches that are newer than it`);

@@ -63,10 +63,10 @@ function fileWarnings(file: RuleFile): readonly string[] {
   const { useDefault, path, url, disabledRules } = file.extend ?? {};
   const others = [path, url].filter((other) => other !== undefined);
   return [
-    ...unknownKeys(file, KNOWN_KEYS.file).map((key) => `the key ${key} is not known and does nothing`),
-    ...(useDefault === true ? ["extend.useDefault does nothing: gitleaks' default rules are always used"] : []),
+    ...unknownKeys(file, KNOWN_KEYS.file).map((key) => `the key ${key} is unknown and has no effect`),
+    ...(useDefault === true ? ["extend.useDefault has no effect: gitleaks' default rules are always used"] : []),
     ...others.map((other) => `extend does not read ${other}: only the rules of this one file are used`),
-    ...(disabledRules === undefined ? [] : ['extend.disabledRules does nothing, as nothing is extended']),
+    ...(disabledRules === undefined ? [] : ['extend.disabledRules has no effect, because nothing is extended']),
     ...((file.rules ?? []).length === 0 ? ['there is no rule in the file'] : []),
   ];
 }
@@ -82,11 +82,11 @@ function readRule(
   const { id, regex, path, secretGroup = 0, entropy: minEntropy = 0, keywords = [] } = rule;
   const name = `rule ${id}`;
   const unknown = unknownKeys(rule, KNOWN_KEYS.rule).map(
-    (key) => `${name}: the key ${key} is not known and does nothing`,
+    (key) => `${name}: the key ${key} is unknown and has no effect`,
   );
   const unused = (why: string) => ({ rule: null, warnings: [...unknown, `${name} is not used: ${why}`] });
   if (regex === undefined || regex === '') {
-    return unused(path === undefined ? 'it has no regex' : 'it looks at paths of files, and a conversation has none');
+    return unused(path === undefined ? 'it has no regex' : 'it matches paths of files, and a conversation has none');
   }
   const pattern = createGoPattern(regex);
   if (!pattern.ok) {
@@ -105,7 +105,7 @@ function readRule(
     rule: toSecretRule({ id, pattern: () => pattern.value, secretGroup, minEntropy, keywords, allowlists }),
     warnings: [
       ...unknown,
-      ...(path === undefined ? [] : [`${name}: its path does nothing here, it is used on all text`]),
+      ...(path === undefined ? [] : [`${name}: its path has no effect, it is used on all text`]),
       ...own.flatMap(({ warnings }) => warnings),
     ],
   };

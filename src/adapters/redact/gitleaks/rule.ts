@@ -86,7 +86,7 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
   const { regexes = [], stopwords = [], paths = [], commits = [], targetRules = [] } = list;
   const warnings: string[] = Object.keys(list)
     .filter((key) => !KNOWN_KEYS.allowlist.includes(key))
-    .map((key) => `${name}: the key ${key} is not known and does nothing`);
+    .map((key) => `${name}: the key ${key} is unknown and has no effect`);
   const patterns: GoPattern[] = [];
   for (const source of regexes) {
     const pattern = createGoPattern(source);
@@ -97,9 +97,9 @@ export function readAllowlist(list: FileAllowlist, name: string): ReadAllowlist 
   const needsAll = ['AND', 'and', '&&'].includes(list.condition ?? 'OR');
   // Conditions that cannot be checked must not widen what is allowed.
   const isNever = needsAll && (paths.length > 0 || commits.length > 0 || patterns.length < regexes.length);
-  if (isNever) warnings.push(`${name}: it is left out, as not all of its conditions can be met in a conversation`);
+  if (isNever) warnings.push(`${name}: it is ignored, because not all of its conditions can be met in a conversation`);
   else if (paths.length > 0 || commits.length > 0) {
-    warnings.push(`${name}: its paths and commits do nothing here, a conversation has none`);
+    warnings.push(`${name}: its paths and commits have no effect, because a conversation has none`);
   }
   const checks: Allowlist[] = [];
   if (patterns.length > 0) {
