@@ -6,7 +6,7 @@ import { defaultArchivePath } from '../config/find.ts';
 import { type PolicyRequest, type ResolvedSettings, toModel, toPolicy } from '../config/resolve.ts';
 import type { Result } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
-import { failedReport, passedOver, toFailedReport } from './failed-and-skipped.ts';
+import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
 import type { ReadyInput } from './gather.ts';
 import type { SettingsRequest } from './invocation.ts';
 import { makeFolderFor, type OutputChoice } from './outputs.ts';
@@ -56,7 +56,7 @@ export async function runJobs(run: Run, jobs: readonly Job[]): Promise<number> {
 async function reportJob(run: Run, job: Job, place: Place): Promise<boolean> {
   const { name } = job.input;
   try {
-    const result = await runJob(run, job, run.session.voice.progress.of(name, place));
+    const result = await runJob(run, job, run.session.reporter.progress.of(name, place));
     if (result.ok) run.report.done(result.value);
     else if (result.error.kind === 'interrupted') return false;
     else tellFailure(run, job.input, result.error);
@@ -74,9 +74,9 @@ function tellFailure(
   input: ReadyInput,
   failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
 ): void {
-  const passed = passedOver(failure, input);
-  if (passed === null) report.failed(toFailedReport(input.name, failure));
-  else report.passed(passed);
+  const skipped = skipUnreadable(failure, input);
+  if (skipped === null) report.failed(toFailedReport(input.name, failure));
+  else report.skipped(skipped);
   session.explain(failure);
 }
 
@@ -113,5 +113,5 @@ export function archiveToName(
 ): string | null {
   const { path } = settings.archive;
   const isForOnce = configFlag !== null || project === 'trusted';
-  return flags.archive?.path ?? (isForOnce && path !== defaultArchivePath(terminal.surroundings) ? path : null);
+  return flags.archive?.path ?? (isForOnce && path !== defaultArchivePath(terminal.host) ? path : null);
 }

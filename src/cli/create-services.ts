@@ -9,8 +9,8 @@ import type { EmbedderChoice, Embeddings } from './use-cases.ts';
 
 /** The summarizer that the settings name. The error is a sentence about why it cannot be used. */
 export async function createSummarizer(
-  { settings, config, terminal, voice, useCases }: Session,
-  asked: Pick<CommonRequest, 'settings' | 'manner'> & {
+  { settings, config, terminal, reporter, useCases }: Session,
+  asked: Pick<CommonRequest, 'settings' | 'outputOptions'> & {
     readonly isDryRun: boolean;
     readonly compaction: CompactionConfig;
   },
@@ -19,7 +19,7 @@ export async function createSummarizer(
     settings,
     config,
     flags: asked.settings.flags,
-    environment: terminal.surroundings.environment,
+    environment: terminal.host.environment,
     isDryRun: asked.isDryRun,
   });
   if (!access.ok) return access;
@@ -34,22 +34,22 @@ export async function createSummarizer(
     maxTokensField: summarization.max_tokens_field,
     fallsBack: summarization.fallback === 'extractive',
     redactRulesPath: privacy.redact_rules,
-    notice: (sentence: string) => voice.report([safeText(sentence)]),
+    notice: (sentence: string) => reporter.report([safeText(sentence)]),
     isDryRun: asked.isDryRun,
-    ...(asked.manner.verbosity === 'verbose' && { log: (line: string) => voice.report([safeText(line)]) }),
+    ...(asked.outputOptions.verbosity === 'verbose' && { log: (line: string) => reporter.report([safeText(line)]) }),
   };
   const created = await useCases.createSummarizer({ model, compaction: asked.compaction });
   if (!created.ok) return created;
-  voice.report(created.value.warnings.map(safeText));
+  reporter.report(created.value.warnings.map(safeText));
   return ok(created.value.value);
 }
 
 /** The embeddings that the settings name; null: they name none. The error is a sentence about why there can be none. */
 export async function createEmbeddings(
-  { settings, config, terminal, voice, useCases }: Session,
+  { settings, config, terminal, reporter, useCases }: Session,
   { outage }: Pick<EmbedderChoice, 'outage'> = {},
 ): Promise<Result<Embeddings | null, string>> {
-  const { environment } = terminal.surroundings;
+  const { environment } = terminal.host;
   const access = resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
   if (!access.ok) return access;
   if (access.value === null) return ok(null);
@@ -63,10 +63,10 @@ export async function createEmbeddings(
     },
     ...(outage === undefined ? {} : { outage }),
     redactRulesPath: privacy.redact_rules,
-    notice: (sentence) => voice.report([safeText(`embeddings: ${sentence}`)]),
+    notice: (sentence) => reporter.report([safeText(`embeddings: ${sentence}`)]),
   });
   if (!created.ok) return created;
-  voice.report(created.value.warnings.map(safeText));
+  reporter.report(created.value.warnings.map(safeText));
   return ok(created.value.value);
 }
 
@@ -77,6 +77,6 @@ export async function createEmbeddingsIfAny(
 ): Promise<Embeddings | null> {
   const created = await createEmbeddings(session, asked);
   if (created.ok) return created.value;
-  session.voice.report([safeText(`embeddings: ${created.error}; ${asked.instead}`)]);
+  session.reporter.report([safeText(`embeddings: ${created.error}; ${asked.instead}`)]);
   return null;
 }

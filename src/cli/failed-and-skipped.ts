@@ -1,5 +1,5 @@
 import type { Failure } from '../app/contract/failure.ts';
-import type { FailedReport, FailureKind, PassedReport, UsageReport } from '../app/contract/reports.ts';
+import type { FailedReport, FailureKind, SkippedFileReport, UsageReport } from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
 import { describeNoText, describeUnknown, renderFailure } from './render/failure.ts';
 import { countOf, formatCost, formatCount } from './render/quantities.ts';
@@ -38,33 +38,36 @@ function spentText(usage: UsageReport | undefined): string {
   return ` It took ${countOf(calls, 'call')}, ${countOf(inputTokens, 'token')} in, ${formatCount(outputTokens)} out${price}.`;
 }
 
-type Passed = Extract<Failure, { readonly kind: PassedReport['reason'] }>;
+type Unreadable = Extract<Failure, { readonly kind: SkippedFileReport['reason'] }>;
 
 /**
  * The report of a file that nobody named and that holds no conversation that can be read: folders hold all kinds of files, and that is no
  * reason for a nightly run to fail. Null: it is a failure.
  */
-export function passedOver(failure: Failure, { name, isNamed }: PassedFile): PassedReport | null {
-  if (isNamed || !isPassed(failure)) return null;
-  const notes = [describePassed(failure), ...(failure.kind === 'bad-line' && failure.canCarry ? [CARRY_ADVICE] : [])];
+export function skipUnreadable(failure: Failure, { name, isNamed }: UnreadableFile): SkippedFileReport | null {
+  if (isNamed || !isUnreadable(failure)) return null;
+  const notes = [
+    describeUnreadable(failure),
+    ...(failure.kind === 'bad-line' && failure.canCarry ? [CARRY_ADVICE] : []),
+  ];
   const isEmpty = failure.kind === 'not-a-transcript' && failure.isEmpty === true;
   const reason = isEmpty ? 'no-messages' : failure.kind;
   return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
 }
 
 /** `isNamed`: on the command line itself. */
-type PassedFile = { readonly name: string; readonly isNamed: boolean };
+type UnreadableFile = { readonly name: string; readonly isNamed: boolean };
 
 const REASONS = ['no-messages', 'no-text', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'] as const;
 
-function isPassed(failure: Failure): failure is Passed {
+function isUnreadable(failure: Failure): failure is Unreadable {
   return REASONS.some((reason) => reason === failure.kind);
 }
 
 const CARRY_ADVICE = '--keep-invalid carries such lines along';
 
 /** The lines of a run for people: a folder of damaged files repeats the reason for each, but the advice behind it only once. */
-export function createPassedRenderer(): (report: PassedReport) => string {
+export function createSkipRenderer(): (report: SkippedFileReport) => string {
   const given = new Set<string>();
   return ({ file, notes: [reason = '', ...advice] }) => {
     const fresh = advice.filter((note) => !given.has(note));
@@ -73,7 +76,7 @@ export function createPassedRenderer(): (report: PassedReport) => string {
   };
 }
 
-function describePassed(failure: Passed): string {
+function describeUnreadable(failure: Unreadable): string {
   switch (failure.kind) {
     case 'no-messages':
       return `no messages in it, only ${failure.contains}`;

@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import type { Surroundings } from '../config/find.ts';
+import type { HostEnvironment } from '../config/find.ts';
 import type { Place } from '../ports/codec.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -37,12 +37,12 @@ export async function findScanned(
     const files = gathered.inputs.map(({ path, name, isNamed }) => ({ path, name, isNamed, project: folderOf(path) }));
     return { files, looked: operands, failedCount: gathered.failures.length };
   }
-  const { useCases, terminal, voice } = session;
+  const { useCases, terminal, reporter } = session;
   const places = useCases
     .listFormats()
     .flatMap((one) => (format === null || one.name === format ? (one.places ?? []) : []));
-  const known = await findKnownFiles(places, terminal.surroundings);
-  for (const failure of known.failures) voice.error(renderFailure({ kind: 'file', failure }));
+  const known = await findKnownFiles(places, terminal.host);
+  for (const failure of known.failures) reporter.error(renderFailure({ kind: 'file', failure }));
   const files = dropRepeated(known.files).map(({ path, project }) => ({ path, name: path, isNamed: false, project }));
   return { files, looked: known.looked, failedCount: known.failures.length };
 }
@@ -61,12 +61,12 @@ type KnownFiles = {
 };
 
 /** Looks for transcripts where their producers keep them. A place that is not there is no failure. */
-export async function findKnownFiles(places: readonly Place[], surroundings: Surroundings): Promise<KnownFiles> {
+export async function findKnownFiles(places: readonly Place[], host: HostEnvironment): Promise<KnownFiles> {
   const looked = new Set<string>();
   const files: { path: string; project: string | null }[] = [];
   const failures: FileFailure[] = [];
   for (const place of places) {
-    const root = findRoot(place, surroundings);
+    const root = findRoot(place, host);
     const name = join(root, place.folder, ...(place.file === undefined ? [] : ['**', place.file]));
     if (looked.has(name)) continue;
     looked.add(name);
@@ -82,7 +82,7 @@ export async function findKnownFiles(places: readonly Place[], surroundings: Sur
 }
 
 /** An empty variable counts as not set; `~` is for those who set it where no shell reads it. */
-function findRoot({ variable, base }: Place, { environment, workingFolder, homeFolder }: Surroundings): string {
+function findRoot({ variable, base }: Place, { environment, workingFolder, homeFolder }: HostEnvironment): string {
   const named = variable === undefined ? undefined : environment[variable];
   if (named === undefined || named === '') return join(homeFolder, base);
   return resolve(workingFolder, named.replace(/^~(?=\/|$)/, homeFolder));

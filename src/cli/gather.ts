@@ -35,7 +35,7 @@ export async function gatherInputs(
   operands: readonly string[],
   { skipsCompacted, filesFrom = null, isStdinImplied = false }: GatherRules,
 ): Promise<Gathered | ExitCode> {
-  const { terminal, voice } = session;
+  const { terminal, reporter } = session;
   const readsStdin = operands.includes('-');
   if ((readsStdin || filesFrom === '-') && terminal.stdin.kind === 'terminal') {
     const what = readsStdin ? 'a transcript' : 'names of transcripts';
@@ -48,10 +48,10 @@ export async function gatherInputs(
     { skipsCompacted, names },
   );
   const failures = found.problems.map(toFailure);
-  for (const { error } of failures) voice.error(error.message);
+  for (const { error } of failures) reporter.error(error.message);
   for (const operand of found.empty) {
     const ours = skipsCompacted ? ' (*.compact.* is left out)' : '';
-    voice.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
+    reporter.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
   }
   const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
   const count = files.length + failures.length + (readsStdin ? 1 : 0);
@@ -63,7 +63,7 @@ export async function gatherInputs(
   if (missing !== null) return session.refuse(missing);
   const spooled = await spoolStdin(terminal);
   if (!spooled.ok) {
-    voice.error(renderStdinFailure(spooled.error));
+    reporter.error(renderStdinFailure(spooled.error));
     return EXIT_CODES.failed;
   }
   session.atEnd(spooled.value.remove);
@@ -77,7 +77,7 @@ async function listNames(session: Session, filesFrom: string): Promise<readonly 
   if (!listed.ok) return session.refuse(`--files-from ${renderFailure({ kind: 'file', failure: listed.error })}`);
   if (listed.value.length === 0) {
     const list = filesFrom === '-' ? 'standard input' : safeText(filesFrom);
-    session.voice.report([`${list}: no names in it; nothing to do.`]);
+    session.reporter.report([`${list}: no names in it; nothing to do.`]);
   }
   return listed.value;
 }

@@ -2,7 +2,7 @@ import type { ConfigRequest } from '../config/find.ts';
 import type { SettingFlags } from '../config/resolve.ts';
 
 /** How a run speaks: the same for every command. */
-export type Manner = {
+export type OutputOptions = {
   readonly json: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
   readonly color: 'always' | 'never' | 'auto';
@@ -17,7 +17,7 @@ export type SettingsRequest = ConfigRequest & {
 };
 
 /** What every command that reads the configuration is asked. */
-export type CommonRequest = { readonly manner: Manner; readonly settings: SettingsRequest };
+export type CommonRequest = { readonly outputOptions: OutputOptions; readonly settings: SettingsRequest };
 
 /** What every command that can read a pipe is asked. */
 export type PipedRequest = {

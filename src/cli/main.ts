@@ -12,7 +12,7 @@ export async function main(loadUseCases = loadRealUseCases): Promise<void> {
     terminal.setExitCode(await run({ terminal, loadUseCases }));
   } catch (error) {
     if (terminal.signal.aborted) {
-      // What an interruption tears down may complain; it was asked for.
+      // Errors while aborting are expected.
       terminal.setExitCode(interruptionCode(terminal.signal));
     } else {
       const { renderBug } = await import('./render/problems.ts');

@@ -1,12 +1,12 @@
 import type { Progress } from '../ports/runtime.ts';
-import type { Manner } from './invocation.ts';
+import type { OutputOptions } from './invocation.ts';
 import { formatCount } from './render/quantities.ts';
 import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from './render/text.ts';
 import { decideColor, isCi, loadTheme, type Theme } from './render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
 
 /** How a command speaks to its user: answers on stdout, all else on stderr. Lines come without a line's end. */
-export type Voice = {
+export type Reporter = {
   /** For what goes to stdout. */
   readonly answerTheme: Theme;
   readonly answerWidthColumns: number;
@@ -14,20 +14,23 @@ export type Voice = {
   readonly answer: (lines: readonly string[]) => void;
   /** Raw output, in pieces: exact in a file or a pipe; on a terminal control characters are shown, not obeyed. */
   readonly answerPiece: (piece: string | Uint8Array) => void;
-  /** Said whatever the manner is. */
+  /** Said even with `--quiet`. */
   readonly error: (line: string) => void;
   /** Not said with `--quiet`. */
   readonly report: (lines: readonly string[]) => void;
   readonly progress: RunProgress;
 };
 
-export async function createVoice(terminal: Terminal, manner: Manner): Promise<Voice> {
-  const { stdout, stderr, surroundings } = terminal;
-  const { environment } = surroundings;
+export async function createReporter(terminal: Terminal, outputOptions: OutputOptions): Promise<Reporter> {
+  const { stdout, stderr, host } = terminal;
+  const { environment } = host;
   const themeFor = async (isTerminal: boolean): Promise<Theme> =>
-    loadTheme(decideColor(manner.color, { environment, isTerminal }));
+    loadTheme(decideColor(outputOptions.color, { environment, isTerminal }));
   const showsProgress =
-    manner.showProgress && manner.verbosity !== 'quiet' && stderr.isTerminal && !isCi(environment['CI'] ?? '');
+    outputOptions.showProgress &&
+    outputOptions.verbosity !== 'quiet' &&
+    stderr.isTerminal &&
+    !isCi(environment['CI'] ?? '');
   const progress = createProgress(showsProgress ? stderr : null);
   const say = (lines: readonly string[]): void => {
     progress.clear();
@@ -52,7 +55,7 @@ export async function createVoice(terminal: Terminal, manner: Manner): Promise<V
     },
     error: (line) => say([line]),
     report: (lines) => {
-      if (manner.verbosity !== 'quiet') say(lines);
+      if (outputOptions.verbosity !== 'quiet') say(lines);
     },
     progress,
   };

@@ -7,7 +7,7 @@ import type {
 import type {
   CompactReport,
   FailedReport,
-  PassedReport,
+  SkippedFileReport,
   RestoreReport,
   ScoreReport,
   VerifyReport,
@@ -18,7 +18,7 @@ import type { ScanReport } from '../app/survey/scan-file.ts';
 
 /** What each command prints with `--json`. `npm run build` makes JSON Schemas of it. */
 export type Reports = {
-  compact: CompactReport | PassedReport | FailedReport;
+  compact: CompactReport | SkippedFileReport | FailedReport;
   score: ScoreReport;
   restore: RestoreReport;
   verify: VerifyReport;

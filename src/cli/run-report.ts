@@ -1,7 +1,7 @@
-import type { CompactReport, FailedReport, PassedReport, UsageReport } from '../app/contract/reports.ts';
+import type { CompactReport, FailedReport, SkippedFileReport, UsageReport } from '../app/contract/reports.ts';
 import { addUsage } from '../app/summarize/usage.ts';
-import { createPassedRenderer, renderFailed } from './failed-and-skipped.ts';
-import type { Manner } from './invocation.ts';
+import { createSkipRenderer, renderFailed } from './failed-and-skipped.ts';
+import type { OutputOptions } from './invocation.ts';
 import { layList, renderListHead, renderListLine, skipWords } from './render/compact-list.ts';
 import { countLevels } from './render/compact-rows.ts';
 import {
@@ -16,20 +16,20 @@ import { reportJson } from './render/json-lines.ts';
 import { countOf, formatCount } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 import type { Theme } from './render/theme.ts';
-import type { Voice } from './reporter.ts';
+import type { Reporter } from './reporter.ts';
 
 /** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
 export type RunReport = {
   readonly done: (report: CompactReport) => void;
   readonly failed: (report: FailedReport) => void;
-  readonly passed: (report: PassedReport) => void;
+  readonly skipped: (report: SkippedFileReport) => void;
   /** `leftCount`: transcripts that an interruption left alone. */
   readonly end: (leftCount: number) => RunTotals;
 };
 
 type RunReportOptions = {
-  readonly voice: Voice;
-  readonly manner: Manner;
+  readonly reporter: Reporter;
+  readonly outputOptions: OutputOptions;
   readonly terminalColumns: number;
   /** Of all transcripts that the run is about. */
   readonly names: readonly string[];
@@ -44,12 +44,12 @@ const SCREEN_ROWS = 24;
 const MAX_REPEATED = 20;
 
 export function createRunReport(options: RunReportOptions): RunReport {
-  const { voice, manner, names, rendering } = options;
+  const { reporter, outputOptions, names, rendering } = options;
   const isSeveral = names.length + options.failures.length > 1;
-  const isList = isSeveral && manner.verbosity !== 'verbose';
+  const isList = isSeveral && outputOptions.verbosity !== 'verbose';
   const layout = layList(isList ? names : [], options.terminalColumns);
-  const remarks = createRemarks();
-  const renderPassed = createPassedRenderer();
+  const noteList = createNoteList();
+  const renderSkipped = createSkipRenderer();
   const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
     totals: NO_TOTALS,
     hasHead: false,
@@ -59,7 +59,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   const failures: string[] = []; // names alone: the reason of each has been said
 
   const say = (lines: readonly string[]): void => {
-    voice.report(lines);
+    reporter.report(lines);
     if (failures.length > 0) state.linesSinceFailure += lines.length;
   };
   const tell = (report: CompactReport): void => {
@@ -67,10 +67,10 @@ export function createRunReport(options: RunReportOptions): RunReport {
     if (!state.hasHead) say([renderListHead(layout, rendering.theme)]);
     state.hasHead = true;
     say([renderListLine(report, layout, rendering.theme)]);
-    remarks.add(report);
+    noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {
-    if (manner.json) voice.answerPiece(reportJson(report));
+    if (outputOptions.json) reporter.answerPiece(reportJson(report));
     state.totals = addSpending({ ...state.totals, failed: state.totals.failed + 1 }, report.usage);
     if (failures.length < MAX_REPEATED) failures.push(safeText(report.file));
     state.linesSinceFailure += 1;
@@ -78,33 +78,34 @@ export function createRunReport(options: RunReportOptions): RunReport {
   options.failures.forEach(countFailure);
   return {
     done: (report) => {
-      if (manner.json) voice.answerPiece(reportJson(report));
+      if (outputOptions.json) reporter.answerPiece(reportJson(report));
       else tell(report);
-      if (!manner.json) voice.answer(renderPreview(report, { isSeveral, theme: voice.answerTheme }));
+      if (!outputOptions.json) reporter.answer(renderPreview(report, { isSeveral, theme: reporter.answerTheme }));
       state.totals = addToTotals(state.totals, report);
       state.archive = report.archive ?? state.archive;
     },
     failed: (report) => {
-      voice.error(isSeveral ? renderFailed(report) : report.error.message);
+      reporter.error(isSeveral ? renderFailed(report) : report.error.message);
       countFailure(report);
     },
-    passed: (report) => {
-      if (manner.json) voice.answerPiece(reportJson(report));
-      else say([renderPassed(report)]);
+    skipped: (report) => {
+      if (outputOptions.json) reporter.answerPiece(reportJson(report));
+      else say([renderSkipped(report)]);
       state.totals = addToTotals(state.totals, report);
     },
     end: (leftCount) => {
       const totals: RunTotals = { ...state.totals, left: leftCount };
       if (!isSeveral) return totals;
-      voice.report([
-        ...remarks.render(rendering.theme),
+      reporter.report([
+        ...noteList.render(rendering.theme),
         ...renderTotals(
           totals,
-          manner.json ? { ...rendering, archive: null } : { ...rendering, archive: state.archive },
+          outputOptions.json ? { ...rendering, archive: null } : { ...rendering, archive: state.archive },
         ),
       ]);
-      const hasScrolled = !manner.json && manner.verbosity !== 'quiet' && state.linesSinceFailure > SCREEN_ROWS;
-      if (hasScrolled) voice.report(['Failed, for the reasons above:', ...indented(failures, totals.failed)]);
+      const hasScrolled =
+        !outputOptions.json && outputOptions.verbosity !== 'quiet' && state.linesSinceFailure > SCREEN_ROWS;
+      if (hasScrolled) reporter.report(['Failed, for the reasons above:', ...indented(failures, totals.failed)]);
       return totals;
     },
   };
@@ -127,7 +128,7 @@ export const NO_TOTALS: RunTotals = {
   levels: { fallback: 0, halved: 0, feedback: 0 },
 };
 
-function addToTotals(totals: RunTotals, report: CompactReport | PassedReport): RunTotals {
+function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileReport): RunTotals {
   if (!('ledger' in report)) return addSkip(totals, report.reason);
   if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
   const counted = { ...totals, [report.result]: totals[report.result] + 1 };
@@ -167,33 +168,33 @@ function sumUsage(sum: UsageReport | undefined, usage: UsageReport): UsageReport
   return { ...addUsage(sum, usage), cost };
 }
 
-/** Remarks on the transcripts of a run: each is told once, with how many it is about. */
-type Remarks = {
+/** The notes on the transcripts of a run: each is printed once, with the number of transcripts that it is about. */
+type NoteList = {
   readonly add: (report: CompactReport) => void;
   readonly render: (theme: Theme) => readonly string[];
 };
 
-/** Beyond it only their number is told. */
-const MAX_REMARKS = 20;
+/** Of more notes than this only the number is printed. */
+const MAX_NOTES = 20;
 
-type Remark = { readonly file: string; count: number };
+type CountedNote = { readonly file: string; count: number };
 
-function createRemarks(): Remarks {
-  const known = new Map<string, Remark>();
+function createNoteList(): NoteList {
+  const known = new Map<string, CountedNote>();
   const state = { untold: 0 };
   const addNote = (note: string, file: string): void => {
-    const remark = known.get(note);
-    if (remark !== undefined) remark.count += 1;
-    else if (known.size < MAX_REMARKS) known.set(note, { file, count: 1 });
+    const counted = known.get(note);
+    if (counted !== undefined) counted.count += 1;
+    else if (known.size < MAX_NOTES) known.set(note, { file, count: 1 });
     else state.untold += 1;
   };
   return {
     add: ({ result, notes, file }) => {
-      // What is noted on a skip is its reason in numbers.
+      // The notes of a skipped transcript repeat its reason.
       if (result !== 'skipped') for (const note of notes) addNote(note, file);
     },
     render: (theme) => [
-      ...[...known].map(([note, remark]) => theme.warning(renderRemark(note, remark))),
+      ...[...known].map(([note, counted]) => theme.warning(renderNote(note, counted))),
       ...(state.untold === 0
         ? []
         : [theme.warning(`note: … and ${formatCount(state.untold)} more; --json has them all`)]),
@@ -201,7 +202,7 @@ function createRemarks(): Remarks {
   };
 }
 
-function renderRemark(note: string, { file, count }: Remark): string {
+function renderNote(note: string, { file, count }: CountedNote): string {
   const others = count === 1 ? '' : ` and ${countOf(count - 1, 'other', 'others')}`;
   return `note: ${safeText(file)}${others}: ${safeText(note)}`;
 }

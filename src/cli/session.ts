@@ -6,21 +6,21 @@ import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
-import type { Manner, SettingsRequest } from './invocation.ts';
+import type { OutputOptions, SettingsRequest } from './invocation.ts';
 import { renderMissed, renderPassedOver } from './render/config.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
-import { createVoice, type Voice } from './reporter.ts';
+import { createReporter, type Reporter } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
 
 /** What a command is handed beside its invocation. */
 export type CliContext = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };
 
-/** A command at work: its voice, its settings and its use cases. */
+/** A command at work: its reporter, its settings and its use cases. */
 export type Session = {
   readonly terminal: Terminal;
-  readonly voice: Voice;
+  readonly reporter: Reporter;
   readonly settings: ResolvedSettings;
   readonly config: LoadedConfig;
   readonly useCases: UseCases;
@@ -36,7 +36,7 @@ export type Session = {
 
 export type CommandRequest = {
   readonly command: string;
-  readonly manner: Manner;
+  readonly outputOptions: OutputOptions;
   readonly settings: SettingsRequest;
   readonly format: string | null;
   /** Settings that the command depends on: if a file may not set one of them, the command is refused. */
@@ -54,17 +54,17 @@ export async function inSession(
   work: (session: Session) => Promise<ExitCode>,
 ): Promise<ExitCode> {
   const { terminal } = context;
-  const voice = await createVoice(terminal, request.manner);
+  const reporter = await createReporter(terminal, request.outputOptions);
   const refuse = (message: string): ExitCode => {
-    voice.error(renderUsageProblem({ message, command: request.command }));
+    reporter.error(renderUsageProblem({ message, command: request.command }));
     return EXIT_CODES.usage;
   };
   const read = await readSettings(terminal, request);
   if (!read.ok) {
-    for (const problem of read.error) voice.error(problem);
+    for (const problem of read.error) reporter.error(problem);
     return EXIT_CODES.usage;
   }
-  voice.report(read.value.remarks);
+  reporter.report(read.value.remarks);
   const { settings, config } = read.value;
   const createUseCases = await context.loadUseCases();
   const readerGone = new AbortController();
@@ -72,11 +72,11 @@ export async function inSession(
     createUseCases({
       archivePath: settings.archive.path,
       maxUnpackedBytes: request.settings.maxUnpackedBytes,
-      progress: voice.progress,
+      progress: reporter.progress,
       removeAtExit: terminal.removeAtExit,
       signal,
       stdout: (bytes) => {
-        voice.answerPiece(bytes);
+        reporter.answerPiece(bytes);
         if (terminal.stdout.isClosed()) readerGone.abort();
       },
     });
@@ -84,16 +84,16 @@ export async function inSession(
     request.endsWithStdout === true ? AbortSignal.any([terminal.signal, readerGone.signal]) : terminal.signal,
   );
   const explain = (failure: LookupFailure): void => {
-    if (request.manner.verbosity === 'verbose') voice.report(renderNearFormats(failure));
+    if (request.outputOptions.verbosity === 'verbose') reporter.report(renderNearFormats(failure));
   };
-  const cleanUps: (() => void)[] = [useCases.close, voice.progress.clear];
+  const cleanUps: (() => void)[] = [useCases.close, reporter.progress.clear];
   const atEnd = (cleanUp: () => void): void => {
     cleanUps.push(cleanUp);
   };
   try {
     const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, voice, settings, config, useCases, openUseCases, atEnd, explain, refuse });
+    return await work({ terminal, reporter, settings, config, useCases, openUseCases, atEnd, explain, refuse });
   } finally {
     for (const cleanUp of cleanUps) cleanUp();
   }
@@ -102,13 +102,13 @@ export async function inSession(
 type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: readonly string[] };
 
 async function readSettings(
-  { surroundings, program }: Terminal,
+  { host, program }: Terminal,
   { settings: asked, needs, wants = [] }: CommandRequest,
 ): Promise<Result<ReadSettings, readonly string[]>> {
-  const loaded = await loadConfig(surroundings, asked);
+  const loaded = await loadConfig(host, asked);
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
   const config = loaded.value;
-  const given = { config, flags: asked.flags, surroundings };
+  const given = { config, flags: asked.flags, host };
   const missed = renderMissed(config, { program, keys: findMissed({ ...given, uses: needs }), isNeeded: true });
   if (missed.length > 0) return err(missed);
   const remarks = [

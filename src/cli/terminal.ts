@@ -2,7 +2,7 @@ import { fstatSync, rmSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
-import type { Surroundings } from '../config/find.ts';
+import type { HostEnvironment } from '../config/find.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { programName } from './program-name.ts';
 import { systemCode } from './system-failure.ts';
@@ -21,7 +21,7 @@ export type Channel = {
 /** Everything that the program has of its process. */
 export type Terminal = {
   readonly argv: readonly string[];
-  readonly surroundings: Surroundings;
+  readonly host: HostEnvironment;
   /** How the user calls this program, as it can be pasted into a shell. */
   readonly program: () => string;
   /** input: a pipe, a socket or a file. nothing: /dev/null, or closed. */
@@ -62,7 +62,7 @@ export function createTerminal(): OwnedTerminal {
   process.on('SIGTERM', terminate);
   return {
     argv: process.argv.slice(2),
-    surroundings: {
+    host: {
       environment: process.env,
       workingFolder: workingFolder(),
       homeFolder: homedir(),

@@ -1,4 +1,4 @@
-import type { Surroundings } from './find.ts';
+import type { HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import { type ResolvedSettings, resolveSettings, type SettingFlags } from './resolve.ts';
 import type { SettingsUse } from './setting.ts';
@@ -7,7 +7,7 @@ import { findSetting, joinConfig, valueAt } from './settings.ts';
 export type ConfigUse = {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
-  readonly surroundings: Surroundings;
+  readonly host: HostEnvironment;
   readonly uses: readonly SettingsUse[];
 };
 
@@ -15,9 +15,9 @@ export type ConfigUse = {
  * The refused settings (as `summarization.provider`, in the file's order) that would change what a command does. A
  * setting is left out if a flag overrides it, if its value applies anyway, or if it concerns a model and none is used.
  */
-export function findMissed({ config, flags, surroundings, uses }: ConfigUse): readonly string[] {
-  const asked = resolveSettings({ config: { ...config, values: joinConfig(config) }, flags, surroundings });
-  const applied = resolveSettings({ config, flags, surroundings });
+export function findMissed({ config, flags, host, uses }: ConfigUse): readonly string[] {
+  const asked = resolveSettings({ config: { ...config, values: joinConfig(config) }, flags, host });
+  const applied = resolveSettings({ config, flags, host });
   return Object.entries(config.refused).flatMap(([table, keys]) =>
     Object.keys(keys ?? {}).flatMap((key) => {
       const isUsed = usesOf(table, key).some((use) => uses.includes(use) && isAtWork(use, asked));

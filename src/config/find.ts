@@ -4,7 +4,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 /** The process's environment, passed in. */
 export type Environment = { readonly [name: string]: string | undefined };
 
-export type Surroundings = {
+export type HostEnvironment = {
   readonly environment: Environment;
   readonly workingFolder: string;
   readonly homeFolder: string;
@@ -43,23 +43,19 @@ export const PROJECT_FILE = 'compact.toml';
  * an error and no reason to search on.
  */
 export function findConfig(
-  surroundings: Surroundings,
+  host: HostEnvironment,
   { configFlag, project }: ConfigRequest,
   look: LookAtFolder = lookAtFolder,
 ): ConfigSearch {
-  const { environment, workingFolder } = surroundings;
+  const { environment, workingFolder } = host;
   if (configFlag !== null) return named(resolve(workingFolder, configFlag), 'flag');
   const fromEnvironment = environment['COMPACT_CONFIG'];
   if (fromEnvironment !== undefined && fromEnvironment !== '') {
     return named(resolve(workingFolder, fromEnvironment), 'environment');
   }
-  const user = join(
-    xdgFolder(surroundings, { name: 'XDG_CONFIG_HOME', fallback: '.config' }),
-    'compact',
-    'config.toml',
-  );
+  const user = join(xdgFolder(host, { name: 'XDG_CONFIG_HOME', fallback: '.config' }), 'compact', 'config.toml');
   const { folders, passedOver } =
-    project === 'ignored' ? { folders: [], passedOver: null } : projectFolders(surroundings, look);
+    project === 'ignored' ? { folders: [], passedOver: null } : projectFolders(host, look);
   const projectPaths = folders.map((folder) => join(folder, PROJECT_FILE));
   const looked = [...projectPaths, user];
   const path = projectPaths.find((one) => existsSync(one));
@@ -67,25 +63,25 @@ export function findConfig(
   return { found: existsSync(user) ? { path: user, place: 'user' } : null, looked, passedOver };
 }
 
-export function defaultArchivePath(surroundings: Surroundings): string {
-  const folder = xdgFolder(surroundings, { name: 'XDG_DATA_HOME', fallback: join('.local', 'share') });
+export function defaultArchivePath(host: HostEnvironment): string {
+  const folder = xdgFolder(host, { name: 'XDG_DATA_HOME', fallback: join('.local', 'share') });
   return join(folder, 'compact', 'archive.db');
 }
 
 /** A folder of the XDG base directory specification, which says to ignore a relative path in a variable. */
 export function xdgFolder(
-  surroundings: Surroundings,
+  host: HostEnvironment,
   variable: { readonly name: string; readonly fallback: string },
 ): string {
-  const value = surroundings.environment[variable.name];
-  return value !== undefined && isAbsolute(value) ? value : join(surroundings.homeFolder, variable.fallback);
+  const value = host.environment[variable.name];
+  return value !== undefined && isAbsolute(value) ? value : join(host.homeFolder, variable.fallback);
 }
 
 /** "its folder belongs to another user (uid 7)"; null: it is the user's own. */
 export function describeOwner(
   what: 'it' | 'its folder',
   { uid }: Pick<FolderFacts, 'uid'>,
-  { userId }: Pick<Surroundings, 'userId'>,
+  { userId }: Pick<HostEnvironment, 'userId'>,
 ): string | null {
   return userId === null || uid === userId ? null : `${what} belongs to another user (uid ${uid})`;
 }
@@ -100,15 +96,15 @@ type ProjectFolders = { readonly folders: readonly string[]; readonly passedOver
  * The working folder and its parents up to the repository's root. Like git (`safe.directory`), the search stops before
  * a parent in which another user could have put the file. Outside a repository only the working folder counts.
  */
-function projectFolders(surroundings: Surroundings, look: LookAtFolder): ProjectFolders {
-  const start = resolve(surroundings.workingFolder);
+function projectFolders(host: HostEnvironment, look: LookAtFolder): ProjectFolders {
+  const start = resolve(host.workingFolder);
   const own = look(start);
-  if (own === null || describeOwner('its folder', own, surroundings) !== null) {
+  if (own === null || describeOwner('its folder', own, host) !== null) {
     return { folders: [start], passedOver: null };
   }
   const folders: string[] = [];
   for (let folder = start; ; folder = dirname(folder)) {
-    const reason = folder === start ? null : describeStranger(look(folder), surroundings);
+    const reason = folder === start ? null : describeStranger(look(folder), host);
     const isRoot = existsSync(join(folder, '.git'));
     if (reason !== null) {
       const path = join(folder, PROJECT_FILE);
@@ -123,11 +119,11 @@ function projectFolders(surroundings: Surroundings, look: LookAtFolder): Project
 const WRITABLE_BY_ANYONE = 0o002;
 
 /** Why somebody else could have put a file into this folder; null: nobody could. */
-function describeStranger(facts: FolderFacts | null, surroundings: Surroundings): string | null {
+function describeStranger(facts: FolderFacts | null, host: HostEnvironment): string | null {
   if (facts === null) return 'its folder cannot be read';
-  const owner = describeOwner('its folder', facts, surroundings);
+  const owner = describeOwner('its folder', facts, host);
   if (owner !== null) return owner;
-  const isOpen = surroundings.userId !== null && (facts.mode & WRITABLE_BY_ANYONE) !== 0;
+  const isOpen = host.userId !== null && (facts.mode & WRITABLE_BY_ANYONE) !== 0;
   return isOpen ? 'anyone can write to its folder' : null;
 }
 

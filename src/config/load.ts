@@ -1,5 +1,5 @@
 import { assertNever, err, ok, type Result } from '../core/result.ts';
-import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type Surroundings } from './find.ts';
+import { type ConfigPlace, type ConfigRequest, type ConfigSearch, findConfig, type HostEnvironment } from './find.ts';
 import type { ConfigProblem, KeyLines } from './parse.ts';
 import type { ConfigText } from './read-config.ts';
 import { type ConfigFile, splitUntrusted } from './settings.ts';
@@ -31,26 +31,26 @@ export type FileTrust =
 
 /** Reads the configuration file that applies, if there is one. TOML and zod are loaded only then. */
 export async function loadConfig(
-  surroundings: Surroundings,
+  host: HostEnvironment,
   request: ConfigRequest,
 ): Promise<Result<LoadedConfig, readonly ConfigProblem[]>> {
-  const { found, passedOver } = findConfig(surroundings, request);
+  const { found, passedOver } = findConfig(host, request);
   if (found === null) return ok({ file: null, values: {}, refused: {}, passedOver });
   const { readConfigText } = await import('./read-config.ts');
-  const read = await readConfigText(found, surroundings);
+  const read = await readConfigText(found, host);
   if (!read.ok) return err([read.error]);
   const { parseConfig } = await import('./parse.ts');
   const parsed = parseConfig(read.value.text, found.path);
   if (!parsed.ok) return parsed;
   const { values, lines } = parsed.value;
   const isTrusted = found.place !== 'project' || request.project === 'trusted';
-  const trust = isTrusted ? ({ kind: 'given' } as const) : await findTrust(surroundings, found.path, read.value);
+  const trust = isTrusted ? ({ kind: 'given' } as const) : await findTrust(host, found.path, read.value);
   return ok({ file: { ...found, lines, trust }, ...(await applyTrust(values, trust)), passedOver });
 }
 
-async function findTrust(surroundings: Surroundings, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {
+async function findTrust(host: HostEnvironment, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {
   const { createTrustStore, hashConfig, trustedPath } = await import('./trust-store.ts');
-  const known = createTrustStore(surroundings).find(trustedPath(path));
+  const known = createTrustStore(host).find(trustedPath(path));
   // The owner does not matter here, because the user has seen exactly this content.
   if (known.ok && known.value?.sha256 === hashConfig(bytes)) return { kind: 'recorded' };
   if (owner !== null) return { kind: 'foreign', reason: owner };

@@ -1,4 +1,4 @@
-import type { Surroundings } from './find.ts';
+import type { HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { ResolvedSettings, SettingFlags } from './resolve.ts';
 import { hideCredentials } from './setting.ts';
@@ -24,7 +24,7 @@ export function listSettings(input: {
   readonly settings: ResolvedSettings;
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
-  readonly surroundings: Surroundings;
+  readonly host: HostEnvironment;
 }): readonly SettingRow[] {
   return toRows(input.settings, (path) => originOf(path, input));
 }
@@ -61,14 +61,14 @@ function toRows(tables: object, originOf: (path: KeyPath) => Origin): readonly S
 
 function originOf(
   path: KeyPath,
-  input: { readonly config: LoadedConfig; readonly flags: SettingFlags; readonly surroundings: Surroundings },
+  input: { readonly config: LoadedConfig; readonly flags: SettingFlags; readonly host: HostEnvironment },
 ): Origin {
-  const { config, flags, surroundings } = input;
+  const { config, flags, host } = input;
   if (isGiven(flags, path)) return { kind: 'flag', flag: flagName(path) };
   if (config.file !== null && isGiven(config.values, path)) {
     return { kind: 'file', path: config.file.path, line: config.file.lines.lineOf(path) };
   }
-  const dataHome = surroundings.environment['XDG_DATA_HOME'];
+  const dataHome = host.environment['XDG_DATA_HOME'];
   if (path.join('.') === 'archive.path' && dataHome !== undefined && dataHome.startsWith('/')) {
     return { kind: 'environment', variable: 'XDG_DATA_HOME' };
   }

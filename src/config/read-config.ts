@@ -2,7 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { err, ok, type Result } from '../core/result.ts';
-import { type ConfigPlace, describeOwner, lookAtFolder, type Surroundings } from './find.ts';
+import { type ConfigPlace, describeOwner, lookAtFolder, type HostEnvironment } from './find.ts';
 import type { ConfigProblem } from './parse.ts';
 
 /** A configuration file, read once, so that the parsed text is the hashed text. */
@@ -21,7 +21,7 @@ const MAX_CONFIG_BYTES = 1024 * 1024; // a larger file was named by mistake
  */
 export async function readConfigText(
   { path, place }: { readonly path: string; readonly place: ConfigPlace },
-  surroundings: Pick<Surroundings, 'userId'>,
+  host: Pick<HostEnvironment, 'userId'>,
 ): Promise<Result<ConfigText, ConfigProblem>> {
   try {
     const isProject = place === 'project';
@@ -33,7 +33,7 @@ export async function readConfigText(
       if (isProject && !stats.isFile()) return unreadable(path, 'it is not a regular file');
       const bytes = await readBytes(file);
       if (bytes.length > MAX_CONFIG_BYTES) return unreadable(path, 'it is larger than 1 MiB');
-      const owner = isProject ? await findStranger(path, stats, surroundings) : null;
+      const owner = isProject ? await findStranger(path, stats, host) : null;
       // Fatal, so that another encoding is an error; a byte order mark is dropped.
       return ok({ bytes, text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), owner });
     } finally {
@@ -63,16 +63,12 @@ async function readBytes(file: FileHandle): Promise<Uint8Array> {
 }
 
 /** The user must own the folder, the file and, if the name is a link, the link. */
-async function findStranger(
-  path: string,
-  stats: Stats,
-  surroundings: Pick<Surroundings, 'userId'>,
-): Promise<string | null> {
+async function findStranger(path: string, stats: Stats, host: Pick<HostEnvironment, 'userId'>): Promise<string | null> {
   const folder = lookAtFolder(dirname(path));
   return (
-    (folder === null ? null : describeOwner('its folder', folder, surroundings)) ??
-    describeOwner('it', await lstat(path), surroundings) ??
-    describeOwner('it', stats, surroundings)
+    (folder === null ? null : describeOwner('its folder', folder, host)) ??
+    describeOwner('it', await lstat(path), host) ??
+    describeOwner('it', stats, host)
   );
 }
 

@@ -1,6 +1,6 @@
 import { dirname, join, resolve } from 'node:path';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
-import { defaultArchivePath, type Surroundings } from './find.ts';
+import { defaultArchivePath, type HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
 import type { Setting } from './setting.ts';
 import { type Settings, SETTINGS, type SummarizationSettings, valueAt } from './settings.ts';
@@ -22,7 +22,7 @@ export type ResolvedSettings = Settings & {
 type SettingsInput = {
   readonly config: LoadedConfig;
   readonly flags: SettingFlags;
-  readonly surroundings: Surroundings;
+  readonly host: HostEnvironment;
 };
 
 /** Flags win over the file, the file over the defaults. */
@@ -41,18 +41,18 @@ export function resolveSettings(input: SettingsInput): ResolvedSettings {
       rules: [...(file?.rules ?? []), ...(flags?.rules ?? [])],
       drop_rules: [...(file?.drop_rules ?? []), ...(flags?.drop_rules ?? [])],
     },
-    archive: { path: archive.path ?? defaultArchivePath(input.surroundings) },
+    archive: { path: archive.path ?? defaultArchivePath(input.host) },
   };
 }
 
 function layerSettings(input: SettingsInput): Settings {
-  const { config, flags, surroundings } = input;
+  const { config, flags, host } = input;
   const tables = Object.entries<Readonly<Record<string, Setting>>>(SETTINGS).map(([table, keys]) => {
     const values = Object.entries(keys).map(([key, setting]) => {
       const isPath = setting.form.kind === 'path';
       const flag = valueAt(flags, [table, key]);
       if (flag !== undefined)
-        return [key, isPath && typeof flag === 'string' ? resolve(surroundings.workingFolder, flag) : flag];
+        return [key, isPath && typeof flag === 'string' ? resolve(host.workingFolder, flag) : flag];
       const value = valueAt(config.values, [table, key]);
       if (value === undefined) return [key, setting.default];
       return [key, isPath && typeof value === 'string' ? fromFile(input, value) : value];
@@ -65,12 +65,9 @@ function layerSettings(input: SettingsInput): Settings {
 /**
  * A path in the file is relative to the file, so that a project's configuration means the same in all of its folders.
  */
-function fromFile(
-  { config: { file }, surroundings }: Pick<SettingsInput, 'config' | 'surroundings'>,
-  path: string,
-): string | null {
+function fromFile({ config: { file }, host }: Pick<SettingsInput, 'config' | 'host'>, path: string): string | null {
   if (file === null) return null;
-  if (path === '~' || path.startsWith('~/')) return join(surroundings.homeFolder, path.slice(1));
+  if (path === '~' || path.startsWith('~/')) return join(host.homeFolder, path.slice(1));
   return resolve(dirname(file.path), path);
 }
 

@@ -17,7 +17,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { err, ok, type Result } from '../core/result.ts';
-import { describeOwner, type Surroundings, xdgFolder } from './find.ts';
+import { describeOwner, type HostEnvironment, xdgFolder } from './find.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 
@@ -38,13 +38,13 @@ export type TrustStore = {
   readonly list: () => Result<readonly TrustRecord[], string>;
 };
 
-export function createTrustStore(surroundings: Surroundings): TrustStore {
-  const home = xdgFolder(surroundings, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
+export function createTrustStore(host: HostEnvironment): TrustStore {
+  const home = xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
   const folder = join(home, 'compact', 'trusted');
   const fileOf = (path: string): string => join(folder, `${hashConfig(Buffer.from(path))}.json`);
   const attempt = <T>(work: () => T): Result<T, string> => {
     try {
-      const problem = findProblem([dirname(folder), folder], surroundings);
+      const problem = findProblem([dirname(folder), folder], host);
       return problem === null ? ok(work()) : err(problem);
     } catch (error) {
       const code = systemCode(error);
@@ -54,7 +54,7 @@ export function createTrustStore(surroundings: Surroundings): TrustStore {
   };
   return {
     folder,
-    find: (path) => attempt(() => readRecord(fileOf(path), surroundings)),
+    find: (path) => attempt(() => readRecord(fileOf(path), host)),
     record: (record) => {
       const made = attempt(() => makeFolder(folder));
       return made.ok ? attempt(() => replaceFile(fileOf(record.path), `${JSON.stringify(record)}\n`)) : made;
@@ -68,7 +68,7 @@ export function createTrustStore(surroundings: Surroundings): TrustStore {
     list: () =>
       attempt(() =>
         listNames(folder)
-          .flatMap((name) => readRecord(join(folder, name), surroundings) ?? [])
+          .flatMap((name) => readRecord(join(folder, name), host) ?? [])
           .toSorted((a, b) => (a.path < b.path ? -1 : 1)),
       ),
   };
@@ -94,14 +94,14 @@ const WRITABLE_BY_OTHERS = 0o022;
 /**
  * Why the records in these folders cannot be trusted; null: only the user can write there, or they do not exist yet.
  */
-function findProblem(folders: readonly string[], surroundings: Surroundings): string | null {
+function findProblem(folders: readonly string[], host: HostEnvironment): string | null {
   for (const folder of folders) {
     const stats = lstatSync(folder, { throwIfNoEntry: false });
     if (stats === undefined) return null;
     if (!stats.isDirectory()) return `${folder} is not a folder`;
-    const owner = describeOwner('it', stats, surroundings);
+    const owner = describeOwner('it', stats, host);
     if (owner !== null) return `${folder} is not trusted: ${owner}`;
-    if (surroundings.userId !== null && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
+    if (host.userId !== null && (stats.mode & WRITABLE_BY_OTHERS) !== 0) {
       return `${folder} is not trusted: others can write to it (chmod go-w)`;
     }
   }
@@ -109,8 +109,8 @@ function findProblem(folders: readonly string[], surroundings: Surroundings): st
 }
 
 /** Null: there is no record, or another user could have written it. */
-function readRecord(file: string, surroundings: Surroundings): TrustRecord | null {
-  const text = readOwn(file, surroundings);
+function readRecord(file: string, host: HostEnvironment): TrustRecord | null {
+  const text = readOwn(file, host);
   if (text === null) return null;
   try {
     const parsed = recordSchema.safeParse(JSON.parse(text));
@@ -121,13 +121,13 @@ function readRecord(file: string, surroundings: Surroundings): TrustRecord | nul
   }
 }
 
-function readOwn(file: string, surroundings: Surroundings): string | null {
+function readOwn(file: string, host: HostEnvironment): string | null {
   try {
     const descriptor = openSync(file, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
     try {
       const stats = fstatSync(descriptor);
-      const isOwn = stats.isFile() && describeOwner('it', stats, surroundings) === null;
-      const isClosed = surroundings.userId === null || (stats.mode & WRITABLE_BY_OTHERS) === 0;
+      const isOwn = stats.isFile() && describeOwner('it', stats, host) === null;
+      const isClosed = host.userId === null || (stats.mode & WRITABLE_BY_OTHERS) === 0;
       return isOwn && isClosed ? readFileSync(descriptor, 'utf8') : null;
     } finally {
       closeSync(descriptor);

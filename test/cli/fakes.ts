@@ -52,7 +52,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
   return {
     argv,
-    surroundings: {
+    host: {
       environment: options.environment ?? {},
       workingFolder: folder,
       homeFolder: options.homeFolder ?? '/nowhere/home',

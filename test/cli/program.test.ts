@@ -24,7 +24,7 @@ function compact(changes: Partial<CompactInvocation>): CompactInvocation {
     output: { kind: 'default' },
     isDryRun: false,
     jobs: 1,
-    manner: plain,
+    outputOptions: plain,
     settings: noSettings,
     ...changes,
   };
@@ -56,7 +56,7 @@ test('every flag of the default command becomes data', async () => {
       policy: { targetTokens: 9, ifOver: 8, conversation: 'c' },
       output: { kind: 'path', path: 'out' },
       isDryRun: true,
-      manner: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
+      outputOptions: { json: true, verbosity: 'quiet', color: 'never', showProgress: false },
       settings: {
         configFlag: 'x.toml',
         project: 'as-trusted',
@@ -80,7 +80,7 @@ test('the flags of models become data', async () => {
       policy: { ...noPolicy, minRetention: 0.85 },
       output: { kind: 'preview' },
       jobs: 4,
-      manner: { ...plain, json: true },
+      outputOptions: { ...plain, json: true },
       settings: {
         configFlag: null,
         project: 'trusted',
@@ -127,13 +127,13 @@ test('score ranks for people and keeps the order of the file for programs', asyn
     explain: true,
     limit: 3,
     sort: 'score',
-    manner: plain,
+    outputOptions: plain,
     settings: noSettings,
   } as const;
   const argv = ['score', 'f', '--explain', '--limit', '3', '--target', '50'];
   assert.deepEqual(await parsed(...argv), score);
   const json = await parsed(...argv, '--json');
-  assert.deepEqual(json, { ...score, sort: 'position', manner: { ...plain, json: true } });
+  assert.deepEqual(json, { ...score, sort: 'position', outputOptions: { ...plain, json: true } });
   assert.deepEqual(await parsed(...argv, '--json', '--sort', 'score'), { ...json, sort: 'score' });
 });
 
@@ -145,7 +145,7 @@ test('restore writes to standard output unless told otherwise', async () => {
     format: null,
     output: { kind: 'stdout' },
     all: false,
-    manner: plain,
+    outputOptions: plain,
     settings: noSettings,
   } as const;
   assert.deepEqual(await parsed('restore', 'f'), restore);
@@ -158,7 +158,7 @@ test('restore writes to standard output unless told otherwise', async () => {
 });
 
 test('verify and schema become data', async () => {
-  const common = { manner: plain, settings: noSettings };
+  const common = { outputOptions: plain, settings: noSettings };
   assert.deepEqual(await parsed('verify', 'a', 'b'), {
     kind: 'verify',
     isStdinImplied: false,
@@ -171,7 +171,7 @@ test('verify and schema become data', async () => {
 });
 
 test('several words are one query, and what is asked of it becomes data', async () => {
-  const common = { manner: plain, settings: noSettings };
+  const common = { outputOptions: plain, settings: noSettings };
   const any = { conversation: null, role: null, since: null, until: null, source: null };
   const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
   assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
@@ -193,7 +193,7 @@ test('several words are one query, and what is asked of it becomes data', async 
 });
 
 test('show and archive become data', async () => {
-  const common = { manner: plain, settings: noSettings };
+  const common = { outputOptions: plain, settings: noSettings };
   assert.deepEqual(await parsed('show', 'x'), { kind: 'show', name: 'x', originals: false, ...common });
   assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
   for (const action of ['list', 'stats', 'check', 'embed']) {
@@ -203,7 +203,7 @@ test('show and archive become data', async () => {
 });
 
 test('config becomes data', async () => {
-  const config = { kind: 'config', file: null, change: null, manner: plain, settings: noSettings };
+  const config = { kind: 'config', file: null, change: null, outputOptions: plain, settings: noSettings };
   for (const action of ['show', 'path', 'trust']) {
     assert.deepEqual(await parsed('config', action), { ...config, action });
   }
@@ -239,7 +239,7 @@ test("every command that reads a project's file may be told to trust it", async 
 });
 
 test('every flag of scan becomes data', async () => {
-  const common = { kind: 'scan', format: null, policy: noPolicy, settings: noSettings, manner: plain } as const;
+  const common = { kind: 'scan', format: null, policy: noPolicy, settings: noSettings, outputOptions: plain } as const;
   assert.deepEqual(await parsed('scan'), {
     ...common,
     operands: [],
@@ -288,7 +288,7 @@ test('numbers, sizes and times are read in one way by every flag', async () => {
 });
 
 test('formats and the version need no transcript', async () => {
-  assert.deepEqual(await parsed('--formats'), { kind: 'formats', manner: plain, settings: noSettings });
+  assert.deepEqual(await parsed('--formats'), { kind: 'formats', outputOptions: plain, settings: noSettings });
   assert.deepEqual(await parsed('-V'), { kind: 'version', version: '1.2.3' });
 });
 

@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createVoice } from '../../src/cli/reporter.ts';
+import { createReporter } from '../../src/cli/reporter.ts';
 import { createFakeTerminal, type TerminalOptions } from './fakes.ts';
 
-const manner = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
+const outputOptions = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
 
-async function progressOn(options: TerminalOptions, changes: Partial<typeof manner | { verbosity: 'quiet' }> = {}) {
+async function progressOn(
+  options: TerminalOptions,
+  changes: Partial<typeof outputOptions | { verbosity: 'quiet' }> = {},
+) {
   const terminal = createFakeTerminal([], options);
-  const voice = await createVoice(terminal, { ...manner, ...changes });
-  voice.progress.name('x\u001b.jsonl');
-  voice.progress.update('reading', 1, 3);
-  voice.error('said');
+  const reporter = await createReporter(terminal, { ...outputOptions, ...changes });
+  reporter.progress.name('x\u001b.jsonl');
+  reporter.progress.update('reading', 1, 3);
+  reporter.error('said');
   return terminal.errors();
 }
 
@@ -27,15 +30,15 @@ test('progress is not shown on a pipe, in CI, or when quiet', async () => {
 
 test('a long name does not make the line wrap', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true, widthColumns: 20 });
-  const voice = await createVoice(terminal, manner);
-  voice.progress.name('a-very-long-name-of-a-transcript.jsonl');
-  voice.progress.update('reading', 1, 2);
+  const reporter = await createReporter(terminal, outputOptions);
+  reporter.progress.name('a-very-long-name-of-a-transcript.jsonl');
+  reporter.progress.update('reading', 1, 2);
   assert.equal(terminal.errors().replace('\r\u001b[2K', '').length, 19);
 });
 
 test('in a run over several the line tells which of how many, and stays when one of them is done', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true });
-  const { progress, error } = await createVoice(terminal, manner);
+  const { progress, error } = await createReporter(terminal, outputOptions);
   progress.name('x.jsonl', { index: 122, count: 10_000 });
   progress.finish();
   assert.equal(terminal.errors(), '\r\u001b[2K[123/10,000] x.jsonl');
@@ -45,7 +48,7 @@ test('in a run over several the line tells which of how many, and stays when one
 
 test('a transcript alone is not counted', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true });
-  const { progress } = await createVoice(terminal, manner);
+  const { progress } = await createReporter(terminal, outputOptions);
   progress.name('x.jsonl', { index: 0, count: 1 });
   progress.update('summarizing', 2, 5);
   progress.finish();
@@ -54,7 +57,7 @@ test('a transcript alone is not counted', async () => {
 
 test('a long name gives way to the count and the stage, and keeps its end', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true, widthColumns: 41 });
-  const { progress } = await createVoice(terminal, manner);
+  const { progress } = await createReporter(terminal, outputOptions);
   progress.name('projects/a-very-long-name/of-a-session.jsonl');
   progress.update('summarizing', 2, 5);
   assert.equal(terminal.errors(), '\r\u001b[2K…me/of-a-session.jsonl: summarizing 40 %');
@@ -62,7 +65,7 @@ test('a long name gives way to the count and the stage, and keeps its end', asyn
 
 test('what is said takes the line away, and the next transcript has it back at once', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true });
-  const { progress, error } = await createVoice(terminal, manner);
+  const { progress, error } = await createReporter(terminal, outputOptions);
   for (const index of [0, 1]) {
     progress.name('x.jsonl', { index, count: 2 });
     error('said');
@@ -73,16 +76,19 @@ test('what is said takes the line away, and the next transcript has it back at o
 
 test('an answer that goes into a file leaves the line where it is', async () => {
   const terminal = createFakeTerminal([], { isTerminal: true });
-  const voice = await createVoice({ ...terminal, stdout: { ...terminal.stdout, isTerminal: false } }, manner);
-  voice.progress.name('x.jsonl', { index: 0, count: 2 });
-  voice.answerPiece('{}\n');
+  const reporter = await createReporter(
+    { ...terminal, stdout: { ...terminal.stdout, isTerminal: false } },
+    outputOptions,
+  );
+  reporter.progress.name('x.jsonl', { index: 0, count: 2 });
+  reporter.answerPiece('{}\n');
   assert.deepEqual([terminal.errors(), terminal.out()], ['\r\u001b[2K[1/2] x.jsonl', '{}\n']);
 });
 
 test('where several are at work the line is about the one that told something last', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
   const terminal = createFakeTerminal([], { isTerminal: true });
-  const { progress, report } = await createVoice(terminal, manner);
+  const { progress, report } = await createReporter(terminal, outputOptions);
   const first = progress.of('a.jsonl', { index: 0, count: 3 });
   t.mock.timers.tick(200);
   const second = progress.of('b.jsonl', { index: 1, count: 3 });

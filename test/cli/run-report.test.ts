@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CompactReport, FailedReport } from '../../src/app/contract/reports.ts';
 import { NO_USAGE } from '../../src/app/summarize/usage.ts';
 import { failedReport } from '../../src/cli/failed-and-skipped.ts';
-import { createVoice } from '../../src/cli/reporter.ts';
+import { createReporter } from '../../src/cli/reporter.ts';
 import { createRunReport, type RunReport } from '../../src/cli/run-report.ts';
 import { compactReport, createFakeTerminal } from './fakes.ts';
 
@@ -20,12 +20,12 @@ async function said(
   run: (report: RunReport) => void,
 ): Promise<{ readonly errors: readonly string[]; readonly out: readonly unknown[] }> {
   const terminal = createFakeTerminal([]);
-  const manner = { json, verbosity, color: 'never', showProgress: false } as const;
-  const voice = await createVoice(terminal, manner);
-  const { theme } = voice;
+  const outputOptions = { json, verbosity, color: 'never', showProgress: false } as const;
+  const reporter = await createReporter(terminal, outputOptions);
+  const { theme } = reporter;
   const isVerbose = verbosity === 'verbose';
   const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true, widthColumns: 60 };
-  run(createRunReport({ voice, manner, terminalColumns: 60, names, failures, rendering }));
+  run(createRunReport({ reporter, outputOptions, terminalColumns: 60, names, failures, rendering }));
   const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1);
   return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
 }
@@ -155,10 +155,10 @@ test('what the models of all transcripts did together is told at the end', async
 test('a preview of several tells that no transcript was written', async () => {
   const preview = [{ conversation: 'c', text: 't' }];
   const terminal = createFakeTerminal([]);
-  const manner = { json: false, verbosity: 'normal', color: 'never', showProgress: false } as const;
-  const voice = await createVoice(terminal, manner);
+  const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false } as const;
+  const reporter = await createReporter(terminal, outputOptions);
   const rendering = {
-    theme: voice.theme,
+    theme: reporter.theme,
     isVerbose: false,
     archiveFlag: null,
     program: 'compact',
@@ -166,7 +166,7 @@ test('a preview of several tells that no transcript was written', async () => {
     widthColumns: 60,
   };
   const names = ['a.jsonl', 'b.jsonl'];
-  const report = createRunReport({ voice, manner, terminalColumns: 60, names, failures: [], rendering });
+  const report = createRunReport({ reporter, outputOptions, terminalColumns: 60, names, failures: [], rendering });
   for (const file of names) report.done(compactReport({ file, result: 'planned', preview, output: null }));
   report.end(0);
   assert.match(terminal.errors(), /^2 transcripts: 2 planned; .*; no transcript was written$/m);

@@ -9,7 +9,7 @@ import { configOf, surroundingsOf } from './fakes.ts';
 const ALL: readonly SettingsUse[] = ['selection', 'model', 'archive', 'embedding'];
 
 function missed(refused: ConfigFile, uses: readonly SettingsUse[] = ALL, flags: SettingFlags = {}): readonly string[] {
-  return findMissed({ config: configOf({}, { refused }), flags, surroundings: surroundingsOf(), uses });
+  return findMissed({ config: configOf({}, { refused }), flags, host: surroundingsOf(), uses });
 }
 
 const MODEL = { provider: 'ollama', name: 'm', base_url: 'http://h/v1' } as const;

@@ -12,8 +12,8 @@ function access(
   { environment = {} }: { readonly environment?: Environment } = {},
 ): Result<EmbeddingAccess | null, string> {
   const config = configOf({ embedding });
-  const surroundings = surroundingsOf({ environment });
-  const settings = resolveSettings({ config, flags: {}, surroundings });
+  const host = surroundingsOf({ environment });
+  const settings = resolveSettings({ config, flags: {}, host });
   return resolveEmbeddingAccess({ settings, config, environment, isDryRun: false });
 }
 

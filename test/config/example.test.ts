@@ -10,7 +10,7 @@ import { CONFIG_FILES } from '../support/config-files.ts';
 import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 
 const example = readFileSync(new URL('../../config.toml.example', import.meta.url), 'utf8');
-const surroundings = surroundingsOf({ workingFolder: '/w' });
+const host = surroundingsOf({ workingFolder: '/w' });
 
 const DEFAULT_LINE = /^# (?=[a-z_]+ = )/gm;
 const EXAMPLE_LINE = /^#: (?=["a-z_-]+ = )/gm;
@@ -32,8 +32,8 @@ test('the example sets nothing as it stands', () => {
 test('uncommenting every default changes nothing', () => {
   const { values, lines } = parsed(example.replace(DEFAULT_LINE, ''));
   const config = configOf(values, { path: '/w/compact.toml', lines });
-  const withAll = resolveSettings({ config, flags: {}, surroundings });
-  const without = resolveSettings({ config: NO_CONFIG, flags: {}, surroundings });
+  const withAll = resolveSettings({ config, flags: {}, host });
+  const without = resolveSettings({ config: NO_CONFIG, flags: {}, host });
   assert.deepEqual(withAll, without);
 });
 

@@ -1,4 +1,4 @@
-import type { ConfigPlace, Surroundings } from '../../src/config/find.ts';
+import type { ConfigPlace, HostEnvironment } from '../../src/config/find.ts';
 import type { LoadedConfig } from '../../src/config/load.ts';
 import type { KeyLines } from '../../src/config/parse.ts';
 import type { ConfigFile } from '../../src/config/settings.ts';
@@ -6,7 +6,7 @@ import type { ConfigFile } from '../../src/config/settings.ts';
 /** Who runs the test, whose own the files of a test are. */
 export const USER_ID = process.geteuid?.() ?? null;
 
-export function surroundingsOf(changes: Partial<Surroundings> = {}): Surroundings {
+export function surroundingsOf(changes: Partial<HostEnvironment> = {}): HostEnvironment {
   return { environment: {}, workingFolder: '/work', homeFolder: '/home/u', userId: USER_ID, ...changes };
 }
 

@@ -56,9 +56,9 @@ test("the user's own file comes last, and every place is told", (t) => {
 });
 
 test('a relative path in an XDG variable is ignored, as its specification says', () => {
-  const surroundings = (environment: Environment) => surroundingsOf({ environment, homeFolder: '/h' });
-  assert.equal(defaultArchivePath(surroundings({ XDG_DATA_HOME: 'x' })), '/h/.local/share/compact/archive.db');
-  assert.equal(defaultArchivePath(surroundings({ XDG_DATA_HOME: '/x' })), '/x/compact/archive.db');
+  const host = (environment: Environment) => surroundingsOf({ environment, homeFolder: '/h' });
+  assert.equal(defaultArchivePath(host({ XDG_DATA_HOME: 'x' })), '/h/.local/share/compact/archive.db');
+  assert.equal(defaultArchivePath(host({ XDG_DATA_HOME: '/x' })), '/x/compact/archive.db');
 });
 
 suite('folders that others can write to', () => {

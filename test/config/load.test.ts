@@ -31,8 +31,8 @@ test('a file that was named and is not there is an error that says who named it'
     ok: false,
     error: [{ kind: 'config-missing', path: join(folder, 'no.toml'), namedBy: '--config' }],
   });
-  const surroundings = { ...at(folder), environment: { COMPACT_CONFIG: 'no.toml' } };
-  const fromEnvironment = await loadConfig(surroundings, ASKED);
+  const host = { ...at(folder), environment: { COMPACT_CONFIG: 'no.toml' } };
+  const fromEnvironment = await loadConfig(host, ASKED);
   assert.deepEqual(fromEnvironment.ok || fromEnvironment.error, [
     { kind: 'config-missing', path: join(folder, 'no.toml'), namedBy: '$COMPACT_CONFIG' },
   ]);

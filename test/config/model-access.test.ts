@@ -24,8 +24,8 @@ function access({
 }: Asked): Result<ModelAccess | null, string> {
   const config = configOf(file, { place });
   const all: SettingFlags = flags === undefined ? {} : { summarization: flags };
-  const surroundings = surroundingsOf({ environment });
-  const settings = resolveSettings({ config, flags: all, surroundings });
+  const host = surroundingsOf({ environment });
+  const settings = resolveSettings({ config, flags: all, host });
   return resolveModelAccess({ settings, config, flags: all, environment, isDryRun });
 }
 

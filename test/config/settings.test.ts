@@ -7,14 +7,14 @@ import { SETTINGS } from '../../src/config/settings.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_SCORING_CONFIG } from '../../src/core/policy.ts';
 import { configOf, NO_CONFIG, surroundingsOf } from './fakes.ts';
 
-const surroundings = surroundingsOf();
+const host = surroundingsOf();
 const noRequest = { targetTokens: null, ifOver: null, conversation: null } as const;
 
 function given(text: string, flags: SettingFlags = {}) {
   const parsed = parseConfig(text, '/repo/compact.toml');
   assert.ok(parsed.ok);
   const config = configOf(parsed.value.values, { path: '/repo/compact.toml', lines: parsed.value.lines });
-  return { config, flags, surroundings, settings: resolveSettings({ config, flags, surroundings }) };
+  return { config, flags, host, settings: resolveSettings({ config, flags, host }) };
 }
 
 test('with nothing set the policy is that of the core, with one summary of everything', () => {
@@ -122,10 +122,10 @@ test('every setting tells where its value comes from', () => {
 });
 
 test('an archive that follows the environment says so', () => {
-  const elsewhere = { ...surroundings, environment: { XDG_DATA_HOME: '/data' } };
+  const elsewhere = { ...host, environment: { XDG_DATA_HOME: '/data' } };
   const config = NO_CONFIG;
-  const settings = resolveSettings({ config, flags: {}, surroundings: elsewhere });
-  const rows = listSettings({ settings, config, flags: {}, surroundings: elsewhere });
+  const settings = resolveSettings({ config, flags: {}, host: elsewhere });
+  const rows = listSettings({ settings, config, flags: {}, host: elsewhere });
   const archive = rows.find(({ table }) => table === 'archive');
   assert.deepEqual(archive, {
     table: 'archive',

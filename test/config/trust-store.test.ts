@@ -23,8 +23,8 @@ const other = { ...record, path: '/other/compact.toml' };
 
 function storeIn(t: TestContext, changes: Parameters<typeof surroundingsOf>[0] = {}) {
   const home = folderWith(t, {});
-  const surroundings = surroundingsOf({ homeFolder: home, ...changes });
-  return { home, surroundings, store: createTrustStore(surroundings) };
+  const host = surroundingsOf({ homeFolder: home, ...changes });
+  return { home, host, store: createTrustStore(host) };
 }
 
 function fileOf(folder: string): string {
@@ -56,7 +56,7 @@ test('it follows $XDG_STATE_HOME, and is for its owner alone', (t) => {
 });
 
 test('a folder that is a link, that others can write to, or that is another user’s, is not relied on', (t) => {
-  const { home, surroundings, store } = storeIn(t);
+  const { home, host, store } = storeIn(t);
   store.record(record);
   chmodSync(store.folder, 0o770);
   const problem = `${store.folder} is not trusted: others can write to it (chmod go-w)`;
@@ -65,7 +65,7 @@ test('a folder that is a link, that others can write to, or that is another user
     [err(problem), err(problem), err(problem), err(problem)],
   );
   chmodSync(store.folder, 0o700);
-  const stranger = createTrustStore({ ...surroundings, userId: (USER_ID ?? 0) + 1 });
+  const stranger = createTrustStore({ ...host, userId: (USER_ID ?? 0) + 1 });
   const found = stranger.find(record.path);
   assert.match(found.ok ? '' : found.error, /compact is not trusted: it belongs to another user \(uid \d+\)$/);
   const compact = join(home, '.local/state/compact');

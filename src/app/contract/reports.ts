@@ -87,7 +87,7 @@ export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
 };
 
 /** The line of a file that a folder, a pattern or a list named, and that holds no conversation that can be read: nothing to do. */
-export type PassedReport = Pick<CompactReport, 'schema' | 'file' | 'notes'> & {
+export type SkippedFileReport = Pick<CompactReport, 'schema' | 'file' | 'notes'> & {
   readonly result: 'skipped';
   readonly reason: 'no-messages' | 'no-text' | 'not-a-transcript' | 'unknown-format' | 'mixed-formats' | 'bad-line';
 };

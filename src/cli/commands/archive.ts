@@ -11,7 +11,7 @@ import { safeText } from '../render/text.ts';
 import type { Theme } from '../render/theme.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
-import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+import { OUTPUT_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 const ACTIONS = ['list', 'stats', 'check', 'embed'] as const;
 
@@ -28,11 +28,11 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     choices: ACTIONS,
   },
   actions: ACTIONS,
-  flags: [...SETTINGS_FLAGS, ...MANNER_FLAGS],
+  flags: [...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   read: ({ options, args }) => ({
     kind: 'archive',
     action: ACTIONS.find((action) => action === args[0]) ?? 'list',
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   run,
@@ -73,42 +73,45 @@ type Answer<T> = {
 };
 
 function answer<T extends ArchiveListReport | ArchiveStatsReport>(
-  { voice, settings }: Session,
-  { manner }: ArchiveInvocation,
+  { reporter, settings }: Session,
+  { outputOptions }: ArchiveInvocation,
   { result, render }: Answer<T>,
 ): ExitCode {
   if (!result.ok) {
-    voice.error(renderFailure(result.error));
+    reporter.error(renderFailure(result.error));
     return EXIT_CODES.failed;
   }
-  if (manner.json) voice.answerPiece(reportJson(result.value));
+  if (outputOptions.json) reporter.answerPiece(reportJson(result.value));
   else if (result.value.archive !== null) {
-    voice.answer(render(result.value, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns }));
+    reporter.answer(render(result.value, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns }));
   }
-  if (result.value.archive === null) voice.report([noArchive(settings.archive.path)]);
+  if (result.value.archive === null) reporter.report([noArchive(settings.archive.path)]);
   return EXIT_CODES.done;
 }
 
 /** Exit code 1 where anything is wrong, so that a script need not read the report. */
-async function check({ voice, useCases, settings }: Session, { manner }: ArchiveInvocation): Promise<ExitCode> {
-  voice.progress.name(settings.archive.path);
+async function check(
+  { reporter, useCases, settings }: Session,
+  { outputOptions }: ArchiveInvocation,
+): Promise<ExitCode> {
+  reporter.progress.name(settings.archive.path);
   const checked = await useCases.checkArchive();
   if (!checked.ok) {
-    if (checked.error.kind !== 'interrupted') voice.error(renderFailure(checked.error));
+    if (checked.error.kind !== 'interrupted') reporter.error(renderFailure(checked.error));
     return EXIT_CODES.failed;
   }
   const isSound = checked.value.result === 'sound';
-  if (manner.json) voice.answerPiece(reportJson(checked.value));
-  else if (!isSound || manner.verbosity !== 'quiet') {
+  if (outputOptions.json) reporter.answerPiece(reportJson(checked.value));
+  else if (!isSound || outputOptions.verbosity !== 'quiet') {
     const { renderArchiveCheck } = await import('../render/archive.ts');
-    voice.answer(renderArchiveCheck(checked.value, voice.answerTheme));
+    reporter.answer(renderArchiveCheck(checked.value, reporter.answerTheme));
   }
   return isSound ? EXIT_CODES.done : EXIT_CODES.failed;
 }
 
 /** Exit code 1 where anything is missing still; the next run goes on there. */
 async function embed(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
-  const { voice, useCases, settings } = session;
+  const { reporter, useCases, settings } = session;
   const chosen = await createEmbeddings(session);
   if (!chosen.ok) return session.refuse(chosen.error);
   if (chosen.value === null) {
@@ -116,22 +119,22 @@ async function embed(session: Session, invocation: ArchiveInvocation): Promise<E
       'the configuration has no [embedding] with a provider and a model, so that nobody can make vectors',
     );
   }
-  voice.progress.name(settings.archive.path);
+  reporter.progress.name(settings.archive.path);
   const embedded = await useCases.embedArchive(chosen.value);
   if (!embedded.ok) {
-    if (embedded.error.kind !== 'interrupted') voice.error(renderFailure(embedded.error));
+    if (embedded.error.kind !== 'interrupted') reporter.error(renderFailure(embedded.error));
     return EXIT_CODES.failed;
   }
   const report = embedded.value;
-  if (invocation.manner.json) voice.answerPiece(reportJson(report));
-  else if (report.archive !== null && invocation.manner.verbosity !== 'quiet') {
+  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
+  else if (report.archive !== null && invocation.outputOptions.verbosity !== 'quiet') {
     const { renderArchiveEmbed } = await import('../render/archive.ts');
-    voice.answer(renderArchiveEmbed(report));
+    reporter.answer(renderArchiveEmbed(report));
   }
-  if (report.archive === null) voice.report([noArchive(settings.archive.path)]);
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
   if (report.result === 'complete') return EXIT_CODES.done;
   const why = report.result === 'interrupted' ? 'it was interrupted' : safeText(report.error ?? '');
-  voice.error(
+  reporter.error(
     `${safeText(settings.archive.path)}: ${report.missing} have no vector, because ${why}. Run it again to go on from there.`,
   );
   return EXIT_CODES.failed;

@@ -1,7 +1,7 @@
 import type { Role } from '../../core/message.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ExitCode } from '../exit-codes.ts';
-import type { Manner } from '../invocation.ts';
+import type { OutputOptions } from '../invocation.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 
 /** A command as data: what may stand on its line, what request that makes, and how the request is run. */
@@ -96,7 +96,7 @@ export type Options = {
   readonly quiet?: boolean;
   readonly verbose?: boolean;
   readonly progress: boolean;
-  readonly color: Manner['color'];
+  readonly color: OutputOptions['color'];
   readonly config?: string;
   readonly archive?: string;
   readonly provider?: string;

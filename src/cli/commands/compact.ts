@@ -12,17 +12,17 @@ import type { CompactRendering } from '../render/compact.ts';
 import { renderFormats } from '../render/formats.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { describeOutputProblem } from '../render/problems.ts';
-import { createVoice } from '../reporter.ts';
+import { createReporter } from '../reporter.ts';
 import { createRunReport } from '../run-report.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession, type Options, type ParsedLine } from './command.ts';
 import {
   FILES_FROM_FLAG,
   FORMAT_FLAG,
-  MANNER_FLAGS,
+  OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
   MODEL_FLAGS,
-  readManner,
+  readOutputOptions,
   readSettings,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
@@ -77,7 +77,7 @@ export const compactCommand = defineCommand<CompactInvocation | FormatsInvocatio
     MAX_UNPACKED_FLAG,
     { flags: '--formats', description: 'list the formats and leave' },
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
   read: (line) => (line.options.formats === true ? readFormats(line) : readCompact(line)),
@@ -102,13 +102,13 @@ function readCompact({ options, args, isStdinImplied }: ParsedLine): CompactInvo
     output: readOutput(options, args),
     isDryRun: options.dryRun === true,
     jobs: options.jobs ?? 1,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   };
 }
 
 function readFormats({ options }: ParsedLine): FormatsInvocation {
-  return { kind: 'formats', manner: readManner(options), settings: readSettings(options) };
+  return { kind: 'formats', outputOptions: readOutputOptions(options), settings: readSettings(options) };
 }
 
 /** What comes in on standard input goes out on standard output unless told otherwise. */
@@ -120,7 +120,7 @@ function readOutput(options: Options, operands: readonly string[]): OutputChoice
   return operands.includes('-') ? { kind: 'stdout' } : { kind: 'default' };
 }
 
-function findConflict({ operands, filesFrom, output, isDryRun, manner }: CompactInvocation): string | null {
+function findConflict({ operands, filesFrom, output, isDryRun, outputOptions }: CompactInvocation): string | null {
   if (operands.length === 0 && filesFrom === null)
     return 'no transcript named: give files, folders, globs, or - for standard input';
   if (operands.includes('-')) {
@@ -130,7 +130,7 @@ function findConflict({ operands, filesFrom, output, isDryRun, manner }: Compact
   if (output.kind !== 'stdout') return null;
   if (operands.length > 1 || filesFrom !== null)
     return 'several transcripts cannot share standard output: give a folder with -o';
-  return manner.json && !isDryRun ? SHARED_STDOUT : null;
+  return outputOptions.json && !isDryRun ? SHARED_STDOUT : null;
 }
 
 async function compact(context: CliContext, invocation: CompactInvocation): Promise<ExitCode> {
@@ -164,8 +164,8 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
       output: outputs.value[index] ?? { kind: 'none' },
     }));
     const report = createRunReport({
-      voice: session.voice,
-      manner: invocation.manner,
+      reporter: session.reporter,
+      outputOptions: invocation.outputOptions,
       terminalColumns: session.terminal.stderr.widthColumns,
       names: gathered.inputs.map(({ name }) => name),
       failures: gathered.failures,
@@ -183,8 +183,8 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
 
 function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
   return {
-    theme: session.voice.theme,
-    isVerbose: invocation.manner.verbosity === 'verbose',
+    theme: session.reporter.theme,
+    isVerbose: invocation.outputOptions.verbosity === 'verbose',
     archiveFlag: archiveToName(session, invocation.settings),
     program: session.terminal.program(),
     isInPlace: invocation.output.kind === 'in-place',
@@ -193,20 +193,26 @@ function renderingOf(session: Session, invocation: CompactInvocation): CompactRe
 }
 
 /** Needs no configuration, so that a broken one is no reason not to answer. */
-async function listFormats({ terminal, loadUseCases }: CliContext, { manner }: FormatsInvocation): Promise<ExitCode> {
-  const voice = await createVoice(terminal, manner);
+async function listFormats(
+  { terminal, loadUseCases }: CliContext,
+  { outputOptions }: FormatsInvocation,
+): Promise<ExitCode> {
+  const reporter = await createReporter(terminal, outputOptions);
   const createUseCases = await loadUseCases();
   const useCases = createUseCases({
     removeAtExit: terminal.removeAtExit,
-    archivePath: defaultArchivePath(terminal.surroundings),
-    progress: voice.progress,
+    archivePath: defaultArchivePath(terminal.host),
+    progress: reporter.progress,
     signal: terminal.signal,
-    stdout: voice.answerPiece,
+    stdout: reporter.answerPiece,
   });
   try {
     const formats = useCases.listFormats();
-    if (manner.json) for (const format of formats) voice.answerPiece(reportJson(format));
-    else voice.answer(renderFormats(formats, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns }));
+    if (outputOptions.json) for (const format of formats) reporter.answerPiece(reportJson(format));
+    else
+      reporter.answer(
+        renderFormats(formats, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns }),
+      );
     return EXIT_CODES.done;
   } finally {
     useCases.close();

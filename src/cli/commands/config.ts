@@ -14,11 +14,11 @@ import { renderPassedOver, renderRefusal, renderSettings } from '../render/confi
 import { reportJson } from '../render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
 import { safeText, shellWord } from '../render/text.ts';
-import { createVoice, type Voice } from '../reporter.ts';
+import { createReporter, type Reporter } from '../reporter.ts';
 import type { CliContext } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { defineCommand } from './command.ts';
-import { MANNER_FLAGS, MODEL_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+import { OUTPUT_FLAGS, MODEL_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 const ACTIONS = ['show', 'path', 'trust'] as const;
 
@@ -59,14 +59,14 @@ export const configCommand = defineCommand<ConfigInvocation>({
     { flags: '--no-rules', description: LIKEWISE },
     { flags: '--keep-invalid', description: LIKEWISE },
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   read: ({ options, args }) => ({
     kind: 'config',
     action: ACTIONS.find((action) => action === args[0]) ?? 'show',
     file: args[1] ?? null,
     change: options.list === true ? 'list' : options.revoke === true ? 'revoke' : null,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   findConflict: ({ action, file, change, settings }) => {
@@ -80,47 +80,49 @@ export const configCommand = defineCommand<ConfigInvocation>({
 });
 
 async function run({ terminal }: CliContext, invocation: ConfigInvocation): Promise<ExitCode> {
-  const voice = await createVoice(terminal, invocation.manner);
-  const asked = { terminal, voice, invocation };
+  const reporter = await createReporter(terminal, invocation.outputOptions);
+  const asked = { terminal, reporter, invocation };
   if (invocation.action === 'trust') return runTrust(asked);
   if (invocation.action === 'path') return tellPath(asked);
-  const config = await loadConfig(terminal.surroundings, invocation.settings);
+  const config = await loadConfig(terminal.host, invocation.settings);
   if (!config.ok) {
-    for (const problem of config.error) voice.error(renderConfigProblem(problem));
+    for (const problem of config.error) reporter.error(renderConfigProblem(problem));
     return EXIT_CODES.usage;
   }
   tellSettings(asked, config.value);
   return EXIT_CODES.done;
 }
 
-type Asked = { readonly terminal: Terminal; readonly voice: Voice; readonly invocation: ConfigInvocation };
+type Asked = { readonly terminal: Terminal; readonly reporter: Reporter; readonly invocation: ConfigInvocation };
 
-function tellPath({ terminal, voice, invocation }: Asked): ExitCode {
-  const { found, looked, passedOver } = findConfig(terminal.surroundings, invocation.settings);
-  voice.report(renderPassedOver({ passedOver }));
-  if (invocation.manner.json) {
-    voice.answerPiece(reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, passedOver }));
+function tellPath({ terminal, reporter, invocation }: Asked): ExitCode {
+  const { found, looked, passedOver } = findConfig(terminal.host, invocation.settings);
+  reporter.report(renderPassedOver({ passedOver }));
+  if (invocation.outputOptions.json) {
+    reporter.answerPiece(
+      reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, passedOver }),
+    );
   } else if (found === null) {
-    voice.report(['There is no configuration file, and the defaults apply. These were looked for:']);
-    voice.report(looked.map((path) => `  ${safeText(path)}`));
-  } else voice.answer([safeText(found.path)]);
+    reporter.report(['There is no configuration file, and the defaults apply. These were looked for:']);
+    reporter.report(looked.map((path) => `  ${safeText(path)}`));
+  } else reporter.answer([safeText(found.path)]);
   return EXIT_CODES.done;
 }
 
-function tellSettings({ terminal, voice, invocation }: Asked, config: LoadedConfig): void {
-  const { surroundings } = terminal;
+function tellSettings({ terminal, reporter, invocation }: Asked, config: LoadedConfig): void {
+  const { host } = terminal;
   const { flags } = invocation.settings;
   const { file, passedOver } = config;
-  const settings = resolveSettings({ config, flags, surroundings });
-  const rows = listSettings({ settings, config, flags, surroundings });
+  const settings = resolveSettings({ config, flags, host });
+  const rows = listSettings({ settings, config, flags, host });
   const refused = file === null ? [] : listFileSettings(file, config.refused);
-  voice.report(renderPassedOver(config));
-  if (!invocation.manner.json) {
+  reporter.report(renderPassedOver(config));
+  if (!invocation.outputOptions.json) {
     const comments = refused.length === 0 ? [] : renderRefusal(config, terminal.program()).map((line) => `# ${line}`);
-    voice.answer([...comments, ...renderSettings(rows, voice.answerTheme, refused)]);
+    reporter.answer([...comments, ...renderSettings(rows, reporter.answerTheme, refused)]);
     return;
   }
-  voice.answerPiece(
+  reporter.answerPiece(
     reportJson({
       schema: 'compact/config@1',
       path: file?.path ?? null,
@@ -138,11 +140,11 @@ function toValue({ table, key, value, origin }: SettingRow) {
 
 /** `config trust`: allows a project's file to set everything, as long as its content stays the same. */
 async function runTrust(asked: Asked): Promise<ExitCode> {
-  const { voice, invocation } = asked;
+  const { reporter, invocation } = asked;
   if (invocation.change === 'list') return listTrusted(asked);
   const path = findFile(asked);
   if (!path.ok) {
-    voice.error(renderUsageProblem({ message: path.error, command: 'compact config' }));
+    reporter.error(renderUsageProblem({ message: path.error, command: 'compact config' }));
     return EXIT_CODES.usage;
   }
   return invocation.change === 'revoke' ? revoke(asked, path.value) : trust(asked, path.value);
@@ -150,78 +152,79 @@ async function runTrust(asked: Asked): Promise<ExitCode> {
 
 /** A folder stands for the file in it, as with direnv. */
 function findFile({ terminal, invocation }: Asked): Result<string, string> {
-  const { surroundings } = terminal;
+  const { host } = terminal;
   if (invocation.file === null) {
-    const environment = { ...surroundings.environment, COMPACT_CONFIG: undefined };
-    const { found } = findConfig({ ...surroundings, environment }, invocation.settings);
+    const environment = { ...host.environment, COMPACT_CONFIG: undefined };
+    const { found } = findConfig({ ...host, environment }, invocation.settings);
     return found?.place === 'project'
       ? ok(found.path)
       : err(`there is no ${PROJECT_FILE} in this folder or above it in the repository: name one`);
   }
-  const path = resolve(surroundings.workingFolder, invocation.file);
+  const path = resolve(host.workingFolder, invocation.file);
   if (lookAtFolder(path)?.isDirectory() === true) return ok(join(path, PROJECT_FILE));
   if (basename(path) === PROJECT_FILE) return ok(path);
   return err(`only files named ${PROJECT_FILE} are found by themselves: what you name with --config needs no trust`);
 }
 
 /** Reads the file once, so that what is shown is what is recorded. */
-async function trust({ terminal, voice, invocation }: Asked, path: string): Promise<ExitCode> {
-  const read = await readConfigText({ path, place: 'project' }, terminal.surroundings);
-  if (!read.ok) return refuse(voice, [renderConfigProblem(read.error)]);
+async function trust({ terminal, reporter, invocation }: Asked, path: string): Promise<ExitCode> {
+  const read = await readConfigText({ path, place: 'project' }, terminal.host);
+  if (!read.ok) return refuse(reporter, [renderConfigProblem(read.error)]);
   const parsed = parseConfig(read.value.text, path);
-  if (!parsed.ok) return refuse(voice, parsed.error.map(renderConfigProblem));
+  if (!parsed.ok) return refuse(reporter, parsed.error.map(renderConfigProblem));
   const record: TrustRecord = {
     path: trustedPath(path),
     sha256: hashConfig(read.value.bytes),
     trustedAt: new Date().toISOString(),
   };
   const rows = listFileSettings({ path, lines: parsed.value.lines }, parsed.value.values);
-  if (!invocation.manner.json) voice.answer(renderSettings(rows, voice.answerTheme));
-  const recorded = createTrustStore(terminal.surroundings).record(record);
-  if (!recorded.ok) return refuse(voice, [`${safeText(recorded.error)}. Nothing is trusted.`]);
-  if (invocation.manner.json) {
+  if (!invocation.outputOptions.json) reporter.answer(renderSettings(rows, reporter.answerTheme));
+  const recorded = createTrustStore(terminal.host).record(record);
+  if (!recorded.ok) return refuse(reporter, [`${safeText(recorded.error)}. Nothing is trusted.`]);
+  if (invocation.outputOptions.json) {
     const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
-    voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
+    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
   const file = invocation.file === null ? '' : ` ${shellWord(invocation.file)}`;
   const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke${file}\` takes trust back.`;
-  voice.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
+  reporter.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
   return EXIT_CODES.done;
 }
 
-function revoke({ terminal, voice, invocation }: Asked, path: string): ExitCode {
-  const revoked = createTrustStore(terminal.surroundings).revoke(trustedPath(path));
-  if (!revoked.ok) return refuse(voice, [`${safeText(revoked.error)}.`]);
+function revoke({ terminal, reporter, invocation }: Asked, path: string): ExitCode {
+  const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
+  if (!revoked.ok) return refuse(reporter, [`${safeText(revoked.error)}.`]);
   const result = revoked.value ? 'revoked' : 'not-trusted';
-  if (invocation.manner.json) voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result, path }));
-  voice.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
+  if (invocation.outputOptions.json)
+    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result, path }));
+  reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
   return EXIT_CODES.done;
 }
 
-async function listTrusted({ terminal, voice, invocation }: Asked): Promise<ExitCode> {
-  const records = createTrustStore(terminal.surroundings).list();
-  if (!records.ok) return refuse(voice, [`${safeText(records.error)}.`]);
+async function listTrusted({ terminal, reporter, invocation }: Asked): Promise<ExitCode> {
+  const records = createTrustStore(terminal.host).list();
+  if (!records.ok) return refuse(reporter, [`${safeText(records.error)}.`]);
   for (const record of records.value) {
     const state = await compareWithDisk(record, terminal);
-    if (invocation.manner.json) {
-      voice.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: state, ...record }));
-    } else voice.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
+    if (invocation.outputOptions.json) {
+      reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: state, ...record }));
+    } else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
   }
-  if (records.value.length === 0) voice.report(['No file is trusted.']);
+  if (records.value.length === 0) reporter.report(['No file is trusted.']);
   return EXIT_CODES.done;
 }
 
 async function compareWithDisk(
   { path, sha256 }: TrustRecord,
-  { surroundings }: Terminal,
+  { host }: Terminal,
 ): Promise<'trusted' | 'changed' | 'gone'> {
-  const read = await readConfigText({ path, place: 'project' }, surroundings);
+  const read = await readConfigText({ path, place: 'project' }, host);
   if (!read.ok) return 'gone';
   return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
 }
 
-function refuse(voice: Voice, lines: readonly string[]): ExitCode {
-  for (const line of lines) voice.error(line);
+function refuse(reporter: Reporter, lines: readonly string[]): ExitCode {
+  for (const line of lines) reporter.error(line);
   return EXIT_CODES.usage;
 }

@@ -59,7 +59,7 @@ export const mcpCommand = defineCommand<McpInvocation>({
     scope: { source: readSource(options), since: readTime(options.since) },
     masksSecrets: options.redact === true,
     // Nothing but the protocol goes to stdout, and whoever started it reads no colors.
-    manner: {
+    outputOptions: {
       json: false,
       verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
       color: 'never',
@@ -77,10 +77,10 @@ export const mcpCommand = defineCommand<McpInvocation>({
 
 async function run(context: CliContext, invocation: McpInvocation): Promise<ExitCode> {
   return inSession(context, { ...invocation, format: null, command: 'compact mcp', needs: [] }, async (session) => {
-    const { terminal, voice, openUseCases, settings } = session;
+    const { terminal, reporter, openUseCases, settings } = session;
     const folders: AllowedFolder[] = [];
     for (const folder of invocation.folders) {
-      const resolved = resolveFolder(folder, terminal.surroundings.workingFolder);
+      const resolved = resolveFolder(folder, terminal.host.workingFolder);
       if (!resolved.ok) return session.refuse(renderFailure({ kind: 'file', failure: resolved.error }));
       folders.push(resolved.value);
     }
@@ -89,7 +89,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       masksSecrets ? useCases.createMask(settings.privacy.redact_rules) : ok(null);
     const firstMask = await createMask(session.useCases);
     if (!firstMask.ok) return session.refuse(firstMask.error);
-    voice.report((firstMask.value?.warnings ?? []).map(safeText));
+    reporter.report((firstMask.value?.warnings ?? []).map(safeText));
     const openMasked = async (signal: AbortSignal): Promise<UseCases> => {
       const useCases = openUseCases(signal);
       const mask = await createMask(useCases);
@@ -97,18 +97,18 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       useCases.close();
       throw new Error(mask.error);
     };
-    if (terminal.stdin.kind === 'terminal') voice.report([AT_A_TERMINAL]);
+    if (terminal.stdin.kind === 'terminal') reporter.report([AT_A_TERMINAL]);
     // The protocol's library takes a while to load, and no other command needs it.
     const { serve } = await import('../mcp/serve.ts');
     const outage = createOutage();
     await serve({
       input: terminal.stdin.open(),
       write: (line) => {
-        voice.answerPiece(line);
+        reporter.answerPiece(line);
         return !terminal.stdout.isClosed();
       },
       signal: terminal.signal,
-      notice: (sentence) => voice.report([`compact mcp: ${safeText(sentence)}`]),
+      notice: (sentence) => reporter.report([`compact mcp: ${safeText(sentence)}`]),
       version: readPackageVersion(),
       instructions: writeInstructions({ ...invocation, folders }),
       tools: [
@@ -142,7 +142,7 @@ function withMask(useCases: UseCases, mask: Mask): UseCases {
 const AT_A_TERMINAL =
   'compact mcp speaks with a program on standard input, not with a person: add it to an agent as an MCP server (the README says how). Ctrl-C ends it.';
 
-function tellOfBug({ voice }: Session, error: unknown): string {
-  voice.error(renderBug(error).trimEnd());
+function tellOfBug({ reporter }: Session, error: unknown): string {
+  reporter.error(renderBug(error).trimEnd());
   return 'This is a bug in compact; the lines for a report are in the log of the server.';
 }

@@ -3,10 +3,10 @@ import { parseBytes, parseCount, parseCountOrZero } from '../../config/quantity.
 import type { SettingFlags } from '../../config/resolve.ts';
 import { PROVIDERS } from '../../config/summarization.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Manner, SettingsRequest } from '../invocation.ts';
+import type { OutputOptions, SettingsRequest } from '../invocation.ts';
 import type { Flag, Options } from './command.ts';
 
-export const MANNER_FLAGS: readonly Flag[] = [
+export const OUTPUT_FLAGS: readonly Flag[] = [
   { flags: '--json', description: 'reports on stdout, one JSON object a line' },
   { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
   { flags: '-v, --verbose', description: 'more of what was done' },
@@ -14,7 +14,7 @@ export const MANNER_FLAGS: readonly Flag[] = [
   { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
 ];
 
-export function readManner(options: Options): Manner {
+export function readOutputOptions(options: Options): OutputOptions {
   return {
     json: options.json === true,
     verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',

@@ -11,9 +11,9 @@ import type { CliContext } from '../session.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import {
   FORMAT_FLAG,
-  MANNER_FLAGS,
+  OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
-  readManner,
+  readOutputOptions,
   readSettings,
   SETTINGS_FLAGS,
   SHARED_STDOUT,
@@ -37,7 +37,7 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     FORMAT_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
   read: ({ options, args, isStdinImplied }) => ({
@@ -47,12 +47,12 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     format: options.format ?? null,
     output: readOutput(options),
     all: options.all === true,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operand, output, manner }) => {
+  findConflict: ({ operand, output, outputOptions }) => {
     if (operand === '-' && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
-    return manner.json && output.kind === 'stdout' ? SHARED_STDOUT : null;
+    return outputOptions.json && output.kind === 'stdout' ? SHARED_STDOUT : null;
   },
   run,
 });
@@ -68,7 +68,7 @@ async function run(context: CliContext, invocation: RestoreInvocation): Promise<
     context,
     { ...invocation, command: 'compact restore', needs: ['archive'], endsWithStdout },
     async (session) => {
-      const { voice, terminal } = session;
+      const { reporter, terminal } = session;
       const { operand, isStdinImplied } = invocation;
       const gathered = await gatherInputs(session, [operand], { skipsCompacted: false, isStdinImplied });
       if (typeof gathered === 'number') return gathered;
@@ -79,7 +79,7 @@ async function run(context: CliContext, invocation: RestoreInvocation): Promise<
       if (output.kind === 'path' && (await isSameFile(output.path, input.path))) {
         return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));
       }
-      voice.progress.name(input.name);
+      reporter.progress.name(input.name);
       const result = await session.useCases.restoreFile({
         input: { path: input.path, name: input.name, format: invocation.format },
         output: toTarget(output),
@@ -87,12 +87,12 @@ async function run(context: CliContext, invocation: RestoreInvocation): Promise<
       });
       if (terminal.stdout.isClosed()) return EXIT_CODES.done;
       if (!result.ok) {
-        if (result.error.kind !== 'interrupted') voice.error(renderFailure(result.error));
+        if (result.error.kind !== 'interrupted') reporter.error(renderFailure(result.error));
         session.explain(result.error);
         return EXIT_CODES.failed;
       }
-      if (invocation.manner.json) voice.answerPiece(reportJson(result.value));
-      else voice.report(renderRestoreReport(result.value, voice.theme));
+      if (invocation.outputOptions.json) reporter.answerPiece(reportJson(result.value));
+      else reporter.report(renderRestoreReport(result.value, reporter.theme));
       return EXIT_CODES.done;
     },
   );

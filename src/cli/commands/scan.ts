@@ -5,7 +5,7 @@ import { parseBytes, parseSince } from '../../config/quantity.ts';
 import { type PolicyRequest, toModel, toPolicy } from '../../config/resolve.ts';
 import { assertNever, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import { createPassedRenderer, failedReport, passedOver, renderFailed } from '../failed-and-skipped.ts';
+import { createSkipRenderer, failedReport, renderFailed, skipUnreadable } from '../failed-and-skipped.ts';
 import { findScanned, type Scanned, type ScannedFile } from '../find-scanned.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -17,9 +17,9 @@ import type { Place } from '../reporter.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
-  MANNER_FLAGS,
+  OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
-  readManner,
+  readOutputOptions,
   readSettings,
   readTime,
   SELECTION_FLAGS,
@@ -65,7 +65,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
     ...SELECTION_FLAGS,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   read: ({ options, args }) => ({
     kind: 'scan',
@@ -76,7 +76,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
     before: readTime(options.olderThan),
     sort: SCAN_ORDERS.find((order) => order === options.sort) ?? 'saving',
     output: options.null === true ? 'paths' : options.json === true ? 'json' : 'table',
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   findConflict: ({ operands }) =>
@@ -99,18 +99,18 @@ async function run(context: CliContext, invocation: ScanInvocation): Promise<Exi
         invocation,
         nowMs: Date.now(),
         saidOfArchive: new Set(),
-        renderPassed: createPassedRenderer(),
+        renderSkipped: createSkipRenderer(),
       };
       const found = await surveyAll(run, scanned);
       if (signal.aborted) return interruptionCode(signal);
       const failedCount = found.failedCount + scanned.failedCount;
       await answer(run, sortRows(found.rows, invocation.sort));
       // Where something failed, that is why there is nothing.
-      if (found.rows.length + failedCount === 0) session.voice.report(nothingFound(scanned));
-      if (found.passedCount > 0 && invocation.manner.verbosity === 'normal') {
-        const them = found.passedCount === 1 ? 'it' : 'them';
-        session.voice.report([
-          `${countOf(found.passedCount, 'file')} passed over that cannot be compacted; -v names ${them}.`,
+      if (found.rows.length + failedCount === 0) session.reporter.report(nothingFound(scanned));
+      if (found.skippedCount > 0 && invocation.outputOptions.verbosity === 'normal') {
+        const them = found.skippedCount === 1 ? 'it' : 'them';
+        session.reporter.report([
+          `${countOf(found.skippedCount, 'file')} passed over that cannot be compacted; -v names ${them}.`,
         ]);
       }
       return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
@@ -124,15 +124,15 @@ type Run = {
   readonly nowMs: number;
   /** What was said of the archive, which all transcripts share. */
   readonly saidOfArchive: Set<string>;
-  readonly renderPassed: ReturnType<typeof createPassedRenderer>;
+  readonly renderSkipped: ReturnType<typeof createSkipRenderer>;
 };
-type Found = { readonly rows: readonly ScanReport[]; readonly passedCount: number; readonly failedCount: number };
+type Found = { readonly rows: readonly ScanReport[]; readonly skippedCount: number; readonly failedCount: number };
 
 /** Keeps a row of each, never a transcript. */
 async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
   const { signal } = run.session.terminal;
   const rows: ScanReport[] = [];
-  const counts = { passed: 0, failed: 0 };
+  const counts = { skipped: 0, failed: 0 };
   for (const [index, file] of files.entries()) {
     if (signal.aborted) break;
     const place = { index, count: files.length };
@@ -141,24 +141,24 @@ async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
     if (result.ok || result.error === 'interrupted') continue;
     counts[result.error] += 1;
   }
-  return { rows, passedCount: counts.passed, failedCount: counts.failed };
+  return { rows, skippedCount: counts.skipped, failedCount: counts.failed };
 }
 
-type Unread = 'passed' | 'failed' | 'interrupted';
+type Unread = 'skipped' | 'failed' | 'interrupted';
 
 async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Result<ScanReport | null, Unread>> {
   const { session } = run;
-  const { voice } = session;
+  const { reporter } = session;
   try {
-    const result = await session.useCases.scanFile(requestFor(run, file), voice.progress.of(file.name, place));
+    const result = await session.useCases.scanFile(requestFor(run, file), reporter.progress.of(file.name, place));
     if (!result.ok) return { ok: false, error: tellFailure(run, file, result.error) };
     const report = result.value;
     if (report === null) return result;
     return { ok: true, value: { ...report, project: report.project ?? file.project } };
   } catch (error) {
-    // What an interruption tears down may complain; it was asked for.
+    // Errors while aborting are expected.
     if (session.terminal.signal.aborted) return { ok: false, error: 'interrupted' };
-    voice.error(renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })));
+    reporter.error(renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })));
     return { ok: false, error: 'failed' };
   }
 }
@@ -180,7 +180,7 @@ function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocatio
     settings,
     config,
     flags: asked.settings.flags,
-    environment: terminal.surroundings.environment,
+    environment: terminal.host.environment,
     isDryRun: true,
   });
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
@@ -190,16 +190,16 @@ function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocatio
 function tellFailure(run: Run, file: ScannedFile, failure: Failure): Unread {
   const { session, invocation, saidOfArchive } = run;
   if (failure.kind === 'interrupted') return 'interrupted';
-  const passed = passedOver(failure, file);
-  if (passed === null) {
+  const skipped = skipUnreadable(failure, file);
+  if (skipped === null) {
     const message = renderFailure(failure);
-    if (!saidOfArchive.has(message)) session.voice.error(message);
+    if (!saidOfArchive.has(message)) session.reporter.error(message);
     if (failure.kind === 'archive') saidOfArchive.add(message);
-  } else if (failure.kind === 'bad-line' || invocation.manner.verbosity === 'verbose') {
-    session.voice.report([run.renderPassed(passed)]);
+  } else if (failure.kind === 'bad-line' || invocation.outputOptions.verbosity === 'verbose') {
+    session.reporter.report([run.renderSkipped(skipped)]);
   }
   session.explain(failure);
-  return passed === null ? 'failed' : 'passed';
+  return skipped === null ? 'failed' : 'skipped';
 }
 
 function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): readonly ScanReport[] {
@@ -225,16 +225,16 @@ function sortRows(rows: readonly ScanReport[], order: ScanInvocation['sort']): r
 }
 
 async function answer({ session, invocation, nowMs }: Run, rows: readonly ScanReport[]): Promise<void> {
-  const { voice, terminal } = session;
-  if (invocation.output === 'paths') for (const { file } of rows) voice.answerPiece(`${file}\0`);
-  else if (invocation.output === 'json') for (const row of rows) voice.answerPiece(reportJson(row));
+  const { reporter, terminal } = session;
+  if (invocation.output === 'paths') for (const { file } of rows) reporter.answerPiece(`${file}\0`);
+  else if (invocation.output === 'json') for (const row of rows) reporter.answerPiece(reportJson(row));
   if (rows.length === 0 || invocation.output !== 'table') return;
   const { renderScan, renderNextStep } = await import('../render/scan.ts');
-  const { homeFolder } = terminal.surroundings;
-  voice.answer(
-    renderScan(rows, { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, nowMs, homeFolder }),
+  const { homeFolder } = terminal.host;
+  reporter.answer(
+    renderScan(rows, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns, nowMs, homeFolder }),
   );
-  voice.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
+  reporter.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
 }
 
 function nothingFound({ files, looked }: Scanned): readonly string[] {

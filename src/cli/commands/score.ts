@@ -2,7 +2,7 @@ import type { ScoreReport } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { type PolicyRequest, toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import { createPassedRenderer, passedOver } from '../failed-and-skipped.ts';
+import { createSkipRenderer, skipUnreadable } from '../failed-and-skipped.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -13,9 +13,9 @@ import { defineCommand, inSession } from './command.ts';
 import {
   findStdinConflict,
   FORMAT_FLAG,
-  MANNER_FLAGS,
+  OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
-  readManner,
+  readOutputOptions,
   readSettings,
   SELECTION_FLAGS,
   SETTINGS_FLAGS,
@@ -46,7 +46,7 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
     FORMAT_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
   read: ({ options, args, isStdinImplied }) => ({
@@ -58,7 +58,7 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
     explain: options.explain === true,
     limit: options.limit ?? null,
     sort: SCORE_ORDERS.find((order) => order === options.sort) ?? (options.json === true ? 'position' : 'score'),
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   findConflict: ({ operands }) => findStdinConflict(operands, null),
@@ -77,20 +77,20 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
     const gathered = await gatherInputs(session, operands, { skipsCompacted: true, isStdinImplied });
     if (typeof gathered === 'number') return gathered;
     let failedCount = gathered.failures.length;
-    const renderPassed = createPassedRenderer();
+    const renderSkipped = createSkipRenderer();
     for (const { path, name, isNamed } of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
-      session.voice.progress.name(name);
+      session.reporter.progress.name(name);
       const input = { path, name, format: invocation.format };
       const result = await session.useCases.scoreFile({ input, policy: toPolicy(session.settings, invocation.policy) });
       if (session.terminal.stdout.isClosed()) break;
       if (result.ok) await answer(session, { report: result.value, invocation });
       else if (result.error.kind !== 'interrupted') {
-        const passed = passedOver(result.error, { name, isNamed });
-        if (passed === null) session.voice.error(renderFailure(result.error));
-        else session.voice.report([renderPassed(passed)]);
+        const skipped = skipUnreadable(result.error, { name, isNamed });
+        if (skipped === null) session.reporter.error(renderFailure(result.error));
+        else session.reporter.report([renderSkipped(skipped)]);
         session.explain(result.error);
-        if (passed === null) failedCount += 1;
+        if (skipped === null) failedCount += 1;
       }
     }
     return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
@@ -98,16 +98,16 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
 }
 
 async function answer(
-  { voice }: Session,
+  { reporter }: Session,
   scored: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
 ): Promise<void> {
   const { report, invocation } = scored;
-  if (invocation.manner.json) {
-    for (const piece of scoreJson(report, selectRows(report.messages, invocation))) voice.answerPiece(piece);
+  if (invocation.outputOptions.json) {
+    for (const piece of scoreJson(report, selectRows(report.messages, invocation))) reporter.answerPiece(piece);
     return;
   }
   const { renderScoreReport } = await import('../render/score.ts');
   const { explain, sort, limit } = invocation;
-  const rendering = { theme: voice.answerTheme, widthColumns: voice.answerWidthColumns, explain, sort, limit };
-  voice.answer(renderScoreReport(report, rendering));
+  const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns, explain, sort, limit };
+  reporter.answer(renderScoreReport(report, rendering));
 }

@@ -13,7 +13,7 @@ import { clipText, safeText } from '../render/text.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import type { Embeddings } from '../use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
-import { MANNER_FLAGS, readManner, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
+import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 
 /** `query` '-': one query a line on standard input. */
 export type SearchInvocation = CommonRequest & SearchRequest & { readonly kind: 'search' };
@@ -38,7 +38,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     { flags: '--limit <n>', description: `no more than this (${DEFAULT_LIMIT})`, parse: parseCount },
     { flags: '--newest', description: 'what was archived last comes first, not what fits best' },
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   read: ({ options, args }) => ({
     kind: 'search',
@@ -51,7 +51,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     kinds: readKinds(options),
     order: options.newest === true ? 'newest' : 'best',
     limit: options.limit ?? DEFAULT_LIMIT,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   run,
@@ -81,39 +81,39 @@ async function run(context: CliContext, invocation: SearchInvocation): Promise<E
 type Search = SearchInvocation & { readonly embeddings: Embeddings | null };
 
 async function answerOne(session: Session, invocation: Search): Promise<ExitCode> {
-  const { voice, useCases, settings } = session;
+  const { reporter, useCases, settings } = session;
   const found = await useCases.searchArchive(invocation);
   if (!found.ok) {
-    voice.error(renderFailure(found.error));
+    reporter.error(renderFailure(found.error));
     return EXIT_CODES.failed;
   }
   const report = found.value;
-  if (invocation.manner.json) voice.answerPiece(reportJson(report));
+  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
   else {
     const { renderSearchReport } = await import('../render/search.ts');
-    const isVerbose = invocation.manner.verbosity === 'verbose';
-    const { answerTheme: theme, answerWidthColumns: widthColumns } = voice;
-    voice.answer(renderSearchReport(report, { theme, widthColumns, isVerbose }));
+    const isVerbose = invocation.outputOptions.verbosity === 'verbose';
+    const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
+    reporter.answer(renderSearchReport(report, { theme, widthColumns, isVerbose }));
   }
-  if (report.archive === null) voice.report([noArchive(settings.archive.path)]);
-  else if (report.hits.length === 0) voice.report([`${clipText(safeText(report.query), 60)}: nothing found.`]);
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
+  else if (report.hits.length === 0) reporter.report([`${clipText(safeText(report.query), 60)}: nothing found.`]);
   return EXIT_CODES.done;
 }
 
 /** A line of JSON for every line that comes in, as soon as it is known: who asks waits for it before asking again. */
 async function answerLines(session: Session, invocation: Search): Promise<ExitCode> {
-  const { voice, useCases, settings, terminal } = session;
+  const { reporter, useCases, settings, terminal } = session;
   let hasFailed = false;
   let hasToldOfNone = false;
   const answer = async (query: string, upcoming: readonly string[]): Promise<void> => {
     const found = await useCases.searchArchive({ ...invocation, query, upcoming });
     const report = found.ok ? found.value : withoutAnswer(query, renderFailure(found.error));
-    voice.answerPiece(reportJson(report));
+    reporter.answerPiece(reportJson(report));
     if (!found.ok) {
-      voice.error(renderFailure(found.error));
+      reporter.error(renderFailure(found.error));
       hasFailed = true;
     } else if (report.archive === null && !hasToldOfNone) {
-      voice.report([noArchive(settings.archive.path)]);
+      reporter.report([noArchive(settings.archive.path)]);
       hasToldOfNone = true;
     }
   };

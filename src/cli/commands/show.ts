@@ -7,7 +7,7 @@ import { reportJson } from '../render/json-lines.ts';
 import { renderShown } from '../render/show.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
-import { MANNER_FLAGS, readManner, readSettings, SETTINGS_FLAGS } from './options.ts';
+import { OUTPUT_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
 
 export type ShowInvocation = CommonRequest & {
   readonly kind: 'show';
@@ -25,13 +25,13 @@ export const showCommand = defineCommand<ShowInvocation>({
   flags: [
     { flags: '--messages', description: 'the original lines behind it, byte for byte' },
     ...SETTINGS_FLAGS,
-    ...MANNER_FLAGS,
+    ...OUTPUT_FLAGS,
   ],
   read: ({ options, args }) => ({
     kind: 'show',
     name: args[0] ?? '',
     originals: options.messages === true,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   run,
@@ -50,15 +50,15 @@ async function run(context: CliContext, invocation: ShowInvocation): Promise<Exi
   );
 }
 
-async function show({ voice, useCases }: Session, { name, manner }: ShowInvocation): Promise<ExitCode> {
+async function show({ reporter, useCases }: Session, { name, outputOptions }: ShowInvocation): Promise<ExitCode> {
   const shown = await useCases.showArchived({ name });
   if (!shown.ok) {
-    voice.error(renderFailure(shown.error));
+    reporter.error(renderFailure(shown.error));
     return EXIT_CODES.failed;
   }
   const report: ShowReport = shown.value;
-  if (manner.json) voice.answerPiece(reportJson(report));
-  else voice.answer(renderShown(report, voice.answerTheme));
+  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  else reporter.answer(renderShown(report, reporter.answerTheme));
   return EXIT_CODES.done;
 }
 
@@ -66,20 +66,20 @@ const LF = 0x0a;
 
 /** Nothing but the lines goes to stdout: as bytes, or as one report a line. */
 async function showOriginals(
-  { voice, useCases, terminal }: Session,
-  { name, manner }: ShowInvocation,
+  { reporter, useCases, terminal }: Session,
+  { name, outputOptions }: ShowInvocation,
 ): Promise<ExitCode> {
   const tell = ({ bytes, report }: ShownOriginal): boolean => {
-    voice.answerPiece(manner.json ? reportJson(report()) : bytes);
-    if (!manner.json && bytes.at(-1) !== LF) voice.answerPiece('\n');
+    reporter.answerPiece(outputOptions.json ? reportJson(report()) : bytes);
+    if (!outputOptions.json && bytes.at(-1) !== LF) reporter.answerPiece('\n');
     return !terminal.stdout.isClosed();
   };
   const shown = await useCases.showOriginals({ name }, tell);
   if (terminal.stdout.isClosed()) return EXIT_CODES.done;
   if (!shown.ok) {
-    voice.error(renderFailure(shown.error));
+    reporter.error(renderFailure(shown.error));
     return EXIT_CODES.failed;
   }
-  if (shown.value === 0) voice.report(['No lines are behind it: it is a summary that was found in the transcript.']);
+  if (shown.value === 0) reporter.report(['No lines are behind it: it is a summary that was found in the transcript.']);
   return EXIT_CODES.done;
 }

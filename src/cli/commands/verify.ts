@@ -1,7 +1,7 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { VerifyReport } from '../../app/contract/reports.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import { createPassedRenderer, passedOver } from '../failed-and-skipped.ts';
+import { createSkipRenderer, skipUnreadable } from '../failed-and-skipped.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -14,9 +14,9 @@ import {
   FILES_FROM_FLAG,
   findStdinConflict,
   FORMAT_FLAG,
-  MANNER_FLAGS,
+  OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
-  readManner,
+  readOutputOptions,
   readSettings,
   SETTINGS_FLAGS,
 } from './options.ts';
@@ -31,7 +31,7 @@ export type VerifyInvocation = CommonRequest &
 
 export const verifyCommand = defineCommand<VerifyInvocation>({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
-  flags: [FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...MANNER_FLAGS],
+  flags: [FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   takesPipe: true,
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'verify',
@@ -39,7 +39,7 @@ export const verifyCommand = defineCommand<VerifyInvocation>({
     operands: args,
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
-    manner: readManner(options),
+    outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
   findConflict: ({ operands, filesFrom }) =>
@@ -61,7 +61,7 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
     let failedCount = gathered.failures.length;
     for (const input of gathered.inputs) {
       if (session.terminal.signal.aborted) break;
-      session.voice.progress.name(input.name);
+      session.reporter.progress.name(input.name);
       const { path, name } = input;
       const result = await session.useCases.verifyFile({ input: { path, name, format: invocation.format } });
       const isWhole = result.ok
@@ -74,33 +74,33 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
 }
 
 function tellReport(
-  { voice }: Session,
+  { reporter }: Session,
   told: { readonly report: VerifyReport; readonly invocation: VerifyInvocation },
 ): boolean {
   const { report, invocation } = told;
   const isWhole = report.result === 'verified';
-  if (invocation.manner.json) voice.answerPiece(reportJson(report));
-  else if (!isWhole || invocation.manner.verbosity !== 'quiet') {
-    voice.answer(renderVerifyReport(report, voice.answerTheme));
+  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
+  else if (!isWhole || invocation.outputOptions.verbosity !== 'quiet') {
+    reporter.answer(renderVerifyReport(report, reporter.answerTheme));
   }
   return isWhole;
 }
 
 /** An original or another file that stands in the same folder is no failure of what was compacted. */
 function tellFailure(
-  { voice, explain }: Session,
+  { reporter, explain }: Session,
   told: { readonly failure: Failure; readonly input: ReadyInput },
 ): boolean {
   const { failure, input } = told;
   if (failure.kind === 'interrupted') return true;
   if (failure.kind === 'not-compacted' && !input.isNamed) {
-    voice.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
+    reporter.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
     return true;
   }
   // Where no line can be read, nobody knows what it was.
-  const passed = failure.kind === 'bad-line' ? null : passedOver(failure, input);
-  if (passed === null) voice.error(renderFailure(failure));
-  else voice.report([createPassedRenderer()(passed)]);
+  const skipped = failure.kind === 'bad-line' ? null : skipUnreadable(failure, input);
+  if (skipped === null) reporter.error(renderFailure(failure));
+  else reporter.report([createSkipRenderer()(skipped)]);
   explain(failure);
-  return passed !== null;
+  return skipped !== null;
 }

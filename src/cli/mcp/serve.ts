@@ -119,7 +119,7 @@ async function callTool(tool: Tool, { args, signal, options }: Call): Promise<Ca
     const { text, data } = outcome.value;
     return { content: [{ type: 'text', text }], structuredContent: { ...data } };
   } catch (error) {
-    // What an interruption tears down may complain; it was asked for, and nobody waits for the answer.
+    // Errors while aborting are expected. and nobody waits for the answer.
     return failed(signal.aborted ? 'interrupted' : options.onBug(error));
   }
 }

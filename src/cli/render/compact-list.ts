@@ -1,4 +1,4 @@
-import type { CompactReport, PassedReport, SkipReason } from '../../app/contract/reports.ts';
+import type { CompactReport, SkippedFileReport, SkipReason } from '../../app/contract/reports.ts';
 import { sumTokens } from './compact.ts';
 import { formatChange, formatCount, formatSaving } from './quantities.ts';
 import { clipStart, fitText, safeText, textWidth } from './text.ts';
@@ -55,7 +55,7 @@ function layRow({ widthColumns, nameColumns }: ListLayout, { name, change, outco
   return `${fitText(clipStart(name, room), room)} ${fitText(change, changeColumns, 'right')} ${paint(outcome)}`;
 }
 
-const SKIP_WORDS: { readonly [reason in SkipReason | PassedReport['reason']]: string } = {
+const SKIP_WORDS: { readonly [reason in SkipReason | SkippedFileReport['reason']]: string } = {
   'too-short': 'too short',
   'under-limit': 'under limit',
   'nothing-gained': 'no gain',

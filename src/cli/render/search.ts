@@ -8,7 +8,7 @@ type SearchRendering = { readonly theme: Theme; readonly widthColumns: number; r
 const MIN_COLUMNS = 20; // narrower than this nothing is readable
 const INDENT = '  ';
 
-/** For each hit what `compact show` takes, where it stands, and the words found in their surroundings. */
+/** For each hit what `compact show` takes, where it stands, and the words found, with the text around them. */
 export function renderSearchReport(report: SearchReport, rendering: SearchRendering): readonly string[] {
   return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
 }

@@ -1,5 +1,5 @@
 import type { Environment } from '../../config/find.ts';
-import type { Manner } from '../invocation.ts';
+import type { OutputOptions } from '../invocation.ts';
 
 type Paint = (text: string) => string;
 
@@ -33,7 +33,7 @@ export const PLAIN_THEME: Theme = {
  * whether it is a terminal at all. An empty variable counts as not set.
  */
 export function decideColor(
-  when: Manner['color'],
+  when: OutputOptions['color'],
   place: { readonly environment: Environment; readonly isTerminal: boolean },
 ): boolean {
   if (when !== 'auto') return when === 'always';

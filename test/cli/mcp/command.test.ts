@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { parsed } from '../command-lines.ts';
 
 test('the folders and flags of the server are read', async () => {
-  const manner = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
+  const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false };
   const flags = { summarization: {}, transcript: {}, archive: {} };
   assert.deepEqual(await parsed('mcp'), {
     kind: 'mcp',
@@ -11,7 +11,7 @@ test('the folders and flags of the server are read', async () => {
     allowsCompacting: false,
     scope: { source: null, since: null },
     masksSecrets: false,
-    manner,
+    outputOptions,
     settings: { configFlag: null, project: 'ignored', flags },
   });
   const given = ['mcp', 'logs', 'more', '--allow-compact', '-q', '--archive', 'a.db', '--config', 'c'];
@@ -22,7 +22,7 @@ test('the folders and flags of the server are read', async () => {
     allowsCompacting: true,
     scope: { source: 'talk.jsonl', since: new Date('2026-03-02T09:30Z') },
     masksSecrets: true,
-    manner: { ...manner, verbosity: 'quiet' },
+    outputOptions: { ...outputOptions, verbosity: 'quiet' },
     settings: { configFlag: 'c', project: 'ignored', flags: { ...flags, archive: { path: 'a.db' } } },
   });
 });
