@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { claudeCode } from '../../../../src/adapters/transcript/claude-code/codec.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
@@ -48,7 +50,7 @@ export function readRecords(values: readonly Json[]): {
   return { session, entries };
 }
 
-export const FIXTURES = new URL('../../../../fixtures/transcripts/claude-code', import.meta.url);
+export const FIXTURES = pathToFileURL(join(import.meta.dirname, '../../../../fixtures/transcripts/claude-code/'));
 
 /** The lines of a fixture; null: no JSON. */
 export function readFixture(name: string): readonly (Json | null)[] {

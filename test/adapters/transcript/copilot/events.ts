@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { copilot } from '../../../../src/adapters/transcript/copilot/codec.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json } from '../../../../src/ports/codec.ts';
@@ -92,7 +94,7 @@ export function contextLines(values: readonly Json[]): {
   return { prior: priorLine, sent: sent.map(({ line }) => line) };
 }
 
-export const FIXTURES = new URL('../../../../fixtures/transcripts/copilot', import.meta.url);
+export const FIXTURES = pathToFileURL(join(import.meta.dirname, '../../../../fixtures/transcripts/copilot/'));
 
 /** The lines of a fixture that are JSON. */
 export function readFixture(name: string): readonly Json[] {
