@@ -350,7 +350,7 @@ test('messages whose words stand where they are not read are an error, and never
   assert.equal(code, 1);
   assert.equal(
     stderr,
-    `${path('parts.jsonl')}:1:1: a message of role user whose text stands under parts, where it is not read. Use --keep-invalid to carry such lines along.\n`,
+    `${path('parts.jsonl')}:1:1: a message of role user whose text is under parts, where it is not read. Use --keep-invalid to carry such lines along.\n`,
   );
   assert.equal(text('parts.jsonl'), lines);
   const carried = await runHere([...flags, '--keep-invalid', path('parts.jsonl')]);

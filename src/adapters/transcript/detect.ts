@@ -16,12 +16,12 @@ export const formatRegistry: FormatRegistry = {
   parseLine: parseJsonLine,
 };
 
-/** Below this a codec only names what it saw. */
+/** A codec that is less sure only says what it saw. */
 const MIN_CONFIDENCE = 0.5;
 
 /**
- * The format of a file that is one JSON value, from its first bytes. null: it is not, or it may as well be one line of JSON and no format
- * claims it.
+ * The format of a file that is one JSON value, from its first bytes. null: the file is not one value, or it could be
+ * one line of JSON and no document format claims it.
  */
 export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch | null {
   const text = Buffer.from(head.buffer, head.byteOffset, head.length).toString('utf8').trimStart();
@@ -31,7 +31,7 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   const mayBeLines = !isOneLine && !looksLikeDocument(text);
   if (mayBeLines && text.startsWith('{')) return null;
   const beginning = parseBeginning(text);
-  // One line may be followed by others some day: it is a document only where no format of lines knows it.
+  // A file with one line may get more lines later: it is a document only if no format of lines knows it.
   if (isOneLine && detectFormat([beginning]).kind === 'found') return null;
   const found = refuseForeign(
     [beginning],
@@ -46,13 +46,13 @@ export function detectDocument(head: Uint8Array, isWhole: boolean): FormatSearch
   return found.kind === 'unknown' && isOther ? null : found;
 }
 
-/** The format that is the surest of a file's first records; or what they look like, and what each format misses in them. */
+/** The format that is most sure of the first records; or what they look like, and why each format is not theirs. */
 export function detectFormat(sample: readonly Json[]): FormatSearch {
   const ofLines = FORMATS.filter(({ format }) => format.layout.kind !== 'document');
   return refuseForeign(sample, surest(ofLines.map((codec) => ({ codec, ...codec.detect(sample) }))));
 }
 
-/** A format that is known and that no codec reads is refused by its name, however much its records are like those of another. */
+/** A known format without a codec is refused by name, however much its records look like those of another. */
 function refuseForeign(sample: readonly Json[], found: Search): FormatSearch {
   const looksLike = nameForeign(sample);
   if (found.kind === 'found' && looksLike === null) return found;
@@ -73,12 +73,12 @@ function surest(verdicts: readonly (Detection & { readonly codec: Codec })[]): S
     : { kind: 'unknown', near };
 }
 
-/** Below this a record is nothing that its own format knows. */
+/** With less than this, a record is unknown to the format of its file. */
 const MIN_OWN = 0.3;
-/** From here on a single record is surely of a format. */
+/** With at least this, a single record surely has the format. */
 const MIN_CLAIM = 0.7;
 
-/** The format of lines whose message or header a record is, if it is nothing that `own` knows; null: nobody's. */
+/** The other format of lines whose message or header this record is, if `own` does not know it; null: none. */
 function findClaimant(value: Json, own: Codec): string | null {
   const isOther = (codec: Codec): boolean => codec !== own && codec.format.layout.kind !== 'document';
   if (own.format.layout.kind === 'document' || own.detect([value]).confidence >= MIN_OWN) return null;

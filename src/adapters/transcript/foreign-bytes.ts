@@ -3,10 +3,10 @@ import type { ForeignBytes } from '../../ports/formats.ts';
 type Signature = ForeignBytes & { readonly bytes: readonly number[] };
 
 const COMPRESSED = 'a compressed file';
-/** What is packed once is unpacked before it comes here. */
+/** A file compressed once has been decompressed by now. */
 const TWICE = 'a file that was compressed twice';
 
-/** First bytes that tell what a file is. UTF-32 stands before UTF-16, whose mark it begins with. */
+/** The first bytes of well-known files. UTF-32 comes before UTF-16, because its mark begins with that of UTF-16. */
 const SIGNATURES: readonly Signature[] = [
   { bytes: [0x1f, 0x8b], looksLike: TWICE, advice: 'Unpack it once: gzip -d.' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: TWICE, advice: 'Unpack it once: zstd -d.' },
@@ -42,7 +42,7 @@ const SIGNATURES: readonly Signature[] = [
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 const LF = 0x0a;
 
-/** What the first bytes of a file (4 KiB will do) say against its being JSON Lines; null: nothing. */
+/** Why a file cannot be JSON Lines, from its first bytes (4 KiB are enough); null: it can. */
 export function describeBytes(head: Uint8Array): ForeignBytes | null {
   const body = startsWith(head, UTF8_BOM) ? head.subarray(UTF8_BOM.length) : head;
   if (body.length === 0) return { looksLike: 'an empty file', advice: 'Check the path.' };
@@ -52,8 +52,9 @@ export function describeBytes(head: Uint8Array): ForeignBytes | null {
 }
 
 /**
- * UTF-16 without a mark has its NULs in every second place. NULs in a line that follows a record, or in a last one to its end, are a matter of
- * that line: a compacted file that carries such a line must be told to be one.
+ * UTF-16 without a byte order mark has NULs in every second place. NULs in a line after a record, or from some point
+ * of the last line to its end, are a problem of that line only: a compacted file may carry such a line and must still
+ * be recognized.
  */
 function describeNuls(body: Uint8Array): ForeignBytes | null {
   const first = body.indexOf(0);
@@ -111,8 +112,8 @@ function recode(encoding: string): string {
 }
 
 /**
- * Whether a text that begins with its first visible character is the beginning of one JSON document that goes over many lines, or of an
- * array. A first line that was cut off is no document: a whole record follows it.
+ * Whether a text without leading white space begins one JSON document that spans several lines, or an array. If the
+ * first line is cut off but a complete record follows, it is not a document.
  */
 export function looksLikeDocument(text: string): boolean {
   const [first = '', second] = text.split('\n', 2);
@@ -127,7 +128,7 @@ function isJson(text: string): boolean {
     JSON.parse(text);
     return true;
   } catch {
-    // Why it is none does not matter here.
+    // The reason does not matter here.
     return false;
   }
 }

@@ -2,7 +2,8 @@ import type { Json } from '../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
 
 /**
- * A format that no codec reads. `isTelling`: nobody else writes such a record. `isUsual`: such files have it too, but others may as well.
+ * A format that we recognize but do not read. `isTelling`: nobody else writes such a record. `isUsual`: these files
+ * have such records too, but so may others.
  */
 type ForeignFormat = {
   readonly name: string;
@@ -16,8 +17,8 @@ const TELEMETRY_KEYS = ['resourceSpans', 'resourceLogs', 'resourceMetrics'];
 const UI_PART = /^(?:text|reasoning|file|source|step-start|tool-invocation|dynamic-tool|(?:source|tool|data)-.+)$/;
 
 /**
- * Sources of the shapes: the public repositories of Gemini CLI, Qwen Code and Kimi CLI; the references of OTLP, Langfuse, LangSmith and the AI SDK;
- * for the others what readers of their files say of them.
+ * Sources of the shapes: the public repositories of Gemini CLI, Qwen Code and Kimi CLI; the references of OTLP,
+ * Langfuse, LangSmith and the AI SDK; for the others, the documentation of tools that read their files.
  */
 const FOREIGN_FORMATS: readonly ForeignFormat[] = [
   {
@@ -89,8 +90,8 @@ const FOREIGN_FORMATS: readonly ForeignFormat[] = [
 ];
 
 /**
- * The format of a file's first records, or of a document's beginning, where it is known and no codec reads it; null: it is none of those. Some
- * record must tell, and no more than half may be of another kind.
+ * The format of the first records of a file, or of the beginning of a document, if we recognize it but do not read it;
+ * null: it is none of these. One record must be unmistakable, and at most half of the records may be of another kind.
  */
 export function nameForeign(sample: readonly Json[]): string | null {
   const byHeader = nameByHeader(sample);
@@ -104,7 +105,10 @@ export function nameForeign(sample: readonly Json[]): string | null {
   return FOREIGN_FORMATS.find(isOf)?.name ?? null;
 }
 
-/** Messages have the shape of pi's in sessions of Factory Droid, and in those of pi that have lost their header, which pi would empty. */
+/**
+ * Sessions of Factory Droid have messages like those of pi; so do sessions of pi that have lost their header, which pi
+ * would empty.
+ */
 function nameByHeader([first, ...rest]: readonly Json[]): string | null {
   if (!isRecord(first)) return null;
   const records = rest.filter(isRecord);
@@ -120,7 +124,7 @@ function nameByHeader([first, ...rest]: readonly Json[]): string | null {
 
 const sampleHalf = (records: readonly JsonRecord[]): number => (records.length + 1) / 2;
 
-/** The messages of a list, or of a conversation that is one value; else the value itself. */
+/** The messages in a list, or in a conversation that is one value; otherwise the value itself. */
 function elementsOf(value: Json): readonly Json[] {
   if (isList(value)) return value;
   if (!isRecord(value) || 'role' in value || 'type' in value) return [value];

@@ -5,14 +5,15 @@ import type { LineParse } from '../../ports/formats.ts';
 const REPLACEMENT = '\uFFFD';
 
 /**
- * The value of a line (without its ending). The column is that of the first character that is wrong, counted in characters. Lone
- * surrogates in escapes, repeated keys (the last counts), numbers beyond a double's range and a key `__proto__` are all in order.
+ * The value of a line without its ending. On failure, the column of the first wrong character, counted in characters.
+ * Lone surrogates in escapes, repeated keys (the last one counts), numbers beyond the range of a double and a key
+ * `__proto__` are all valid.
  */
 export function parseJsonLine(bytes: Uint8Array): LineParse {
   const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   const isPlain = isAscii(buffer);
   const text = buffer.toString(isPlain ? 'latin1' : 'utf8');
-  // Bytes that are no UTF-8 become replacement characters; where there is none the text is sound.
+  // Bytes that are not UTF-8 become replacement characters: without any, the text is sound.
   if (!isPlain && text.includes(REPLACEMENT) && !isUtf8(buffer)) {
     return { ok: false, column: columnAt(text, invalidAt(text, buffer)), problem: 'not UTF-8' };
   }
@@ -26,7 +27,7 @@ export function parseJsonLine(bytes: Uint8Array): LineParse {
   }
 }
 
-/** Index of the first replacement character that the line itself does not hold. */
+/** Index of the first replacement character that is not in the line itself. */
 function invalidAt(text: string, buffer: Buffer): number {
   let at = text.indexOf(REPLACEMENT);
   let offset = Buffer.byteLength(text.slice(0, at));
@@ -40,7 +41,7 @@ function invalidAt(text: string, buffer: Buffer): number {
   return 0;
 }
 
-/** From 1; a character outside the basic plane is two UTF-16 units and one column. */
+/** From 1. A character outside the basic plane is two UTF-16 units and one column. */
 function columnAt(text: string, at: number): number {
   let column = 1;
   for (let index = 0; index < at; index += 1) {
@@ -58,7 +59,7 @@ const END = 'unexpected end of line';
 const SPACE = /[ \t\r\n]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const LITERAL = /true|false|null/y;
-/** Neither a quote, a backslash nor a control character. */
+/** No quotes, backslashes or control characters. */
 const PLAIN = /[ !#-[\]-\uffff]*/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const CUT_ESCAPE = /\\(?:u[0-9a-fA-F]{0,3})?$/y;
@@ -66,14 +67,14 @@ const CUT_SCALAR = /(?:-|t(?:ru?)?|f(?:a(?:ls?)?)?|n(?:ul?)?|\.|[eE][+-]?)$/y;
 const FOREIGN_WORD = /-?(?:NaN|Infinity)|None|True|False|undefined/y;
 
 /**
- * The first fault of a text that JSON.parse refuses (its own messages give no place for many of them). One pass, without recursion:
- * a line may be nested as deeply as it likes.
+ * The first fault of a text that JSON.parse refuses (its own messages often give no position). It works in one pass
+ * and without recursion, since a line may be nested to any depth.
  */
 export function findJsonFault(text: string): JsonFault {
   const open: ('{' | '[')[] = [];
   let at = skip(SPACE, text, 0);
   for (;;) {
-    // A value is due, or a key of the object at hand.
+    // A value is expected here, or a key of the current object.
     const begun = beginValue(text, at, open);
     if ('problem' in begun) return begun;
     at = skip(SPACE, text, begun.end);
@@ -86,7 +87,7 @@ export function findJsonFault(text: string): JsonFault {
 
 type Step = { readonly end: number; readonly isOpen: boolean };
 
-/** Reads a whole scalar, an empty list or object, or the opening of one (with the first key). */
+/** Reads a complete scalar, an empty list or object, or the opening of one (with its first key). */
 function beginValue(text: string, at: number, open: ('{' | '[')[]): Step | JsonFault {
   const char = text[at];
   if (char === '"') return readString(text, at);
@@ -106,7 +107,7 @@ function beginValue(text: string, at: number, open: ('{' | '[')[]): Step | JsonF
   return end > at ? { end, isOpen: false } : faultAt(text, at, 'a value is expected');
 }
 
-/** Closes what ends here, up to a comma after which another value is due. */
+/** Closes what ends here, up to a comma that another value must follow. */
 function afterValue(text: string, from: number, open: ('{' | '[')[]): Step | JsonFault {
   let at = from;
   for (let inside = open.at(-1); inside !== undefined; inside = open.at(-1)) {
@@ -151,7 +152,7 @@ function readString(text: string, start: number): Step | JsonFault {
   }
 }
 
-/** Says what stands at a place where something else is expected, if it is one of the usual accidents. */
+/** Describes what is found instead of what was expected, if it is one of the usual accidents. */
 function faultAt(text: string, at: number, expected: string): JsonFault {
   const char = text[at];
   if (char === undefined || skip(CUT_SCALAR, text, at) > at) return { at: text.length, problem: END };
@@ -159,10 +160,10 @@ function faultAt(text: string, at: number, expected: string): JsonFault {
   if (char === '\uFEFF') return { at, problem: 'a byte order mark within the file' };
   if (char === "'") return { at, problem: 'JSON has double quotes only' };
   const word = skip(FOREIGN_WORD, text, at);
-  return { at, problem: word > at ? `${text.slice(at, word)} is no value of JSON` : expected };
+  return { at, problem: word > at ? `${text.slice(at, word)} is not a JSON value` : expected };
 }
 
-/** The end of what a sticky expression matches at a place; the place itself where it does not match. */
+/** Where a sticky expression stops matching; `at` itself if it does not match. */
 function skip(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return pattern.test(text) ? pattern.lastIndex : at;

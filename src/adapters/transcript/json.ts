@@ -16,7 +16,7 @@ export function stringAt(record: JsonRecord, key: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** An id as text: databases number their rows. */
+/** An id as a string: databases number their rows. */
 export function idAt(record: JsonRecord, key: string): string | undefined {
   const value = record[key];
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
@@ -24,7 +24,10 @@ export function idAt(record: JsonRecord, key: string): string | undefined {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/;
 
-/** An ISO time with its offset, as most producers write it; null for anything else, which would be read in the reader's own time zone. */
+/**
+ * An ISO time with its offset, as most producers write it. null for anything else, since it would be read in the local
+ * time zone.
+ */
 export function readIsoTime(value: Json | undefined): Date | null {
   return typeof value === 'string' && ISO_TIME.test(value) ? validDate(new Date(value)) : null;
 }
@@ -43,7 +46,7 @@ function validDate(date: Date): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
-/** Finds the `cwd` of the first record that has one, under `keys` in it: records with which files begin may have none. */
+/** Finds the first record with a `cwd` under `keys`: the records at the start of a file may have none. */
 export function findWorkingFolder(...keys: readonly string[]): (sample: readonly Json[]) => string | null {
   return (sample) => {
     for (const record of sample) {

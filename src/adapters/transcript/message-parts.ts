@@ -4,18 +4,18 @@ import type { RecordProblem, SummaryInput } from '../../ports/codec.ts';
 import type { Json } from '../../ports/json.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from './json.ts';
 
-/** What a model thinks is not said, even where it has a text. */
+/** Thinking is not part of the conversation, even when it has text. */
 const THINKING = /think|thought|reasoning/i;
 const MEDIA = /image|audio|video|media|file|document|encrypted/i;
 
-/** A string without white space beyond this is data (a picture as base64), and not what somebody said. */
+/** A longer string without white space is data (a picture in base64), not something that was said. */
 const MAX_DATA_CHARS = 512;
 const SHOWN_DATA_CHARS = 32;
 
 /**
- * What a part of a message says: its text, '' for thinking and media, and of a kind that is not known its JSON, without long data. What is
- * not known is never taken for silence, or a message would leave without a word in the summary.
- * @throws RangeError where it is nested too deeply to be written as JSON.
+ * The text of a part of a message: '' for thinking and media; JSON without long data for an unknown kind. An unknown
+ * part never counts as empty, or its words would be missing from the summary.
+ * @throws RangeError if it is nested too deeply to be written as JSON.
  */
 export function readPartText(part: Json | undefined): string {
   if (part === undefined || part === null) return '';
@@ -30,7 +30,10 @@ export function readPartText(part: Json | undefined): string {
   return JSON.stringify(part, (_, value: Json) => shortenData(value));
 }
 
-/** Bedrock names a part by its only key: `{reasoningContent: {…}}`, `{image: {format, source}}`. Of media, the data must be there. */
+/**
+ * Bedrock names a part by its only key: `{reasoningContent: {…}}`, `{image: {format, source}}`. Media must have its
+ * data.
+ */
 function onlyKey(part: JsonRecord): string | undefined {
   const [[key, value] = [], ...others] = Object.entries(part);
   if (key === undefined || others.length > 0 || !isRecord(value)) return undefined;
@@ -43,8 +46,8 @@ function shortenData(value: Json): Json {
 }
 
 /**
- * What an Anthropic block of type document says: the text of one that is text, or the blocks of one that has blocks. '' for a PDF, which is
- * media. https://docs.anthropic.com/en/api/messages
+ * The text of an Anthropic block of type document: its own text, or that of its blocks. '' for a PDF, which is media.
+ * https://docs.anthropic.com/en/api/messages
  */
 export function documentText({ source }: JsonRecord): string {
   if (!isRecord(source)) return '';
@@ -56,7 +59,7 @@ export function documentText({ source }: JsonRecord): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
-/** The parts of a message as one text: text, calls as `name arguments`, text of results. */
+/** The parts of a message as one text: texts, calls as `name arguments`, texts of results. */
 export function textOfParts(parts: readonly MessagePart[]): string {
   return parts
     .map((part) => (part.kind === 'call' ? `${part.name} ${part.arguments}`.trim() : part.text))
@@ -64,7 +67,7 @@ export function textOfParts(parts: readonly MessagePart[]): string {
     .join('\n');
 }
 
-/** The calls among the parts, as the message lists them; nothing where there is none. */
+/** The calls among the parts, as a message lists them; no key if there are none. */
 export function listCalls(parts: readonly MessagePart[]): { readonly tool_calls?: readonly ToolCall[] } {
   const calls = parts.flatMap((part) =>
     part.kind === 'call' ? [{ id: part.id, name: part.name, arguments: part.arguments }] : [],
@@ -73,23 +76,26 @@ export function listCalls(parts: readonly MessagePart[]): { readonly tool_calls?
 }
 
 /**
- * Arguments of a call as JSON text, or the text that they are.
- * @throws RangeError where they are nested too deeply to be written.
+ * The arguments of a call as JSON text; a string stays as it is.
+ * @throws RangeError if they are nested too deeply to be written.
  */
 export function argumentText(value: Json | undefined): string {
   return typeof value === 'string' ? value : JSON.stringify(value ?? {});
 }
 
-/** Blocks that a client puts into a prompt: reminders and hook output, which it writes itself, and what an editor shows, which holds text of files. */
+/**
+ * Blocks that a client adds to a prompt: reminders and hook output, which it writes itself, and what an editor shows,
+ * which quotes files.
+ */
 const CLIENT_BLOCK =
   /<(system-reminder|user-prompt-submit-hook|ide_selection|ide_opened_file|ide_diagnostics|new-diagnostics)>/g;
 
-/** Blocks with text of files: a file may hold the closing tag, so the last one counts. */
+/** Blocks that quote files. A file may contain the closing tag, so the last one counts. */
 const FILE_BLOCKS: ReadonlySet<string> = new Set(['ide_selection', 'ide_diagnostics', 'new-diagnostics']);
 
 /**
- * What a person wrote of a prompt's texts: without the blocks that the client added. Undefined where nothing is left. A text without such
- * blocks comes back as it is, so that a prompt of many megabytes is not copied.
+ * What a person typed in a prompt, without the blocks that the client added. Undefined if nothing is left. A text
+ * without such blocks is returned as it is, so that a prompt of many megabytes is not copied.
  */
 export function typedText(texts: readonly string[]): string | undefined {
   const left = texts.map(withoutClientBlocks).filter((text) => text.trim() !== '');
@@ -105,7 +111,7 @@ function withoutClientBlocks(text: string): string {
     const closing = `</${tag}>`;
     const start = index + opening.length;
     const end = FILE_BLOCKS.has(tag) ? text.lastIndexOf(closing) : text.indexOf(closing, start);
-    // A tag that nothing closes was typed: somebody writes about it.
+    // A tag that is never closed was typed: somebody is writing about it.
     if (end < start) break;
     kept.push(text.slice(from, index));
     from = end + closing.length;
@@ -113,12 +119,12 @@ function withoutClientBlocks(text: string): string {
   return from === 0 ? text : [...kept, text.slice(from)].join('').trim();
 }
 
-/** `message` with what was typed in it; without the key where nothing was. */
+/** Adds what was typed in a message; no key if nothing was. */
 export function withTyped<T extends object>(message: T, typed: string | undefined): T & { readonly typed?: string } {
   return typed === undefined || typed.trim() === '' ? message : { ...message, typed };
 }
 
-/** A message that no person typed after all: a model wrote a subagent's prompts, for instance. */
+/** For messages that no person typed after all: a model writes the prompts of a subagent, for instance. */
 export function withoutTyped<T extends Decoded>(decoded: T): T {
   if (decoded.message?.typed === undefined) return decoded;
   const { typed: _, ...message } = decoded.message;
@@ -126,8 +132,9 @@ export function withoutTyped<T extends Decoded>(decoded: T): T {
 }
 
 /**
- * Who says the summary, in formats whose roles are user and system. A model obeys a system, so results of tools, which hold what web pages and
- * files say, never become a system's words: neither those of this compaction nor those that the summary before it may quote.
+ * The role of the summary, in formats with the roles user and system. A model obeys its system, so tool results, which
+ * quote web pages and files, must never become system messages: neither those of this compaction nor those that the
+ * previous summary may quote.
  */
 export function summaryRole({ quotesTools, prior = null }: SummaryInput): 'user' | 'system' {
   const wasUsers = isRecord(prior) && (prior['role'] === 'user' || prior['from'] === 'human');
@@ -135,15 +142,18 @@ export function summaryRole({ quotesTools, prior = null }: SummaryInput): 'user'
 }
 
 /**
- * The line of the summary with which a conversation begins, behind its instructions; null: something else is said first, and the words of one
- * elsewhere are somebody's.
+ * The line of the summary that begins a conversation, after its instructions; null: something else comes first. A
+ * summary anywhere else counts as a message.
  */
 export function leadingSummaryLine(entries: readonly Entry[]): number | null {
   const first = entries.find(({ kind }) => kind === 'message' || kind === 'summary');
   return first?.kind === 'summary' ? first.line : null;
 }
 
-/** What `decode` gives; a problem where it meets a value that is nested too deeply to be written as JSON. `what` has that value: "a message". */
+/**
+ * Runs `decode`, and returns a problem if a value is nested too deeply to be written as JSON. `what` names the place:
+ * "a message that is".
+ */
 export function refuseDeepNesting<T>(what: string, decode: () => T): T | RecordProblem {
   try {
     return decode();

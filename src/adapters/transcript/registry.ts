@@ -10,7 +10,7 @@ import { gemini, geminiDocument } from './gemini/codec.ts';
 import { openCode } from './opencode/codec.ts';
 import { pi } from './pi/codec.ts';
 
-/** Every format, in the order in which they are listed; of two that are equally sure of a file the first has it. */
+/** Every format, in the order in which they are listed. If two are equally sure of a file, the first one wins. */
 export const FORMATS: readonly Codec[] = [
   claudeCode,
   codex,
@@ -28,7 +28,7 @@ export const FORMATS: readonly Codec[] = [
   geminiDocument,
 ];
 
-/** The codec of the format of that name; null: there is none. */
+/** The codec of the format with this name, or null. */
 export function findCodec(name: string): Codec | null {
   return FORMATS.find(({ format }) => format.name === name) ?? null;
 }

@@ -70,8 +70,8 @@ suite('a line that is no JSON', () => {
     ['has single quotes', "{'a':1}", 2, 'JSON has double quotes only'],
     ['has a tab in a string', '"a\tb"', 3, 'a control character in a string'],
     ['has an unknown escape', '"a\\x"', 3, 'a bad escape in a string'],
-    ['was written by Python', '{"a":None}', 6, 'None is no value of JSON'],
-    ['holds no number', '[NaN]', 2, 'NaN is no value of JSON'],
+    ['was written by Python', '{"a":None}', 6, 'None is not a JSON value'],
+    ['holds no number', '[NaN]', 2, 'NaN is not a JSON value'],
     ['has a number with a leading zero', '[01]', 3, 'a comma or ] is expected'],
     ['is no JSON at all', 'hello', 1, 'a value is expected'],
   ];

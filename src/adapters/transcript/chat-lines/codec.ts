@@ -10,7 +10,7 @@ import { classify, isPersonsRole, type Said, toDecoded } from './decode.ts';
 import { createSurvey, renderSummary } from './render.ts';
 import { createCallFinder, createPairing } from './tools.ts';
 
-/** Messages of chat models, one a line: OpenAI's, Anthropic's, Kimi CLI's `context.jsonl`, rows of a database. */
+/** Messages of chat models, one a line: OpenAI's, Anthropic's, the `context.jsonl` of Kimi CLI, rows of a database. */
 export const chatLines: Codec = {
   format: {
     name: 'chat-lines',
@@ -18,7 +18,7 @@ export const chatLines: Codec = {
     summary:
       'one message a line: OpenAI chat messages, Anthropic messages with content blocks, Kimi CLI contexts, database rows with conversation_id and created_at (several conversations in one file)',
     checked: 'restored and verified after up to four compactions',
-    // Kimi CLI: its other records of a session are no messages.
+    // The other files of a Kimi CLI session hold no messages.
     places: [{ variable: 'KIMI_SHARE_DIR', base: '.kimi', folder: 'sessions', file: 'context.jsonl' }],
     layout: { kind: 'lines', links: 'order', summaryPlace: 'before-kept' },
   },
@@ -26,9 +26,9 @@ export const chatLines: Codec = {
   open: createSession,
 };
 
-/** How sure it is that these are messages, one a line. Formats with more to tell them by go before this one. */
+/** How sure we are that these are messages, one a line. Formats with clearer signs are preferred to this one. */
 function detectChatLines(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
+  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
   const records = sample.filter(isRecord);
   const other = records.flatMap((record) => nameOther(record) ?? []);
   const chat = records.filter((record) => isChat(record) && nameOther(record) === null).length;
@@ -40,7 +40,7 @@ function detectChatLines(sample: readonly Json[]): Detection {
     return { confidence: 0, reason: hasRole ? 'no record has a role and content' : 'no record has a role' };
   }
   const reason = `${chat} ${chat === 1 ? 'record' : 'records'} with a role and content`;
-  // Messages with another type than that may be records of a program that is not known.
+  // Messages with another type may be records of an unknown program.
   const surest = records.some(hasOtherType) ? 0.6 : 0.9;
   return { confidence: chat >= sample.length / 2 ? surest : 0.5, reason };
 }
@@ -66,7 +66,7 @@ function mostFrequent(names: readonly string[]): string {
   return [...counts].reduce((best, one) => (one[1].length > best[1].length ? one : best))[0];
 }
 
-/** Records of formats that have a codec of their own, and what a file of them is called. */
+/** Records of formats that have their own codec, and the name for a file of them. */
 type OtherFormat = { readonly name: string; readonly matches: (record: JsonRecord, type: string) => boolean };
 
 const LOOSE_ITEMS = new Set([
@@ -93,7 +93,7 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
   },
 ];
 
-/** What a record of another format's codec looks like it is from; null: nothing that is known. */
+/** The format that a record seems to come from; null: none that we know. */
 function nameOther(record: JsonRecord): string | null {
   const type = stringAt(record, 'type') ?? '';
   return OTHER_FORMATS.find(({ matches }) => matches(record, type))?.name ?? null;
@@ -110,7 +110,7 @@ function hasResponseParts(content: Json | undefined): boolean {
 function createSession(): CodecSession {
   const survey = createSurvey();
   const pairing = createPairing();
-  const begun = new Set<string>(); // conversations in which something was said
+  const begun = new Set<string>(); // conversations that have begun
   const summaryLines = new Set<number>();
   const callFinder = createCallFinder();
 
@@ -118,7 +118,8 @@ function createSession(): CodecSession {
     if (begun.has(conversation ?? '') || !isClipArchiveText(text)) return false;
     if (givenRole === 'system') return true;
     if (!isPersonsRole(givenRole)) return false;
-    // A user's where it quotes tools. One without the notice is an older one's, in files of Anthropic's blocks: whether this is one shows only in the lines to come.
+    // It is the user's if it quotes tools. One without the notice comes from an older version, in files with Anthropic's
+    // blocks; only later lines show whether this is such a file.
     if (hasQuotationNotice(text)) return true;
     return conversation === undefined && !survey.hasKimi() && parseClipArchiveHead(text) !== null;
   };
@@ -157,7 +158,7 @@ function createSession(): CodecSession {
   };
 }
 
-/** Nothing is ever out of context, since the file is the context. */
+/** The file is the context, so nothing is ever out of it. */
 function readContext(entries: readonly Entry[]): ContextView {
   return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

@@ -13,29 +13,29 @@ import {
   toCallRecord,
 } from './tools.ts';
 
-/** What a record says: no thinking, no media. */
+/** The content of a record, without thinking and media. */
 export type Content = {
   readonly parts: readonly MessagePart[];
-  /** The parts as one text: text, calls as `name arguments`, text of results. */
+  /** The parts as one text: texts, calls as `name arguments`, texts of results. */
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** Ids of the calls that are answered. */
+  /** Ids of the calls that it answers. */
   readonly results: readonly string[];
-  /** A block of its content is a tool's result. */
+  /** One of its blocks is a tool result. */
   readonly hasResultBlock: boolean;
-  /** What a person wrote in it, if a person wrote it. */
+  /** What a person typed in it, if its author is a person. */
   readonly typed: string | undefined;
 };
 
 type ContentPlace = {
   readonly line: number;
-  /** The whole record is a result, by its role. */
+  /** The record as a whole is a result, according to its role. */
   readonly isResult: boolean;
-  /** For results that do not say which call they answer. */
+  /** For results that do not name the call that they answer. */
   readonly findCall: FindCall;
 };
 
-/** @throws RangeError where something is nested too deeply to be written as JSON. */
+/** @throws RangeError if something is nested too deeply to be written as JSON. */
 export function readContent(record: JsonRecord, { line, isResult, findCall }: ContentPlace): Content {
   const parts: MessagePart[] = [];
   const calls: ToolCall[] = [];
@@ -89,13 +89,13 @@ function blocksOf(content: Json | undefined): readonly Json[] {
   return isList(content) ? content : [content];
 }
 
-/** OpenAI's answers that are a refusal or a sound have their words beside the content, which is null. */
+/** When OpenAI's answer is a refusal or audio, its content is null and its words are beside it. */
 function spokenInstead(record: JsonRecord): string {
   const { audio } = record;
   return stringAt(record, 'refusal') ?? (isRecord(audio) ? (stringAt(audio, 'transcript') ?? '') : '');
 }
 
-/** Text of a block; '' for thinking and media. */
+/** The text of a block; '' for thinking and media. */
 function textOfBlock(block: JsonRecord, type: string): string {
   if (type === 'refusal') return stringAt(block, 'refusal') ?? readPartText(block);
   return type === 'document' ? documentText(block) : readPartText(block);
@@ -113,7 +113,7 @@ function resultPart({ content, isError }: ResultBlock, callId: string | null): M
   return callId === null ? { kind: 'text', text } : { kind: 'result', callId, text, isError };
 }
 
-/** The text of a record that is a result as a whole; its own calls, if it has any, stay. */
+/** The text of a record that is a result as a whole. If it also makes calls, they stay. */
 function wholeResult(parts: readonly MessagePart[], callId: string): readonly MessagePart[] {
   const text = joinParts(parts.filter((part) => part.kind === 'text'));
   return [{ kind: 'result', callId, text, isError: false }, ...parts.filter((part) => part.kind !== 'text')];
@@ -129,7 +129,7 @@ function joinParts(parts: readonly MessagePart[]): string {
 const CLIENT_NOTE = /^\s*<system>/;
 const NOTE_END = '</system>';
 
-/** Without the note that a client put before a person's words (Kimi: `<system>CHECKPOINT 3</system>`). */
+/** The text without the note that a client put before it (Kimi: `<system>CHECKPOINT 3</system>`). */
 function withoutNote(text: string): string {
   if (!CLIENT_NOTE.test(text)) return text;
   const end = text.indexOf(NOTE_END);

@@ -6,21 +6,21 @@ import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { withTyped } from '../message-parts.ts';
 import type { Content } from './content.ts';
 
-/** A line that somebody said: a message, an instruction or a summary. */
+/** A line of the conversation: a message, an instruction or a summary. */
 export type Said = {
   readonly kind: 'said';
   readonly record: JsonRecord;
-  /** As the record has it. */
+  /** The role as the record gives it. */
   readonly givenRole: string;
-  /** Before it is known whether it holds a tool's result. */
+  /** The role before we know whether the record holds a tool result. */
   readonly role: Role;
   readonly conversation?: string;
 };
 
-/** A line that is carried and never summarized. */
+/** A line that is carried along and never summarized. */
 type Carried = { readonly kind: 'meta'; readonly latestKey?: string; readonly conversation?: string };
 
-/** What the producers call the four roles. Kimi keeps its system prompt among its own records. */
+/** What producers call the four roles. Kimi keeps its system prompt among its own records. */
 const ROLES: ReadonlyMap<string, Role> = new Map([
   ['user', 'user'],
   ['human', 'user'],
@@ -34,35 +34,37 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['function', 'tool'],
 ]);
 
-/** Names that others give to the role of a tool: `toolResult`, `tool_response`. */
+/** Other names for the role of a tool: `toolResult`, `tool_response`. */
 const TOOL_ROLE = /^tool[-_]?(?:result|response|output)$/i;
 
 const SPEECH_KEYS = ['content', 'tool_calls', 'toolCalls', 'function_call'];
 
-/** Tells messages from what a producer writes beside them. A role of nobody's making speaks as another user, under its own name. */
+/**
+ * Separates messages from other records of the producer. An unknown role counts as another user, under its own name.
+ */
 export function classify(value: Json): Said | Carried | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const id = idAt(value, 'conversation_id');
   const conversation = id === undefined || id === '' ? {} : { conversation: id };
   const givenRole = value['role'];
   if (givenRole === undefined) return { kind: 'meta', ...conversation };
-  if (typeof givenRole !== 'string') return { problem: 'a record whose role is no text' };
+  if (typeof givenRole !== 'string') return { problem: 'a record whose role is not a string' };
   const role = ROLES.get(givenRole) ?? (TOOL_ROLE.test(givenRole) ? 'tool' : undefined);
   if (role === undefined && givenRole.startsWith('_')) return { kind: 'meta', latestKey: givenRole, ...conversation };
   const speaks = SPEECH_KEYS.some((key) => value[key] !== undefined);
   if (!speaks && (role === undefined || isRecord(value['message']))) return { kind: 'meta', ...conversation };
   const unread = findUnread(value);
   if (unread !== null)
-    return { problem: `a message of role ${givenRole} whose text stands under ${unread}, where it is not read` };
+    return { problem: `a message of role ${givenRole} whose text is under ${unread}, where it is not read` };
   return { kind: 'said', record: value, givenRole, role: role ?? 'user', ...conversation };
 }
 
-/** Where other programs keep what was said. */
+/** Where other programs keep the text of a message. */
 const TEXT_KEYS = ['parts', 'text', 'value', 'message', 'blocks', 'contents', 'body', 'output'];
-/** Texts and lists that say nothing. */
+/** Texts and lists that are not part of the conversation. */
 const ASIDE_KEYS = new Set(['role', 'name', 'created_at', 'timestamp', 'reasoning', 'reasoning_content', 'thinking']);
 
-/** The key of something that was said in a message that would be empty; null: it is. */
+/** If a message would be empty: the key under which it says something after all. null: it is empty. */
 function findUnread(record: JsonRecord): string | null {
   if (SPEECH_KEYS.some((key) => !isEmpty(record[key]))) return null;
   const known = TEXT_KEYS.find((key) => !isEmpty(record[key]));
@@ -74,17 +76,17 @@ function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === null || value === '' || (isList(value) && value.length === 0);
 }
 
-/** Several words, or a list of anything: not an id, a time or a number. */
+/** Several words or any list, but not an id, a time or a number. */
 function isWords(value: Json | undefined): boolean {
   return typeof value === 'string' ? /\S\s+\S/.test(value) : isList(value) && value.length > 0;
 }
 
-/** Whether a record's role is one that a person speaks in. */
+/** Whether the role is one in which a person speaks. */
 export function isPersonsRole(givenRole: string): boolean {
   return givenRole === 'user' || givenRole === 'human';
 }
 
-/** A name that Kimi gives to records of its own. */
+/** A role that marks one of Kimi's own records. */
 export function isKimiRole(givenRole: string): boolean {
   return givenRole.startsWith('_');
 }
@@ -93,7 +95,7 @@ type MessageSource = {
   readonly said: Said;
   readonly content: Content;
   readonly line: number;
-  /** It is the summary that stands for everything before it. */
+  /** It is the summary that replaces everything before it. */
   readonly isSummary: boolean;
 };
 
@@ -114,7 +116,7 @@ export function toDecoded(source: MessageSource): Decoded {
   };
 }
 
-/** Of two compacted files that were joined, the second's clip-archive stands in the middle: it tells what was said, and goes as that does. */
+/** In two compacted files that were joined, the second clip-archive is in the middle: it is treated as a message. */
 function isInstruction({ role }: Said, { text }: Content): boolean {
   return role === 'system' && !isClipArchiveText(text);
 }
@@ -136,18 +138,18 @@ function toMessage({ said, content, line, isSummary }: MessageSource): Conversat
   };
 }
 
-/** Anthropic's results stand in a user's turn; those of tools that its server ran stand in the assistant's own. */
+/** Anthropic's tool results are in a user's turn; those of tools that its server ran are in the assistant's own. */
 function roleOf({ role }: Said, { hasResultBlock }: Content): Role {
   return role === 'user' && hasResultBlock ? 'tool' : role;
 }
 
-/** ISO 8601, and what databases make of it: a space for the T, `+00` for the offset. */
+/** ISO 8601, and what databases make of it: a space instead of the T, `+00` as the offset. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
-/** Seconds up to here (the year 5138), milliseconds beyond. */
+/** Numbers up to this are seconds (the year 5138), larger ones milliseconds. */
 const MAX_SECONDS = 1e11;
 
-/** A time as text, or as a number of seconds or milliseconds since 1970; null where it is neither. Text without an offset is UTC. */
+/** A time as text, or as seconds or milliseconds since 1970; null for anything else. Text without an offset is UTC. */
 export function parseTime(value: Json | undefined): Date | null {
   if (typeof value === 'number') return validDate(Math.abs(value) < MAX_SECONDS ? value * 1000 : value);
   if (typeof value !== 'string') return null;

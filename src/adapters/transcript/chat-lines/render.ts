@@ -6,12 +6,12 @@ import { listCalls } from './tools.ts';
 
 const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 const ID_PREFIX = /^[a-z]+[-_:.]/i;
-/** They may stand in JSON, but readers that split text at every kind of line end would part the record. */
+/** JSON allows them, but readers that split text at any kind of line end would split the record. */
 const RARE_LINE_ENDS = /[\u0085\u2028\u2029]/g;
 
 /**
- * One record, written as the conversation's own are: where every message has an id, a conversation or a time, the summary has them too, in the
- * same order. Other columns are left to their defaults.
+ * One record that looks like those of the conversation: if every message has an id, a conversation or a time, the
+ * summary has them too, in the same order. Other columns get their defaults.
  */
 export function renderSummary(input: SummaryInput, survey: Survey): readonly string[] {
   const kept = recordOf(input.firstKept);
@@ -35,7 +35,7 @@ export function renderSummary(input: SummaryInput, survey: Survey): readonly str
   return [JSON.stringify(record).replace(RARE_LINE_ENDS, escapeChar)];
 }
 
-/** The keys of a record of the conversation, with content right after the role where that record has none. */
+/** The keys of a record of the conversation, with content right after the role if that record has none. */
 function orderOf(template: JsonRecord): readonly string[] {
   const known = new Set<string>(['role', 'content', ...OWN_KEYS]);
   const keys = Object.keys(template).filter((key) => known.has(key));
@@ -44,8 +44,8 @@ function orderOf(template: JsonRecord): readonly string[] {
 }
 
 /**
- * A fresh id of the kind that the conversation has. A number that nobody counts is not to be had: the last one that left is free, and stands
- * in its place in the order.
+ * A new id of the kind that the conversation uses. No new number is available, but that of the last message that left
+ * is free, and it is in the right place in the order.
  */
 function newId(
   { uuid }: SummaryInput,
@@ -58,7 +58,9 @@ function newId(
   return `${ID_PREFIX.exec(like)?.[0] ?? ''}${fresh}`;
 }
 
-/** The earliest of the last message that left, the first that stays and an instruction between them, as it is written there. */
+/**
+ * The earliest time, as written, of the last message that left, the first that stays, and an instruction between them.
+ */
 function timeOf(
   key: OwnKey,
   keys: ReadonlySet<OwnKey>,
@@ -84,24 +86,24 @@ function escapeChar(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** Columns that a summary needs where every message has them. */
+/** The summary needs these columns if every message has them. */
 const OWN_KEYS = ['id', 'conversation_id', 'created_at', 'timestamp'] as const;
 type OwnKey = (typeof OWN_KEYS)[number];
 
-/** The values of a record that the order of rows depends on. */
+/** The values that decide the order of rows. */
 type Times = { readonly [key in OwnKey]?: Json };
 
-/** What all lines of a file together tell of how its records are written. */
+/** How the records of a file are written, according to all its lines. */
 type Survey = {
-  /** A record of Kimi's own, which is no message. */
+  /** One of Kimi's own records, which is not a message. */
   readonly noteKimi: () => void;
   readonly noteSaid: (said: Said, isSummary: boolean) => void;
   readonly hasKimi: () => boolean;
-  /** Whether records are Anthropic's: blocks in their content, and no role for a system's words. */
+  /** Whether the records are Anthropic's: blocks as content, and no role for system messages. */
   readonly hasBlocks: () => boolean;
   /** The columns that every message of a conversation has. */
   readonly keysOf: (conversation: string) => ReadonlySet<OwnKey>;
-  /** Of the first instruction that comes after other messages: it stays, and a summary must not be later. */
+  /** The times of the first instruction after other messages: it stays, and the summary must not be later. */
   readonly laterInstructionOf: (conversation: string) => Times | null;
 };
 

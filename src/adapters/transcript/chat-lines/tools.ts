@@ -5,17 +5,20 @@ import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 /** A block of a message that makes a call. `record` is what `readCall` reads. */
 type CallBlock = { readonly kind: 'call'; readonly record: JsonRecord };
 
-/** A block that answers one. */
+/** A block that answers a call. */
 export type ResultBlock = {
   readonly kind: 'result';
-  /** Undefined: it does not say which call it answers. */
+  /** Undefined: it does not name the call that it answers. */
   readonly callId: string | undefined;
   readonly name: string | undefined;
   readonly content: Json | undefined;
   readonly isError: boolean;
 };
 
-/** Without its separators and case: `tool_use`, `toolUse`, `server_tool_use`, `toolRequest`, `tool-call`, `functionCall`, … */
+/**
+ * The type without separators, in lower case: `tool_use`, `toolUse`, `server_tool_use`, `toolRequest`, `tool-call`,
+ * `functionCall`, …
+ */
 const CALL = /(?:tool|function)(?:use|call|request)$/;
 const RESULT = /(?:tool|function)(?:call)?(?:result|response|output|error)$/;
 
@@ -23,9 +26,10 @@ const CALL_ID_KEYS = ['tool_use_id', 'toolUseId', 'toolUseID', 'toolCallId', 'to
 const RESULT_KEYS = ['content', 'output', 'result', 'response', 'toolResult', 'run', 'error'];
 
 /**
- * The shapes that calls and results have in the content of messages: Anthropic's `{type: "tool_use", id}` and `{type: "tool_result",
- * tool_use_id}`, Amp's `toolUseID`, Bedrock's `{toolUse: {toolUseId}}`, Goose's `{type: "toolRequest", id, toolCall: {value}}`, and the AI
- * SDK's `{type: "tool-call", toolCallId}`. A shape that no one documents is taken for one where its name says so. null: something else.
+ * The shapes of calls and results in the content of messages: Anthropic's `{type: "tool_use", id}` and `{type:
+ * "tool_result", tool_use_id}`, Amp's `toolUseID`, Bedrock's `{toolUse: {toolUseId}}`, Goose's `{type: "toolRequest",
+ * id, toolCall: {value}}`, and the AI SDK's `{type: "tool-call", toolCallId}`. An undocumented shape is recognized by
+ * its name. null: neither a call nor a result.
  */
 export function readToolBlock(block: JsonRecord): CallBlock | ResultBlock | null {
   const type = stringAt(block, 'type');
@@ -44,7 +48,7 @@ function readNamed(name: string, body: JsonRecord): CallBlock | ResultBlock | nu
   return RESULT.test(plain) ? toResult(body) : null;
 }
 
-/** A call of a list of calls, in a shape that `readCall` reads: `{toolCallId, toolName, args}` has other names for what it needs. */
+/** A call from a list of calls, in a shape that `readCall` reads: `{toolCallId, toolName, args}` uses other names. */
 export function toCallRecord(call: JsonRecord): JsonRecord {
   return 'id' in call || 'call_id' in call || findCallId(call) === undefined ? call : toCallBlock(call);
 }
@@ -61,7 +65,7 @@ function toCallBlock(body: JsonRecord): JsonRecord {
   };
 }
 
-/** Goose keeps what is called below, with the status of reading it. */
+/** Goose wraps the call together with the status of parsing it. */
 function callOf(body: JsonRecord): JsonRecord {
   const { toolCall } = body;
   if (!isRecord(toolCall)) return body;
@@ -95,24 +99,24 @@ function isErrorWord(value: Json | undefined): boolean {
   return typeof value === 'string' && /^(?:error|failed|cancelled|execution-denied)/.test(value);
 }
 
-/** The id of the call that a record names; its own id is none. */
+/** The id of the call that a record names, which is never its own id. */
 export function findCallId(record: JsonRecord): string | undefined {
   return CALL_ID_KEYS.map((key) => idAt(record, key)).find((id) => id !== undefined);
 }
 
-/** A call of a record. `arguments` is JSON text; '' where there are none. */
+/** A call in a record. `arguments` is JSON text; '' if there are none. */
 export type ReadCall = {
   readonly id: string;
   readonly name: string;
   readonly arguments: string;
-  /** In the shape in which the record has it. */
+  /** In the shape that the record has. */
   readonly call: ToolCall;
 };
 
-/** A call without an id is known by where it stands. */
+/** A call without an id is named by its place. */
 type CallPlace = { readonly line: number; readonly position: number };
 
-/** The records of a `tool_calls` field: a list, one alone, or either as JSON text; null where it is neither. */
+/** The records of a `tool_calls` field: a list, a single call, or either as JSON text. null: it is neither. */
 export function listCalls(value: Json | undefined): readonly JsonRecord[] | null {
   if (value === undefined || value === null || value === '') return [];
   if (typeof value === 'string') {
@@ -124,9 +128,9 @@ export function listCalls(value: Json | undefined): readonly JsonRecord[] | null
 }
 
 /**
- * A call in any of the shapes that stand in chat lines: OpenAI's function or custom call, Anthropic's tool_use, or a plain
- * `{id, name, arguments}`.
- * @throws RangeError where its arguments are nested too deeply to be written as JSON.
+ * A call in any shape found in chat lines: OpenAI's function or custom call, Anthropic's tool_use, or a plain `{id,
+ * name, arguments}`.
+ * @throws RangeError if its arguments are nested too deeply to be written as JSON.
  */
 export function readCall(record: JsonRecord, place: CallPlace): ReadCall {
   const id = idAt(record, 'id') ?? idAt(record, 'call_id') ?? `call:${place.line}:${place.position}`;
@@ -162,17 +166,22 @@ function parseText(text: string): Json | undefined {
 
 type OpenCall = { readonly id: string; readonly name: string };
 
-/** Tells which call a result without an id answers: some producers leave it to the order, or to the function's name. */
+/**
+ * Finds the call that a result without an id answers: some producers rely on the order, or on the name of the
+ * function.
+ */
 export type Pairing = {
-  /** A record of the conversation makes these calls, or none. */
+  /** A record of the conversation makes these calls, which may be none. */
   readonly noteCalls: (conversation: string, calls: readonly OpenCall[]) => void;
   /** The call with this id is answered. */
   readonly noteResult: (conversation: string, id: string) => void;
-  /** The unanswered call of that name, or the first one; null: none is open. */
+  /** The unanswered call with this name, or else the first one; null: every call is answered. */
   readonly takeCall: (conversation: string, name: string | undefined) => string | null;
 };
 
-/** Only the calls of one turn are open: an answer never reaches back over other messages to a call that was given up. */
+/**
+ * Only the calls of the current turn are open: a result never answers a call that was given up before other messages.
+ */
 export function createPairing(): Pairing {
   const open = new Map<string, { calls: readonly OpenCall[]; isCalling: boolean }>();
   const stateOf = (conversation: string): { calls: readonly OpenCall[]; isCalling: boolean } => {

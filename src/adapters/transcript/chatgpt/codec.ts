@@ -27,7 +27,7 @@ export const chatGpt: Codec = {
   open: createSession,
 };
 
-/** Remembers of each conversation, by the line at which it begins, which node is the current one. */
+/** Remembers the current node of each conversation, by the line at which the conversation begins. */
 function createSession(): CodecSession {
   const currentIds = new Map<number, string>();
   const treeOf = (entries: readonly Entry[]): Tree => buildTree(entries, currentIds.get(entries[0]?.line ?? 0));

@@ -2,13 +2,14 @@ import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
 
 /**
- * The way to the current node is the conversation. All else hangs on it and shares the fate of what it hangs on: nodes that say nothing,
- * instructions between messages, and the branches of questions and answers that were taken anew. So no kept node ever names one that is gone.
+ * The path to the current node is the conversation. Everything else goes or stays with the node that it depends on:
+ * empty nodes, instructions between messages, and branches that were replaced by new questions or answers. So a kept
+ * node never names one that is gone.
  */
 export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly Entry[]): ContextView {
   const frame = entries[0]?.line ?? 0;
   const first = way[firstSaid];
-  // For each place of the way, the line that decides: of what was said there, or last before it.
+  // For each place on the path, the line that decides: of the message there, or of the last one before it.
   const deciding: number[] = [];
   for (const [place, entry] of way.entries()) {
     const isSaid = entry === first || entry.kind === 'message';
@@ -30,37 +31,37 @@ export function readContext({ way, firstSaid, placeOf }: Tree, entries: readonly
   };
 }
 
-/** The summary takes the id that the first kept node names as its parent; all that can be wrong is that it is a tool's answer. */
+/** The summary takes the id that the first kept node names as its parent. The only problem can be a tool's answer. */
 export function findCuts({ way, firstSaid }: Tree): (line: number) => CutProblem {
   const problems = new Map(
     way.slice(firstSaid).flatMap((entry, place): readonly [number, CutProblem][] => {
       if (entry.kind !== 'message') return [];
-      if (place === 0) return [[entry.line, 'nothing of the conversation stands before it']];
+      if (place === 0) return [[entry.line, 'it is the first message of the conversation']];
       return [[entry.line, entry.role === 'tool' ? 'it answers a call that would be gone' : null]];
     }),
   );
   return (line) => {
     const problem = problems.get(line);
-    return problem === undefined ? 'no message of the current branch stands there' : problem;
+    return problem === undefined ? 'there is no message of the current branch' : problem;
   };
 }
 
 /**
- * A conversation as it hangs together. Its members stand in any order; what was said is the way from the root to the node that the export
- * names as the current one.
+ * The structure of a conversation. Its members may be in any order; the conversation is the path from the root to the
+ * node that the export names as the current one.
  */
 export type Tree = {
-  /** The way from the root to the current node. */
+  /** The path from the root to the current node. */
   readonly way: readonly Entry[];
-  /** The place on the way of the first node that says something: before it stand roots, empty nodes and instructions. */
+  /** The place on the path of the first message: before it there are only roots, empty nodes and instructions. */
   readonly firstSaid: number;
-  /** Where a member stands, or hangs, on the way; null: it hangs elsewhere. */
+  /** The place on the path of a member, or of the node that it depends on; null: it is not connected to the path. */
   readonly placeOf: (entry: Entry) => number | null;
 };
 
 export function buildTree(entries: readonly Entry[], currentId: string | undefined): Tree {
   const nodes = entries.filter((entry) => entry.recordId !== undefined);
-  // Of members with one key the last counts, as for whoever parses the file.
+  // If members share a key, the last one counts, as for anyone who parses the file.
   const byId = new Map(nodes.map((entry) => [entry.recordId ?? '', entry]));
   const parents = new Set(nodes.map(({ parentId }) => parentId));
   const current =
@@ -74,7 +75,7 @@ export function buildTree(entries: readonly Entry[], currentId: string | undefin
     let at: Entry | undefined = entry;
     while (at !== undefined && !known.has(at)) {
       asked.push(at);
-      known.set(at, null); // a circle of parents hangs nowhere
+      known.set(at, null); // a cycle of parents is not connected to the path
       at = parentOf(at, byId);
     }
     const place = at === undefined ? null : (known.get(at) ?? null);

@@ -12,7 +12,7 @@ const ROLES: ReadonlyMap<string, Role> = new Map([
   ['tool', 'tool'],
 ]);
 
-/** A member of the mapping. Roots, empty system messages and what the model thought are carried along as meta. */
+/** A member of the mapping. Roots, empty system messages and the model's thinking are carried along as meta. */
 export function decodeNode(value: Json): Decoded {
   const node = readNode(value);
   if (node === null) return { kind: 'meta' };
@@ -50,7 +50,7 @@ export function decodeNode(value: Json): Decoded {
   };
 }
 
-/** A call is what the model says to somebody else than all; a tool's message answers the node that it hangs on. */
+/** A message of the model to a specific recipient is a call; a tool's message answers its parent node. */
 function readParts(
   { id, parentId }: Node,
   { role, text, message }: { readonly role: Role; readonly text: string; readonly message: JsonRecord },
@@ -93,13 +93,13 @@ function say(
   };
 }
 
-/** Content of the model's own thinking: it is not said. */
+/** The model's own thinking, which is not part of the conversation. */
 const THINKING: ReadonlySet<string> = new Set(['thoughts', 'reasoning_recap']);
 
-/** Where content of the various types has its text, beside `parts`. */
+/** Where the various types of content have their text, besides `parts`. */
 const TEXT_KEYS = ['title', 'url', 'user_profile', 'user_instructions', 'model_set_context', 'text', 'result'];
 
-/** The text of a message's content; '' where it is thinking, or media alone. */
+/** The text of a message's content; '' for thinking and for media alone. */
 function readText(content: Json | undefined): string {
   if (!isRecord(content)) return readPartText(content);
   const type = stringAt(content, 'content_type') ?? '';
@@ -110,12 +110,12 @@ function readText(content: Json | undefined): string {
   return text === '' && !isEmpty ? readPartText(content) : text;
 }
 
-/** Parts that are objects are pictures, sounds and files; of a sound its transcription is text. */
+/** Parts that are objects are pictures, audio and files; the transcription of audio is text. */
 function textsOfParts({ parts }: JsonRecord): readonly string[] {
   return isList(parts) ? parts.map(readPartText) : [readPartText(parts)];
 }
 
-/** Settings that a person wrote once for all conversations; the export has them as messages of a user. */
+/** Settings that a person wrote once for all conversations; the export has them as user messages. */
 function isSettings(content: Json | undefined): boolean {
   const type = isRecord(content) ? (stringAt(content, 'content_type') ?? '') : '';
   return type === 'user_editable_context' || type === 'model_editable_context';
@@ -123,14 +123,14 @@ function isSettings(content: Json | undefined): boolean {
 
 /** A member of a conversation's mapping. */
 type Node = {
-  /** Its key: what other nodes name as their parent. */
+  /** Its key, which other nodes name as their parent. */
   readonly id: string;
   /** null: a root. */
   readonly parentId: string | null;
   readonly message: JsonRecord | null;
 };
 
-/** A record `{key: node}`; null: it is no node. */
+/** A record `{key: node}`; null: it is not a node. */
 export function readNode(value: Json | undefined): Node | null {
   if (value === undefined || !isRecord(value)) return null;
   const [member] = Object.entries(value);

@@ -2,9 +2,9 @@ import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { readNode } from './decode.ts';
 
 /**
- * A node of a user with the summary. It takes the id that the first kept node names as its parent, and it or an empty node before it the id
- * of the first node that left, which what stands before names as its child: so the tree is whole upward and downward, and nothing in it was
- * rewritten.
+ * A user node with the summary. It takes the id that the first kept node names as its parent. It, or an empty node
+ * before it, also takes the id of the first node that left, which the node before names as its child. So the tree is
+ * complete in both directions, and nothing in it was rewritten.
  */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const head = readNode(input.prior ?? input.firstDropped ?? null);

@@ -25,7 +25,7 @@ export const claudeAi: Codec = {
   open: createSession,
 };
 
-/** Every message tells all that is needed of it: nothing is remembered. */
+/** Every message can be read by itself: nothing is remembered. */
 function createSession(): CodecSession {
   return {
     observe: decodeMessage,

@@ -1,11 +1,12 @@
 import type { Entry } from '../../../core/transcript.ts';
 
-/** What the first message of a conversation names as its parent. */
+/** The parent that the first message of a conversation names. */
 export const ROOT_ID = '00000000-0000-4000-8000-000000000000';
 
 /**
- * The lines of messages that were edited or answered anew: those that hang on the way from the last message to the root, or on the
- * root itself, and are not on it. Where messages name no parents, or their parents are gone, nothing tells that they are.
+ * The lines of messages that were edited or answered again: those that lead to the path from the last message to the
+ * root, or to the root itself, but are not on the path. If messages name no parents, or their parents are gone, there
+ * is no sign that they are such messages.
  */
 export function findBranches(entries: readonly Entry[]): ReadonlySet<number> {
   const byId = new Map(entries.flatMap((entry) => (entry.recordId === undefined ? [] : [[entry.recordId, entry]])));
@@ -29,7 +30,7 @@ export function findBranches(entries: readonly Entry[]): ReadonlySet<number> {
         break;
       }
       asked.push(at);
-      hangs.set(at, false); // a circle of parents hangs on nothing
+      hangs.set(at, false); // a cycle of parents leads nowhere
       if (at.parentId === ROOT_ID) answer = reachesRoot;
     }
     for (const one of asked) hangs.set(one, answer);

@@ -13,7 +13,7 @@ import {
   withTyped,
 } from '../message-parts.ts';
 
-/** An element of `chat_messages`. What no person and no model says is carried along. */
+/** An element of `chat_messages`. What neither a person nor the model says is carried along. */
 export function decodeMessage(value: Json, line: number): Decoded | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const sender = value['sender'];
@@ -52,9 +52,9 @@ export function decodeMessage(value: Json, line: number): Decoded | RecordProble
 }
 
 /**
- * What a message says: its blocks, or its `text` in exports that have none, and what its attachments hold. Calls are numbered within their
- * message where the export has no ids for them.
- * @throws RangeError where a call's arguments are nested too deeply to be written as JSON.
+ * The content of a message: its blocks (or its `text`, in exports without blocks) and its attachments. If the export
+ * has no ids for calls, they are numbered within their message.
+ * @throws RangeError if the arguments of a call are nested too deeply to be written as JSON.
  */
 function readParts(message: JsonRecord, messageId: string): readonly MessagePart[] {
   const { content } = message;
@@ -64,7 +64,7 @@ function readParts(message: JsonRecord, messageId: string): readonly MessagePart
   return [...said, ...readAttachments(message['attachments'])];
 }
 
-/** What a person wrote: the text without what the attachments hold. */
+/** What a person typed: the text without the attachments. */
 function readTyped({ content, text }: JsonRecord): string | undefined {
   const blocks = isList(content) ? content.filter(isRecord) : [];
   const texts = blocks.flatMap((block) => (block['type'] === 'text' ? [stringAt(block, 'text') ?? ''] : []));
@@ -101,7 +101,7 @@ function resultText(content: Json | undefined): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
-/** Pasted text and documents are sent with the message; files of which the export has the name alone are media. */
+/** Pasted text and documents are sent with the message; a file of which the export has only the name is media. */
 function readAttachments(attachments: Json | undefined): readonly MessagePart[] {
   if (!isList(attachments)) return [];
   return attachments.flatMap((attachment): readonly MessagePart[] => {

@@ -3,8 +3,8 @@ import { isRecord, stringAt } from '../json.ts';
 import { ROOT_ID } from './context.ts';
 
 /**
- * A message of a person, with the keys that the export gives one. Where messages name their parents it takes the uuid that the first one that
- * stays names, so that the way up from the last message leads through it.
+ * A user message with the keys that the export uses. If messages name their parents, it takes the uuid that the first
+ * kept one names, so that the path up from the last message leads through it.
  */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const first = isRecord(input.firstKept) ? input.firstKept : {};

@@ -5,8 +5,8 @@ import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.
 import { withoutTyped } from '../message-parts.ts';
 import { createLineNotes, withoutNote } from '../notes.ts';
 import { canForgeRejection } from './content.ts';
-import { legalCuts, readContext, type ThreadNote } from './context.ts';
-import { decodeRecord } from './decode.ts';
+import { legalCuts, readContext } from './context.ts';
+import { decodeRecord, type ThreadNote } from './decode.ts';
 import { renderSummary } from './render.ts';
 
 /** Session files of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`. */
@@ -27,7 +27,7 @@ export const claudeCode: Codec = {
   open: createSession,
 };
 
-/** Records of a session that stand outside the chain of parents; a file may begin with dozens, or hold nothing else. */
+/** Records outside the chain of parents. A file may begin with dozens of them, or hold nothing else. */
 const LOOSE_TYPES = new Set([
   'queue-operation',
   'last-prompt',
@@ -41,9 +41,9 @@ const LOOSE_TYPES = new Set([
   'tag',
 ]);
 
-/** How sure it is that these are records of a session file of Claude Code. */
+/** How sure we are that these are records of a Claude Code session. */
 function detectClaudeCode(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
+  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
   const records = sample.filter(isRecord);
   const chained = records.filter(isChained).length;
   const loose = records.filter(isLoose).length;

@@ -1,30 +1,24 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
-
-/** What a record says about the thread. */
-export type ThreadNote =
-  /** The producer's own compaction stands here. It kept these records before it (ids, both included). */
-  | { readonly kind: 'boundary'; readonly keptFrom?: string; readonly keptTo?: string }
-  /** A person went back to this record; the thread ends there unless something follows. */
-  | { readonly kind: 'tip'; readonly id: string };
+import type { ThreadNote } from './decode.ts';
 
 type NoteOf = (line: number) => ThreadNote | undefined;
 
-/** Lines of one conversation, both included. */
+/** A range of lines of one conversation, both ends included. */
 type LineRange = { readonly first: number; readonly last: number };
 
-/** Where the producer's context begins: at its last boundary, or at a summary that has none. */
+/** Where the producer's context begins: at its last boundary, or at a summary without one. */
 type ContextStart = {
-  /** Lines before it are out of the context; 0: none are. */
+  /** The lines before it are out of the context; 0: none are. */
   readonly line: number;
-  /** What the boundary kept of them. */
+  /** The lines before it that the boundary kept. */
   readonly preserved: LineRange | null;
   readonly priorLine: number | null;
-  /** The boundary or the summary, whichever is later: a kept part begins after it. 0: neither. */
+  /** The boundary or the summary, whichever is later; a kept part begins after it. 0: there is neither. */
   readonly lastLine: number;
 };
 
-/** What the producer would still send: everything since its last compaction, with what that compaction preserved. */
+/** What the producer would still send: everything since its last compaction, and what that compaction preserved. */
 export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
   const { line: startLine, preserved, priorLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
@@ -45,7 +39,7 @@ function findContextStart(entries: readonly Entry[], noteOf: NoteOf): ContextSta
   const boundaryLine = boundary?.line ?? 0;
   const summaryLines = main.filter((entry) => entry.kind === 'summary').map((entry) => entry.line);
   const priorLine = summaryLines.at(-1) ?? null;
-  // A second summary after one boundary: the boundary of its own is lost (glued lines), and it cuts the chain all the same.
+  // If a second summary follows one boundary, its own boundary is lost (glued lines); it still cuts the chain.
   const ownsBoundary = boundaryLine > (summaryLines.at(-2) ?? 0);
   return {
     line: ownsBoundary ? boundaryLine : (priorLine ?? 0),
@@ -55,7 +49,7 @@ function findContextStart(entries: readonly Entry[], noteOf: NoteOf): ContextSta
   };
 }
 
-/** The lines from head to tail of a preserved segment; null where they are not both in the file, in this order. */
+/** The lines from head to tail of a preserved segment; null if they are not both in the file, in this order. */
 function preservedRange(main: readonly Entry[], boundary: ThreadNote | undefined): LineRange | null {
   if (boundary?.kind !== 'boundary' || boundary.keptFrom === undefined) return null;
   const head = main.findLast((entry) => entry.recordId === boundary.keptFrom);
@@ -72,21 +66,24 @@ type Link = {
   readonly line: number;
 };
 
-/** How the records of one conversation hang together. Of several records with one id the last counts, as for the producer. */
+/** The thread of one conversation. If several records have one id, the last one counts, as it does for the producer. */
 type Chain = {
   /** The records of the main thread, in file order. */
   readonly links: readonly Link[];
-  /** The line at which an id stands last; 0: nowhere in the file. */
+  /** The last line with this id; 0: it is not in the file. */
   readonly lastLineOf: (id: string) => number;
-  /** The last line, side threads included, that names this parent; 0: none does. */
+  /** The last line, in side threads too, that names this parent; 0: none does. */
   readonly lastChildLineOf: (parentId: string) => number;
-  /** From the tip of the main thread to its root, a parent that is not in the file, or the last record before a circle closes. */
+  /**
+   * From the tip of the main thread to its root, to a parent that is not in the file, or to the last record before a
+   * cycle closes.
+   */
   readonly active: readonly Link[];
 };
 
 /**
- * Tells which records are of the thread that the file is about: the main one, or in a subagent's own file, where all messages are of
- * a side thread, that one.
+ * Which records belong to the thread that the file is about: the main one or, in a subagent's own file, where every
+ * message is in a side thread, that one.
  */
 function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
   const hasMain = entries.some(({ kind, isSide }) => (kind === 'message' || kind === 'summary') && isSide !== true);
@@ -94,8 +91,9 @@ function findOwnThread(entries: readonly Entry[]): (entry: Entry) => boolean {
 }
 
 /**
- * The tip is the last message of the main thread: system rows and progress records may hang anywhere after it, and the client does not
- * take up the thread at them. Where a person went back and said nothing since, it is the record that they went back to.
+ * The tip is the last message of the main thread: system rows and progress records may follow it anywhere, and the
+ * client does not resume from them. If a person went back and has said nothing since, it is the record that they went
+ * back to.
  */
 function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
   const byId = new Map<string, Link>();
@@ -135,34 +133,36 @@ function walk(tip: Link | undefined, byId: ReadonlyMap<string, Link>): readonly 
 }
 
 /**
- * A kept part may begin at a line if the summary, which takes the id of that line's parent, becomes the one thing that everything kept
- * hangs on: no kept record has another parent outside the kept part, and the walk from the tip to the root leaves the kept part
- * through that very line. No other kept record may hang on that parent: the client moves such a record behind the tip of the
- * preserved segment, into the conversation. Linear in the entries; each answer takes constant time.
+ * A kept part may begin at a line if the summary, which takes the id of that line's parent, becomes the only thing
+ * that the kept records depend on: no kept record has another parent outside the kept part, and the walk from the tip
+ * to the root leaves the kept part through this line. No other kept record may have that parent: the client would move
+ * it behind the tip of the preserved segment, into the conversation. Linear in the entries; each answer takes constant
+ * time.
  */
 export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
-  // All answers beforehand, a byte each: what they are found with is far larger, and must not stay for as long as the answers do.
+  // Computes all answers first, one byte each: the tables behind them are far larger and must not live as long as the
+  // answers.
   const answers = findProblems(entries, noteOf);
   return (line) => {
     const position = positionOf(entries, line);
     const answer = position === null ? undefined : answers[position];
-    return answer === undefined ? 'no record of this conversation stands there' : (PROBLEMS[answer] ?? null);
+    return answer === undefined ? 'there is no record of this conversation' : (PROBLEMS[answer] ?? null);
   };
 }
 
 const PROBLEMS = [
   null,
-  'no message of the main thread stands there',
-  "it stands before the conversation's last compaction",
-  'the record has no parent for the summary to take the place of',
+  'there is no message of the main thread',
+  "it is before the conversation's last compaction",
+  'the record has no parent that the summary could replace',
   "the record's parent is kept too",
   'the chain of parents ends within the kept part',
   'the chain of parents leaves the kept part through another record',
-  'another kept record hangs on the same parent',
+  'another kept record has the same parent',
   'kept records have other parents that would be gone',
 ] as const satisfies readonly CutProblem[];
 
-/** For each position the index of what speaks against a cut there. */
+/** For each position, the index of the problem with a cut there. */
 function findProblems(entries: readonly Entry[], noteOf: NoteOf): Uint8Array {
   const { lastLine } = findContextStart(entries, noteOf);
   const isOwn = findOwnThread(entries);
@@ -172,20 +172,20 @@ function findProblems(entries: readonly Entry[], noteOf: NoteOf): Uint8Array {
   const problemAt = (entry: Entry, position: number): (typeof PROBLEMS)[number] => {
     const { line } = entry;
     const isTurn = entry.kind === 'message' && isOwn(entry) && entry.isAside !== true;
-    if (!isTurn) return 'no message of the main thread stands there';
-    if (line <= lastLine) return "it stands before the conversation's last compaction";
-    if (typeof entry.parentId !== 'string') return 'the record has no parent for the summary to take the place of';
+    if (!isTurn) return 'there is no message of the main thread';
+    if (line <= lastLine) return "it is before the conversation's last compaction";
+    if (typeof entry.parentId !== 'string') return 'the record has no parent that the summary could replace';
     if (chain.lastLineOf(entry.parentId) >= line) return "the record's parent is kept too";
     if (exits[position] === undefined) return 'the chain of parents ends within the kept part';
     if (exits[position] !== line) return 'the chain of parents leaves the kept part through another record';
-    if (chain.lastChildLineOf(entry.parentId) !== line) return 'another kept record hangs on the same parent';
+    if (chain.lastChildLineOf(entry.parentId) !== line) return 'another kept record has the same parent';
     if (outside[position] !== 1) return 'kept records have other parents that would be gone';
     return null;
   };
   return Uint8Array.from(entries, (entry, position) => PROBLEMS.indexOf(problemAt(entry, position)));
 }
 
-/** Entries stand in the order of their lines. */
+/** Entries are in the order of their lines. */
 function positionOf(entries: readonly Entry[], line: number): number | null {
   let low = 0;
   let high = entries.length;
@@ -198,8 +198,8 @@ function positionOf(entries: readonly Entry[], line: number): number | null {
 }
 
 /**
- * For each position: how many parents of records from there on stand before it. A parent that is nowhere in the file counts only where
- * the producer would miss it, on the active chain.
+ * For each position: how many parents of the records from there on come before it. A parent that is not in the file
+ * counts only if the producer would miss it, on the active chain.
  */
 function countOutsideParents(chain: Chain, entries: readonly Entry[]): readonly number[] {
   const lastChild = new Map<string, Link>();
@@ -214,7 +214,7 @@ function countOutsideParents(chain: Chain, entries: readonly Entry[]): readonly 
     .filter((link) => main.has(link) && link.parentId !== null && chain.lastLineOf(link.parentId) === 0)
     .forEach(note);
 
-  // A parent is outside for every cut after its own line, up to its last child's.
+  // A parent is outside for every cut after its own line, up to the line of its last child.
   const firstAfter = new Map(entries.map((entry, position) => [entry.line, position + 1]));
   const change = new Int32Array(entries.length + 1);
   for (const [parent, child] of lastChild) {
@@ -228,8 +228,8 @@ function countOutsideParents(chain: Chain, entries: readonly Entry[]): readonly 
 }
 
 /**
- * For each position: the line through which the walk along the parents leaves what stands from there on; undefined where
- * it ends inside, at a root or in a circle, or does not begin there.
+ * For each position: the line through which the walk along the parents leaves the part from there on. Undefined if the
+ * walk ends inside it, at a root or in a cycle, or does not begin there.
  */
 function findExits(chain: Chain, entries: readonly Entry[]): readonly (number | undefined)[] {
   const exits = Array.from<number | undefined>({ length: entries.length });

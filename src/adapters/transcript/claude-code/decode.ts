@@ -5,12 +5,20 @@ import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../jso
 import { refuseDeepNesting, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import { type Content, isTypedPrompt, readContent, rejectionWords, typedPrompt } from './content.ts';
-import type { ThreadNote } from './context.ts';
 
-/** Types that stand in the chain of parents beside the messages; a record of another type does if it names a parent. */
+/** What a record says about the thread. */
+export type ThreadNote =
+  /** The producer's own compaction stands here. It kept these records before it (ids, both included). */
+  | { readonly kind: 'boundary'; readonly keptFrom?: string; readonly keptTo?: string }
+  /** A person went back to this record; the thread ends there unless something follows. */
+  | { readonly kind: 'tip'; readonly id: string };
+
+/**
+ * Types that are part of the chain of parents, besides messages. A record of another type is too if it names a parent.
+ */
 const CHAIN_TYPES = new Set(['user', 'assistant', 'system', 'attachment', 'progress']);
 
-/** What a record is; the line number names a message that has no uuid. Only a user or assistant record can be a problem. */
+/** Decodes a record; `line` names a message without a uuid. Only user and assistant records can have a problem. */
 export function decodeRecord(value: Json, line: number): Noted<ThreadNote> | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = value['type'];
@@ -31,9 +39,9 @@ function readShape(record: JsonRecord): { message: JsonRecord; content: string |
   if (!isRecord(message)) return 'without a message';
   const { content, role } = message;
   if (typeof content !== 'string' && !isList(content)) return "whose message's content is neither text nor a list";
-  if (role !== undefined && typeof role !== 'string') return "whose message's role is no text";
+  if (role !== undefined && typeof role !== 'string') return "whose message's role is not a string";
   const badId = ['uuid', 'parentUuid'].find((key) => typeof (record[key] ?? '') !== 'string');
-  return badId === undefined ? { message, content } : `whose ${badId} is no text`;
+  return badId === undefined ? { message, content } : `whose ${badId} is not a string`;
 }
 
 type MessageSource = {
@@ -73,7 +81,10 @@ function readTyped(record: JsonRecord, role: Role, content: Json | undefined): s
   return role === 'tool' ? rejectionWords(record, content) : typedPrompt(record, content);
 }
 
-/** What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other attachments say nothing. */
+/**
+ * What was typed, or reported by a background task, while the model worked: the client sends it as the user's. Other
+ * attachments have no words.
+ */
 function decodeAttachment(record: JsonRecord): Noted<ThreadNote> {
   const attachment = record['attachment'];
   const prompt = isRecord(attachment) && attachment['type'] === 'queued_command' ? attachment['prompt'] : undefined;
@@ -98,7 +109,7 @@ function decodeAttachment(record: JsonRecord): Noted<ThreadNote> {
   };
 }
 
-/** One answer of the model is written as a record a block, all with its id. */
+/** The model's answer is written as one record per block, all with its id. */
 function answerKey(record: JsonRecord, message: JsonRecord): string | undefined {
   const answer = stringAt(message, 'id');
   const request = stringAt(record, 'requestId');
@@ -133,8 +144,8 @@ function readChain(record: JsonRecord): Pick<EntryFacts, 'conversation' | 'recor
 }
 
 /**
- * The records that a compaction of the producer kept in its context. Where newer versions list them, the list counts for the client, not the
- * segment; `allUuids` beside it names records that were never written, too.
+ * The records that the producer's own compaction kept in its context. If a newer version lists them, the client goes
+ * by the list and not by the segment; `allUuids` beside it also names records that were never written.
  */
 function readBoundary(metadata: Json | undefined): ThreadNote {
   if (!isRecord(metadata)) return { kind: 'boundary' };

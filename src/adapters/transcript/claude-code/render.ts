@@ -1,13 +1,13 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
-/** What the client writes on every record of a session; copied where the first kept record has it. */
+/** Fields that the client writes on every record of a session; copied if the first kept record has them. */
 const SESSION_KEYS = ['isSidechain', 'agentId', 'userType', 'cwd', 'sessionId', 'version', 'gitBranch'];
 
 /**
- * A boundary and a summary, as the client's own /compact leaves them. The summary takes the uuid that the first kept record names as its
- * parent, so that the kept lines hang on it unchanged; the preserved segment makes the client disregard the token counts that
- * the kept answers still carry.
+ * A boundary and a summary, as the client's own /compact writes them. The summary takes the uuid that the first kept
+ * record names as its parent, so that the kept lines attach to it unchanged. The preserved segment makes the client
+ * ignore the token counts in the kept answers.
  */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const first = recordOf(input.firstKept);

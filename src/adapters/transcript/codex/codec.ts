@@ -5,8 +5,8 @@ import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem }
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import { refuseDeepNesting, withoutTyped } from '../message-parts.ts';
 import { createLineNotes, type Noted, withoutNote } from '../notes.ts';
-import { worldStateKey } from './content.ts';
-import { type CodexNote, findAnchors, legalCuts, type NoteOf, readContext } from './context.ts';
+import { type CodexNote, type NoteOf, worldStateKey } from './content.ts';
+import { findAnchors, legalCuts, readContext } from './context.ts';
 import { createAnswerTracker, decodeItem, decodeRecord } from './decode.ts';
 import { renderCompaction, renderItem } from './render.ts';
 
@@ -29,7 +29,7 @@ export const codex: Codec = {
   open: createSession,
 };
 
-/** Items of the Responses API, one a line, and Codex's rollouts up to September 2025, which are such items. */
+/** Items of the Responses API, one a line; Codex rollouts up to September 2025 are such items. */
 export const responsesItems: Codec = {
   format: {
     name: 'responses-items',
@@ -43,7 +43,7 @@ export const responsesItems: Codec = {
   open: createItemSession,
 };
 
-/** Types of a rollout's records; a payload stands in each. */
+/** The types of a rollout's records, each of which has a payload. */
 const RECORD_TYPES = new Set([
   'session_meta',
   'response_item',
@@ -56,7 +56,7 @@ const RECORD_TYPES = new Set([
   'inter_agent_communication_metadata',
 ]);
 
-/** How sure it is that these are records of a Codex rollout. */
+/** How sure we are that these are records of a Codex rollout. */
 function detectCodex(sample: readonly Json[]): Detection {
   const records = sample.filter(isRecord);
   const own = records.filter(
@@ -68,7 +68,7 @@ function detectCodex(sample: readonly Json[]): Detection {
   return { confidence: own.length >= sample.length / 2 ? (hasHeader ? 1 : 0.8) : 0.6, reason };
 }
 
-/** How sure it is that these are bare items of the Responses API. */
+/** How sure we are that these are bare items of the Responses API. */
 function detectItems(sample: readonly Json[]): Detection {
   const records = sample.filter(isRecord);
   const items = records.filter(isItem).length;
@@ -189,7 +189,7 @@ function createItemSession(): CodecSession {
   };
 }
 
-/** Nobody typed it, whoever's message it is. */
+/** A clip-archive is not typed by anyone, whatever its role. */
 function asClip(decoded: Noted<CodexNote>, kind: 'summary' | 'message'): Noted<CodexNote> {
   const { message } = decoded;
   return {
@@ -205,7 +205,7 @@ function isClip({ message }: Decoded): boolean {
   return message?.role === 'system' && isClipArchiveText(message.content);
 }
 
-/** The file is the context: nothing in it is stale. */
+/** The file is the context, so nothing in it is stale. */
 function readItemContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
   const summary = entries.find(({ kind }) => kind === 'summary');
   return { priorLine: summary?.line ?? null, isStale: () => false, anchorOf: findAnchors(entries, noteOf) };

@@ -2,17 +2,17 @@ import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText } from '../message-parts.ts';
 
-/** Where an item stands; Codex dates the record around it. */
+/** The place of an item, and the time of the record around it. */
 export type ItemPlace = { readonly line: number; readonly at: Date | null };
 
-/** The texts of a message's content, one a part; images, audio and encrypted parts have none. */
+/** The texts of a message's content, one per part; images, audio and encrypted parts have none. */
 export function textsOf(content: Json | undefined): readonly string[] {
   return (isList(content) ? content : [content]).map(readPartText).filter((text) => text !== '');
 }
 
 /**
- * The text of a tool's output: a string, content parts, or `{content}`. Older versions wrote `{"output": …, "metadata": …}` as a JSON
- * string: there it is what stands under `output`.
+ * The text of a tool's output: a string, content parts, or `{content}`. Older versions wrote `{"output": …,
+ * "metadata": …}` as a JSON string; then it is the text under `output`.
  */
 export function outputText(output: Json | undefined): string {
   if (typeof output === 'string') return unwrapShellOutput(output);
@@ -34,16 +34,16 @@ function unwrapShellOutput(text: string): string {
   }
 }
 
-/** A call that an item makes. `arguments` is text as it stands there, or JSON. */
+/** A call that an item makes. `arguments` is the text in the item, or JSON. */
 type Call = { readonly id?: string; readonly name: string; readonly arguments: string };
 
-/** Where the arguments of the kinds of calls stand; a kind that is not named here has `arguments`, `input` or `action`. */
+/** Where each kind of call has its arguments. */
 const ARGUMENT_KEYS = ['arguments', 'input', 'action'];
 
 /**
- * The call of an item whose type ends in `_call`: a function's, a custom tool's, a local shell's, a search's. Those that the server runs
- * itself (a web search, a picture) have no output of their own and are known by the item's id.
- * @throws RangeError where its arguments are nested too deeply to be written as JSON.
+ * The call of an item whose type ends in `_call`: of a function, a custom tool, a local shell or a search. Calls that
+ * the server runs itself (a web search, a picture) have no output item and are identified by the item's id.
+ * @throws RangeError if the arguments are nested too deeply to be written as JSON.
  */
 export function readCall(item: JsonRecord, type: string): Call {
   const id = stringAt(item, 'call_id') ?? stringAt(item, 'id');
@@ -63,27 +63,33 @@ function argumentText(item: JsonRecord, type: string): string {
   return typeof given === 'string' ? given : JSON.stringify(given);
 }
 
-/** The names of the tools that a search has found. */
+/** The names of the tools that a search found. */
 export function toolNames(tools: readonly Json[]): string {
   return tools.flatMap((tool) => (isRecord(tool) ? (stringAt(tool, 'name') ?? []) : [])).join('\n');
 }
 
-/** How a text that Codex wrote begins and ends, in lower case; letters count in either case, and space around it does not. */
+/**
+ * How a text written by Codex begins and ends, in lower case. Upper and lower case and surrounding space make no
+ * difference.
+ */
 type Marks = readonly [start: string, end: string];
 
 const tagged = (name: string): Marks => [`<${name}>`, `</${name}>`];
 
-/** Standing orders and surroundings, which Codex puts into a conversation as the user's words; they hold until it ends. */
+/**
+ * Standing instructions and the environment, which Codex adds to a conversation as user messages; they apply until it
+ * ends.
+ */
 const CONTEXT: readonly Marks[] = [
   ['# agents.md instructions', '</instructions>'],
   tagged('environment_context'),
   tagged('recommended_plugins'),
 ];
 
-/** As versions of 2025 told AGENTS.md; later ones take it for a prompt when they count turns. */
+/** How versions of 2025 wrote AGENTS.md. Later versions count it as a prompt when they count turns. */
 const FORMER_CONTEXT: readonly Marks[] = [tagged('user_instructions')];
 
-/** What happened, told in the user's name. */
+/** Notices of what happened, written as user messages. */
 const NOTICES: readonly Marks[] = [
   tagged('turn_aborted'),
   tagged('subagent_notification'),
@@ -92,10 +98,10 @@ const NOTICES: readonly Marks[] = [
   tagged('skill'),
 ];
 
-/** A review that has ended: told by Codex, and a turn of its own. */
+/** The end of a review: a notice from Codex that is a turn of its own. */
 const TURN_NOTICES: readonly Marks[] = [tagged('user_action')];
 
-/** These must be as Codex writes them, to the letter. */
+/** These must match exactly, letter by letter. */
 const INTERNAL_CONTEXT = /^<codex_internal_context source="[a-z][a-z0-9_]*">[^]*<\/codex_internal_context>$/;
 const EXACT_NOTICES: readonly RegExp[] = [
   /^<goal_context>[^]*<\/goal_context>$/,
@@ -106,19 +112,19 @@ const EXACT_NOTICES: readonly RegExp[] = [
   /^Warning: apply_patch was requested via [^]*Use the apply_patch tool instead of exec_command\.$/,
 ];
 
-/** Developer texts that Codex writes anew when a turn's settings differ; only their beginning counts. */
+/** Developer texts that Codex writes again when the settings of a turn differ; only their beginning matters. */
 const SETTINGS =
   /^\s*<(?:permissions instructions|model_switch|(?:collaboration|multi_agent|persistent)_mode|realtime_conversation|(?:skills|plugins|apps|environments|managed_developer)_instructions|person[a]lity_spec|(?:token|rollout)_budget|context_window(?:_guidance)?)>/i;
 
 type Authorship = {
   readonly author: 'person' | 'codex-context' | 'codex-notice';
-  /** Whether Codex counts the message as the beginning of a turn. */
+  /** Whether Codex counts the message as the start of a turn. */
   readonly opensTurn: boolean;
 };
 
 /**
- * Who wrote a message of role user, by its texts: one that Codex wrote makes all of it Codex's, as Codex itself reads it
- * (`matches_marked_text` in its source). A prompt that only begins like one is a prompt.
+ * Who wrote a message of role user, judging by its texts. If Codex wrote one of them, all of the message is Codex's,
+ * as in Codex itself (`matches_marked_text` in its source). A prompt that merely begins like one is a prompt.
  */
 export function authorshipOf(texts: readonly string[]): Authorship {
   const trimmed = texts.map((text) => text.trim());
@@ -140,13 +146,13 @@ export function isSettingsText(text: string): boolean {
   return SETTINGS.test(text);
 }
 
-/** What Codex's editor and desktop app put before a prompt, and the heading with which the prompt begins. */
+/** What Codex's editor and desktop app add before a prompt, and the heading above the prompt. */
 const EDITOR_CONTEXT = /^\s*# (?:Context from my IDE setup|Files mentioned by the user|In app browser)\b/;
 const PROMPT_HEADING = '## My request for Codex:';
-/** Stands around a pasted picture as a text of its own. */
+/** A text of its own before and after a pasted picture. */
 const IMAGE_TAG = /^\s*<\/?image\b[^<>]*>\s*$/;
 
-/** The prompt alone. The last heading counts: the context before it holds text of files. */
+/** The prompt alone. The last heading counts, since the context before it quotes files. */
 export function withoutEditorContext(text: string): string {
   if (IMAGE_TAG.test(text)) return '';
   if (!EDITOR_CONTEXT.test(text)) return text;
@@ -158,8 +164,9 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A short name for the words of a message, by which the record that repeats them is found near it. White space does not count: a message
- * has one part for each thing typed, its mirror one text. Two texts with one name do no harm but where they stand next to each other.
+ * A short key for the words of a message, to find the record nearby that repeats them. White space is ignored: a
+ * message has one part for each thing typed, its mirror has one text. Two texts with the same key do harm only if they
+ * are next to each other.
  */
 export function wordsKey(role: string, text: string): string {
   const words = text.replace(/\s+/g, '');
@@ -171,8 +178,8 @@ export function wordsKey(role: string, text: string): string {
 const WORLD_STATE = 'world_state';
 
 /**
- * Codex notes all of a thread's surroundings, then what changes in them, and from both knows what it has told the model. The latest
- * full note and every change since stay, so each change has a key of its own.
+ * Codex records the whole environment of a thread, then each change, and works out from both what it has told the
+ * model. The latest full record and every change since must stay, so each change has its own key.
  */
 export function worldStateKey(changes: number): string {
   return changes === 0 ? WORLD_STATE : `${WORLD_STATE}+${changes}`;
@@ -181,3 +188,32 @@ export function worldStateKey(changes: number): string {
 export function isBaseline(latestKey: string | undefined): boolean {
   return latestKey === 'turn_context' || latestKey?.startsWith(WORLD_STATE) === true;
 }
+
+/**
+ * The message that a record without words of its own goes or stays with. call: the one that makes or answers the call. words: the one nearby
+ * with the same words. answer: the model's next words or call. next: the next message. turn: the last message of the turn that begins
+ * here. last: the message before it.
+ */
+export type Attachment =
+  | { readonly kind: 'call'; readonly id: string }
+  | { readonly kind: 'words'; readonly key: string }
+  | { readonly kind: 'answer' | 'next' | 'turn' | 'last' };
+
+/** What the codec needs to know about a record beyond its facts. */
+export type CodexNote =
+  | Attachment
+  /**
+   * A message. `wordsKey` is the same for records that repeat its words. `turnPart`: Codex counts a turn from a message that opens it; an
+   * update leaves with the turn that follows it.
+   */
+  | { readonly kind: 'said'; readonly turnPart?: 'opens' | 'update'; readonly wordsKey?: string }
+  /** So many turns before it were taken back. */
+  | { readonly kind: 'rollback'; readonly turns: number }
+  /** It gives the size of the context, which is wrong as soon as the conversation is compacted. */
+  | { readonly kind: 'context-size' }
+  /** A compaction that kept what persons typed before it. */
+  | { readonly kind: 'keeps-prompts' }
+  /** Why nothing in this file can be compacted. */
+  | { readonly kind: 'obstacle'; readonly reason: string };
+
+export type NoteOf = (line: number) => CodexNote | undefined;

@@ -1,37 +1,11 @@
 import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView, CutProblem } from '../../../ports/codec.ts';
-import { isBaseline } from './content.ts';
+import { type CodexNote, isBaseline, type NoteOf } from './content.ts';
 
 /**
- * The message that a record without words of its own goes or stays with. call: the one that makes or answers the call. words: the one nearby
- * with the same words. answer: the model's next words or call. next: the next message. turn: the last message of the turn that begins
- * here. last: the message before it.
+ * What Codex would send on resuming the rollout: what its last compaction left, and everything since that was not
+ * taken back.
  */
-export type Attachment =
-  | { readonly kind: 'call'; readonly id: string }
-  | { readonly kind: 'words'; readonly key: string }
-  | { readonly kind: 'answer' | 'next' | 'turn' | 'last' };
-
-/** What the codec needs to know about a record beyond its facts. */
-export type CodexNote =
-  | Attachment
-  /**
-   * A message. `wordsKey` is the same for records that repeat its words. `turnPart`: Codex counts a turn from a message that opens it; an
-   * update leaves with the turn that follows it.
-   */
-  | { readonly kind: 'said'; readonly turnPart?: 'opens' | 'update'; readonly wordsKey?: string }
-  /** So many turns before it were taken back. */
-  | { readonly kind: 'rollback'; readonly turns: number }
-  /** It gives the size of the context, which is wrong as soon as the conversation is compacted. */
-  | { readonly kind: 'context-size' }
-  /** A compaction that kept what persons typed before it. */
-  | { readonly kind: 'keeps-prompts' }
-  /** Why nothing in this file can be compacted. */
-  | { readonly kind: 'obstacle'; readonly reason: string };
-
-export type NoteOf = (line: number) => CodexNote | undefined;
-
-/** What Codex would send when it resumes the rollout: what its last compaction left, and all since that was not taken back. */
 export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextView {
   const isTakenBack = findTakenBack(entries, noteOf);
   const compaction = findCompaction(entries, isTakenBack);
@@ -41,7 +15,7 @@ export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextV
   const isStale = (entry: Entry): boolean => {
     if (isTakenBack(entry.line)) return true;
     if (entry.line >= start) return false;
-    // Of the history that an older version builds anew, what was typed is a part; instructions are put in again.
+    // An older version rebuilds the history from the prompts before the compaction, and adds the instructions again.
     return (
       entry.kind === 'summary' ||
       !keepsPrompts ||
@@ -50,32 +24,34 @@ export function readContext(entries: readonly Entry[], noteOf: NoteOf): ContextV
   };
   const mustDrop = (entry: Entry): boolean => {
     if (noteOf(entry.line)?.kind === 'context-size') return true;
-    // What Codex noted as told was forgotten with the compaction; it must not be taken for told now.
+    // The compaction made the model forget this record of the environment; Codex must not assume that the model still
+    // knows it.
     if (entry.line < start && isBaseline(entry.latestKey)) return true;
     return isTakenBack(entry.line) || isTakenBack(anchorOf(entry) ?? 0);
   };
   return { priorLine: compaction?.line ?? null, isStale, anchorOf, mustDrop };
 }
 
-/** Order is everything in a rollout: any message after the last compaction can be the first that stays. */
+/** Only the order matters in a rollout: the kept part can begin at any message after the last compaction. */
 export function legalCuts(entries: readonly Entry[], noteOf: NoteOf): (line: number) => CutProblem {
   const obstacle = entries.map(({ line }) => noteOf(line)).find((note) => note?.kind === 'obstacle')?.reason ?? null;
   const lastCompaction = findCompaction(entries, findTakenBack(entries, noteOf))?.line ?? 0;
-  return (line) => obstacle ?? (line < lastCompaction ? "it stands before the conversation's last compaction" : null);
+  return (line) => obstacle ?? (line < lastCompaction ? "it is before the conversation's last compaction" : null);
 }
 
-/** The compaction that Codex's context begins at: the last that was not taken back with its turn. */
+/** The compaction where Codex's context begins: the last one that was not taken back with its turn. */
 function findCompaction(entries: readonly Entry[], isTakenBack: (line: number) => boolean): Entry | null {
   return entries.findLast((entry) => entry.kind === 'summary' && !isTakenBack(entry.line)) ?? null;
 }
 
-/** A record that the counting of turns has to do with. */
+/** A record that matters for counting turns. */
 type Mark = { readonly line: number; readonly kind: 'start' | 'opens' | 'update' | 'compaction' | 'other' };
 
 /**
- * Tells of any line whether it belongs to a turn that was taken back, or is the event that says so (`thread_rolled_back {num_turns}`). Codex counts back over the
- * messages that open a turn, takes away everything from there on, and what it had written for that turn right before it: changed
- * settings, and a compaction since the turn began, so that what was compacted is there again. More turns than there are: all of them.
+ * Whether a line belongs to a turn that was taken back, or is the event that says so (`thread_rolled_back
+ * {num_turns}`). Codex counts back over the messages that open a turn and removes everything from there on. It also
+ * removes what it had written for that turn right before it (changed settings), and a compaction made since the turn
+ * began, so that the compacted messages are back. If the number exceeds the turns, all turns are removed.
  */
 function findTakenBack(entries: readonly Entry[], noteOf: NoteOf): (line: number) => boolean {
   if (!entries.some(({ line }) => noteOf(line)?.kind === 'rollback')) return () => false;
@@ -114,7 +90,7 @@ function turnPartOf(note: CodexNote | undefined): 'opens' | 'update' | undefined
   return note?.kind === 'said' ? note.turnPart : undefined;
 }
 
-/** The place of the first mark that goes. Settings before the first turn are not a turn's own and stay. */
+/** The index of the first mark to remove. Settings before the first turn belong to no turn and stay. */
 function findCut(marks: readonly Mark[], turns: number): number {
   const opening = marks.flatMap(({ kind }, at) => (kind === 'opens' ? [at] : []));
   const first = opening[0];
@@ -124,12 +100,12 @@ function findCut(marks: readonly Mark[], turns: number): number {
   return cut;
 }
 
-/** A mirror stands within so many records of what it mirrors. */
+/** A mirror is at most this many records away from its message. */
 const NEAR_RECORDS = 30;
 
 type Waiting = { readonly line: number; readonly position: number };
 
-/** Finds for every record that is attached to a message the line of that message; null: there is none, or the record stands for itself. */
+/** Finds the message that a record goes or stays with; null: there is none, or the record stands alone. */
 export function findAnchors(entries: readonly Entry[], noteOf: NoteOf): (entry: Entry) => number | null {
   const messageOf = new Map<number, number>();
   const pair = (line: number, message: number | null): void => {
@@ -168,7 +144,7 @@ export function findAnchors(entries: readonly Entry[], noteOf: NoteOf): (entry: 
 
 type Pair = (line: number, message: number | null) => void;
 
-/** Equal words near each other, before or after; each message has one mirror and each mirror one message. */
+/** Pairs equal words near each other, in either order; each message has one mirror, each mirror one message. */
 function createWordsPairing(pair: Pair): {
   readonly addMessage: (key: string, message: Waiting) => void;
   readonly addRecord: (key: string, record: Waiting) => void;
@@ -194,7 +170,10 @@ function createWordsPairing(pair: Pair): {
   };
 }
 
-/** The latest call of that id before the record, else the next; the result where the call is missing. */
+/**
+ * Pairs a record with the latest call of its id before it, else the next one, else (if the call is missing) the
+ * result.
+ */
 function createCallPairing(pair: Pair): {
   readonly addMessage: (entry: Entry) => void;
   readonly addRecord: (id: string, line: number) => void;
@@ -223,7 +202,7 @@ function createCallPairing(pair: Pair): {
   };
 }
 
-/** By what comes before or after. */
+/** Pairs a record with a message before or after it. */
 function createOrderPairing(pair: Pair): {
   readonly addMessage: (entry: Entry) => void;
   readonly addRecord: (kind: 'answer' | 'next' | 'turn' | 'last', line: number) => void;

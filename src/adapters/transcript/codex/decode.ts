@@ -5,7 +5,9 @@ import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../jso
 import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import {
+  type Attachment,
   authorshipOf,
+  type CodexNote,
   isSettingsText,
   type ItemPlace,
   outputText,
@@ -15,13 +17,15 @@ import {
   withoutEditorContext,
   wordsKey,
 } from './content.ts';
-import type { Attachment, CodexNote } from './context.ts';
 import { decodeCompaction } from './render.ts';
 
 /** A decoded record of Codex, with its note. */
 type Read = Noted<CodexNote>;
 
-/** What a record of a rollout is, whatever stands before it. An unknown type is carried; a known one without its payload is a problem. */
+/**
+ * Decodes a record of a rollout, whatever precedes it. An unknown type is carried along; a known one without its
+ * payload is a problem.
+ */
 export function decodeRecord(value: Json, line: number): Read | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const type = stringAt(value, 'type') ?? '';
@@ -43,7 +47,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
   ['inter_agent_communication_metadata', () => ({ kind: 'meta', note: { kind: 'next' } })],
 ]);
 
-/** Words of another agent, which Codex sends to the model like a person's. */
+/** A message from another agent, which Codex sends to the model like one from a person. */
 function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Read {
   const content = textsOf(payload['content']).join('\n');
   const author = stringAt(payload, 'author');
@@ -62,7 +66,7 @@ function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Read
   };
 }
 
-/** One item of the Responses API, as Codex stores it or as it stands alone. Only a message can be a problem. */
+/** One item of the Responses API, inside a Codex record or alone. Only a message can be a problem. */
 export function decodeItem(item: JsonRecord, place: ItemPlace): Read | RecordProblem {
   const type = stringAt(item, 'type') ?? ('role' in item ? 'message' : '');
   if (type === 'message' || type === 'agent_message') return decodeMessage(item, type, place);
@@ -84,7 +88,7 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read |
   if (typeof content !== 'string' && !isList(content))
     return { problem: 'a message whose content is neither text nor a list' };
   const givenRole = type === 'agent_message' ? 'user' : item['role'];
-  if (typeof givenRole !== 'string') return { problem: 'a message whose role is no text' };
+  if (typeof givenRole !== 'string') return { problem: 'a message whose role is not a string' };
   const role = ROLES.get(givenRole) ?? 'user';
   const texts = textsOf(content);
   const parts = texts.map((text): MessagePart => ({ kind: 'text', text }));
@@ -119,7 +123,7 @@ function decodeUser(said: ConversationMessage, texts: readonly string[], hasMedi
   };
 }
 
-/** A call without an id can never be answered: it is shown as text. */
+/** A call without an id can never be answered, so it becomes text. */
 function decodeCall(item: JsonRecord, type: string, place: ItemPlace): Decoded {
   const { id, name, arguments: args } = readCall(item, type);
   const part: MessagePart =
@@ -162,7 +166,7 @@ function partText(part: MessagePart): string {
   return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
 }
 
-/** Tells which items are one answer of the model: all that it says, thinks and calls until something else is said. */
+/** Groups the items of one answer: all that the model says, thinks and calls until somebody else speaks. */
 export function createAnswerTracker(): (read: Read, line: number) => Read {
   let key: string | null = null;
   return (read, line) => {
@@ -178,13 +182,16 @@ export function createAnswerTracker(): (read: Read, line: number) => Read {
   };
 }
 
-/** Events of which the latest says how the thread is called, set up or what it is for. */
+/** The latest of each of these events gives the thread's name, settings or goal. */
 const PINNED = new Set(['thread_name_updated', 'thread_settings_applied', 'thread_goal_updated']);
 
 const TURN_BEGINS = new Set(['task_started', 'turn_started']);
 const TURN_ENDS = new Set(['task_complete', 'turn_complete', 'turn_aborted']);
 
-/** What an event is: a mirror of an item for the screen, the beginning or end of a turn, or a record of its own. None is a message. */
+/**
+ * Decodes an event: a mirror of an item for the screen, the beginning or end of a turn, or something else. It is never
+ * a message.
+ */
 function readEvent(event: JsonRecord): Read {
   const type = stringAt(event, 'type') ?? '';
   if (type === 'token_count')
@@ -208,7 +215,7 @@ function attachmentOf(event: JsonRecord, type: string): Attachment | null {
   return id === undefined ? null : { kind: 'call', id };
 }
 
-/** Newer versions mirror every item in one way: `item_completed {item: {type, id, …}}`. */
+/** Newer versions mirror every item the same way: `item_completed {item: {type, id, …}}`. */
 function attachmentOfItem(item: JsonRecord): Attachment | null {
   const type = stringAt(item, 'type') ?? '';
   if (type === 'UserMessage') return words('user', textsOf(item['content']).join('\n'));

@@ -4,12 +4,11 @@ import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { authorshipOf, type ItemPlace, textsOf } from './content.ts';
-import type { CodexNote } from './context.ts';
+import { authorshipOf, type CodexNote, type ItemPlace, textsOf } from './content.ts';
 
 /**
- * A `compacted` record as Codex writes one itself, whose history is the summary as a user's message, after what the compaction before it
- * still held of instructions. `message` is for versions that know no such history.
+ * A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous
+ * compaction, and then the summary as a user message. `message` is for versions without such a history.
  */
 export function renderCompaction(input: SummaryInput): string {
   const { text, prior = null } = input;
@@ -21,7 +20,7 @@ export function renderCompaction(input: SummaryInput): string {
   });
 }
 
-/** The summary among items that stand alone: nothing but its first words and its role tells it from another message. */
+/** The summary as a bare item: only its first words and its role distinguish it from other messages. */
 export function renderItem(input: SummaryInput): string {
   const { timestamp } = stamp(input);
   return JSON.stringify({
@@ -34,7 +33,10 @@ function summaryItem(role: 'user' | 'system', text: string): JsonRecord {
   return { type: 'message', role, content: [{ type: 'input_text', text }] };
 }
 
-/** The time of what left last. An ordinal where records are numbered: one that became free right before, so that numbers rise. */
+/**
+ * The time of the last record that left. If records have ordinals: the one that became free right before, so that they
+ * keep rising.
+ */
 function stamp({ firstKept, lastDropped, lastDroppedBefore = null }: SummaryInput): JsonRecord {
   const timestamp = fieldOf(lastDropped, 'timestamp') ?? fieldOf(firstKept, 'timestamp');
   const ordinal = fieldOf(lastDroppedBefore, 'ordinal') ?? fieldOf(lastDropped, 'ordinal');
@@ -53,7 +55,10 @@ const ENCRYPTED =
   "Codex's own summary of what was said before is encrypted; only the service that wrote it can read it.";
 const NOTHING = 'Codex compacted what was said before and left no text of it.';
 
-/** A `compacted` record: the summary that stands for everything before it, or, in older versions, for all but what was typed. */
+/**
+ * A `compacted` record: the summary that replaces everything before it or, in older versions, everything except
+ * prompts.
+ */
 export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): Noted<CodexNote> {
   const history = payload['replacement_history'];
   const content = summaryText(payload);
@@ -69,8 +74,8 @@ export function decodeCompaction(payload: JsonRecord, { line, at }: ItemPlace): 
 }
 
 /**
- * What a compaction left to be read. Ours ends with its summary, which is all of it; else it is one text, or each with its role.
- * Instructions are not told of: they are carried over as they are.
+ * The text that a compaction left. Ours ends with its summary, which is all of the text. Otherwise it is one text, or
+ * several, each with its role. Instructions are not included, since they are carried over as they are.
  */
 function summaryText(payload: JsonRecord): string {
   const items = historyOf(payload);
@@ -87,8 +92,8 @@ function summaryText(payload: JsonRecord): string {
 }
 
 /**
- * The items of a compaction's history that a summary cannot stand for: instructions, surroundings, and what is encrypted. They go on into
- * the history of the compaction that takes its place.
+ * The items of a compaction's history that a summary cannot replace: instructions, the environment, and encrypted
+ * items. The next compaction carries them over into its own history.
  */
 function carriedItems(record: Json): readonly JsonRecord[] {
   const payload = isRecord(record) ? record['payload'] : undefined;

@@ -13,7 +13,7 @@ import { createTurnTaking } from './context.ts';
 import { toChatRecord } from './decode.ts';
 import { renderSummary } from './render.ts';
 
-/** Where the messages of a conversation stand; the first that is a list counts. */
+/** Where a conversation has its messages; the first key with a list counts. */
 const LIST_KEYS = ['messages', 'conversations'] as const;
 const CHECKED = 'nothing reads them back; the result is parsed, and what stays is compared byte for byte';
 
@@ -28,17 +28,17 @@ export const conversationLines: Codec = {
   detect: detectConversations,
 };
 
-/** The same values as elements of one JSON list. */
+/** The same values as the elements of one JSON list. */
 export const conversationList: Codec = {
   ...codecFor('element', {
     name: 'conversation-list',
     title: 'a JSON list of conversations',
     summary: 'a .json file, a list of such values: each element is compacted by itself',
   }),
-  detect: ([beginning]) => tellConversations(isList(beginning) ? beginning : []),
+  detect: ([beginning]) => detectIn(isList(beginning) ? beginning : []),
 };
 
-/** One such value that is the whole file. */
+/** One such value, which is the whole file. */
 export const conversationDocument: Codec = {
   ...codecFor('file', {
     name: 'conversation-document',
@@ -46,7 +46,7 @@ export const conversationDocument: Codec = {
     summary:
       'a .json file [message, …], {messages: […]} or {conversations: […]}, as requests to chat models are stored',
   }),
-  detect: ([beginning = null]) => tellConversations([isList(beginning) ? { messages: beginning } : beginning]),
+  detect: ([beginning = null]) => detectIn([isList(beginning) ? { messages: beginning } : beginning]),
 };
 
 function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summary'>): Omit<Codec, 'detect'> {
@@ -57,14 +57,14 @@ function codecFor(unit: UnitKind, format: Pick<Format, 'name' | 'title' | 'summa
   };
 }
 
-/** How sure it is that these are lines with a conversation in each. */
+/** How sure we are that each line holds a conversation. */
 function detectConversations(sample: readonly Json[]): Detection {
-  if (sample.length === 0) return { confidence: 0, reason: 'there is no record to tell by' };
-  return tellConversations(sample);
+  if (sample.length === 0) return { confidence: 0, reason: 'there are no records to judge by' };
+  return detectIn(sample);
 }
 
-/** The share of values that hold a conversation; the last one may be cut off. */
-function tellConversations(values: readonly Json[]): Detection {
+/** Judges by the share of values that hold a conversation; the last one may be cut off. */
+function detectIn(values: readonly Json[]): Detection {
   const lists = values.flatMap((value) => {
     const list = isRecord(value) ? LIST_KEYS.map((key) => value[key]).find(isList) : undefined;
     return list === undefined ? [] : [list];
@@ -76,17 +76,17 @@ function tellConversations(values: readonly Json[]): Detection {
   return { confidence: spoken >= values.length / 2 ? 0.85 : 0.5, reason };
 }
 
-/** Also what is left of a message that was cut off. */
+/** A message that was cut off counts too. */
 function isSpoken(element: Json): boolean {
   return isRecord(element) && (stringAt(element, 'role') ?? stringAt(element, 'from')) !== undefined;
 }
 
-/** Of the conversation at hand. */
+/** State of the current conversation. */
 type ListState = { hasBegun: boolean; readonly pairing: Pairing };
 
 /**
- * Elements are messages as chat lines have them. What is remembered beyond the conversation at hand: the lines of summaries, and of each
- * result without an id the call that it answers.
+ * Elements are messages as in chat lines. Beyond the current conversation, it remembers which lines are summaries, and
+ * which call each result without an id answers.
  */
 function createSession(): CodecSession {
   const summaryLines = new Set<number>();
@@ -136,7 +136,7 @@ function createListState(): ListState {
   return { hasBegun: false, pairing: createPairing() };
 }
 
-/** All that stands in the list is in the context. */
+/** Everything in the list is in the context. */
 function readContext(entries: readonly Entry[]): ContextView {
   return { priorLine: leadingSummaryLine(entries), isStale: () => false };
 }

@@ -4,12 +4,12 @@ import { readToolBlock } from '../chat-lines/tools.ts';
 import { isList, isRecord, type JsonRecord } from '../json.ts';
 
 /**
- * Histories of Anthropic's kind, as Roo, Cline and the APIs of Anthropic and Bedrock keep them: only the roles user and assistant, which take
- * turns, and lists of blocks as content. Nothing in them may have the role system.
+ * Histories in Anthropic's style, as Roo, Cline and the APIs of Anthropic and Bedrock keep them: only the roles user
+ * and assistant, which take turns, and lists of blocks as content. The role system does not exist in them.
  */
 type TurnTaking = {
   readonly note: (record: JsonRecord, line: number) => void;
-  /** Why the kept part may not begin at a line: a summary is a user's message, and an assistant's has to follow it. */
+  /** Why the kept part cannot begin at a line: the summary is a user message, so an assistant message must follow. */
   readonly cutProblem: (entries: readonly Entry[]) => (line: number) => CutProblem;
 };
 
@@ -24,17 +24,19 @@ export function createTurnTaking(): TurnTaking {
       if (!isOurs || sides.some((side, at) => at > 0 && side === sides[at - 1])) return () => null;
       const answers = new Set(messages.flatMap(({ line, role }) => (role === 'assistant' ? [line] : [])));
       return (line) =>
-        answers.has(line) ? null : 'users and assistants take turns, and the summary is a user’s message';
+        answers.has(line) ? null : 'users and assistants take turns, and the summary is a user message';
     },
   };
 }
 
-/** Whether a summary between these messages is a user's. */
+/** Whether a summary between these messages must be a user message. */
 export function isAnthropicHistory(neighbors: readonly JsonRecord[]): boolean {
   return isAnthropicStyle(neighbors.map(shapeOf));
 }
 
-/** tools: blocks that make calls or answer them. blocks: others. text: no list. other: a role that Anthropic does not know. */
+/**
+ * tools: blocks that make or answer calls. blocks: other blocks. text: not a list. other: a role unknown to Anthropic.
+ */
 type Shape = 'tools' | 'blocks' | 'text' | 'other';
 
 function shapeOf({ role, content }: JsonRecord): Shape {
@@ -48,7 +50,7 @@ function isAnthropicStyle(shapes: readonly Shape[]): boolean {
   return shapes.includes('tools') || !shapes.includes('text');
 }
 
-/** The text as a block of the kind that the neighbors have: Bedrock's have no type. */
+/** The text as a block like those of the messages around it: Bedrock's have no type. */
 export function textBlock(text: string, neighbors: readonly JsonRecord[]): Json {
   const isUntyped = neighbors.some(
     ({ content }) =>

@@ -2,7 +2,7 @@ import type { Json } from '../../../ports/codec.ts';
 import { listCalls } from '../chat-lines/tools.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
-/** What ShareGPT's speakers are called where messages have roles. */
+/** The roles for ShareGPT's speakers. */
 const ROLES: ReadonlyMap<string, string> = new Map([
   ['chatgpt', 'assistant'],
   ['gpt', 'assistant'],
@@ -15,12 +15,12 @@ const ROLES: ReadonlyMap<string, string> = new Map([
   ['tool_response', 'tool'],
 ]);
 
-/** Whose value is a call, as JSON text. */
+/** These speakers' values are calls as JSON text. */
 const CALLERS = new Set(['function_call', 'tool_call']);
 
 /**
- * An element as a chat message `{role, content, tool_calls?}`: ShareGPT's `{from, value}`, and parts that have their text as `value`, are put
- * in those words. Anything else is left as it is.
+ * An element as a chat message `{role, content, tool_calls?}`. ShareGPT's `{from, value}` and parts with their text
+ * under `value` are translated; anything else stays as it is.
  */
 export function toChatRecord(element: Json): Json {
   if (!isRecord(element)) return element;
@@ -37,7 +37,9 @@ function fromShareGpt(record: JsonRecord, from: string): JsonRecord {
   return calls.length > 0 ? { ...rest, role, content: '', tool_calls: calls } : { ...rest, role, content: value };
 }
 
-/** Parts `{type, value}` (LLaMA-Factory): text, calls as JSON text; reasoning is not what was said. Other parts are left as they are. */
+/**
+ * Parts `{type, value}` (LLaMA-Factory): text, and calls as JSON text, but no reasoning. Other parts stay as they are.
+ */
 function readParts(record: JsonRecord): JsonRecord {
   const { content } = record;
   if (!isList(content) || !content.some((part) => isRecord(part) && 'value' in part)) return record;
@@ -55,7 +57,7 @@ function callsOfPart(part: JsonRecord): readonly JsonRecord[] {
   return CALLERS.has(stringAt(part, 'type') ?? '') ? callsIn(part['value'] ?? null) : [];
 }
 
-/** Calls have a name; other JSON is somebody's text. */
+/** Calls have a name; other JSON is text that somebody wrote. */
 function callsIn(value: Json): readonly JsonRecord[] {
   return (listCalls(value) ?? []).filter((call) => stringAt(call, 'name') !== undefined);
 }

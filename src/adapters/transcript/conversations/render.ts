@@ -3,7 +3,10 @@ import { isList, isRecord, type JsonRecord } from '../json.ts';
 import { summaryRole } from '../message-parts.ts';
 import { isAnthropicHistory, textBlock } from './context.ts';
 
-/** One element in the words of its neighbors: `{from, value}` or `{role, content}`; in histories of Anthropic's kind, which know no system, a user's. */
+/**
+ * One element in the style of its neighbors: `{from, value}` or `{role, content}`. In histories in Anthropic's style,
+ * which have no role system, it is a user message.
+ */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const { text, firstKept, firstDropped = null, lastDropped } = input;
   const neighbors = [firstKept, firstDropped, lastDropped].filter(isMessage);

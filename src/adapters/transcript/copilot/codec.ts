@@ -24,10 +24,13 @@ export const copilot: Codec = {
 
 const EVENT_TYPE = /^(?:abort|(?:session|user|assistant|system|tool|hook|permission|subagent|skill)\.[a-z_.]+)$/;
 
-/** How sure it is that these are events of a session of Copilot CLI. `session.start` comes first; without it Copilot resumes nothing. */
+/**
+ * How sure we are that these are events of a Copilot CLI session. `session.start` comes first; without it Copilot
+ * resumes nothing.
+ */
 function detectCopilot(sample: readonly Json[]): Detection {
   const [first] = sample;
-  if (first === undefined) return { confidence: 0, reason: 'there is no record to tell by' };
+  if (first === undefined) return { confidence: 0, reason: 'there are no records to judge by' };
   const events = sample.filter((value) => isRecord(value) && isEvent(value)).length;
   if (events === 0) return { confidence: 0, reason: 'no record is an event with a type, data and a parent' };
   if (isRecord(first) && isEvent(first) && first['type'] === 'session.start') {
@@ -44,11 +47,14 @@ function isEvent(record: JsonRecord): boolean {
 type Seen = {
   headerLine: number;
   headerId: string | null;
-  /** Line of a compaction that has begun; 0: none has. */
+  /** The line where a compaction began that has not ended; 0: there is none. */
   startLine: number;
 };
 
-/** Remembers the header, where compactions began, which events set what is in force, and what persons ran in the shell or wrote on denying a call. */
+/**
+ * Remembers the header, where compactions began, which events set the state of the session, and what persons ran in
+ * the shell or wrote when denying a call.
+ */
 function createSession(): CodecSession {
   const seen: Seen = { headerLine: 0, headerId: null, startLine: 0 };
   const notes = createLineNotes<CallNote>();
@@ -114,7 +120,7 @@ function createSession(): CodecSession {
   };
 }
 
-/** What a person wrote on denying a call. */
+/** What a person wrote when denying a call. */
 function feedbackOf(result: Json | undefined): string | undefined {
   const isDenied = isRecord(result) && result['kind'] === 'denied-interactively-by-user';
   return isDenied ? stringAt(result, 'feedback') : undefined;

@@ -4,11 +4,15 @@ import type { ContextView } from '../../../ports/codec.ts';
 /** An event without words of its own goes or stays with the message that makes or answers this call. */
 export type CallNote = { readonly callId: string };
 
-/** What Copilot's newest compaction left of the events before it. */
+/**
+ * The newest compaction. The session may have gone on while it was made: what follows its `compaction_start` comes
+ * after the summary, and if that begins with results, so does the answer with their calls. `starts` maps the line of a
+ * compaction to the line of its start.
+ */
 export type Compaction = {
   /** Its line; null: there is none. */
   readonly line: number | null;
-  /** Messages from this line on are still sent as they were; those before it the summary stands for. */
+  /** From this line on, messages are still sent as they are; the summary replaces those before it. */
   readonly keptFrom: number;
 };
 
@@ -29,7 +33,10 @@ export function findCompaction(entries: readonly Entry[], starts: ReadonlyMap<nu
   return { line, keptFrom: calls === undefined ? start : callLine };
 }
 
-/** What Copilot would send: the newest summary with all that persons typed before it, and the messages since. The order of lines counts. */
+/**
+ * What Copilot would send: the newest summary with all prompts before it, and the messages since, in the order of
+ * lines.
+ */
 export function readContext(
   entries: readonly Entry[],
   { line, keptFrom }: Compaction,
@@ -48,8 +55,11 @@ export function readContext(
   return { priorLine: line, isStale, anchorOf };
 }
 
-/** The kept part may begin at any message that Copilot still sends as it is: it goes by the order of lines, not by their parents. */
+/**
+ * The kept part may begin at any message that Copilot still sends as it is. Copilot goes by the order of lines and
+ * ignores parents.
+ */
 export function cutProblem(entry: Entry | undefined, { line, keptFrom }: Compaction): string | null {
-  if (entry?.kind !== 'message' || entry.isSide === true) return 'no message that Copilot sends stands there';
-  return line !== null && entry.line < keptFrom ? "it stands before the conversation's last compaction" : null;
+  if (entry?.kind !== 'message' || entry.isSide === true) return 'there is no message that Copilot sends';
+  return line !== null && entry.line < keptFrom ? "it is before the conversation's last compaction" : null;
 }

@@ -6,7 +6,7 @@ import { readPartText, refuseDeepNesting, typedText, withTyped } from '../messag
 import type { Noted } from '../notes.ts';
 import type { CallNote } from './context.ts';
 
-/** Where an event stands, what it says, and what persons did about calls, by the ids of the calls. */
+/** An event and its line, and what persons did about calls, by the ids of the calls. */
 type EventInput = {
   readonly event: JsonRecord;
   readonly data: JsonRecord;
@@ -16,12 +16,15 @@ type EventInput = {
   readonly denials: ReadonlyMap<string, string>;
 };
 
-/** What an event says. Only those that Copilot puts into its history can be a problem: Copilot refuses a file that has such a one. */
+/**
+ * Decodes an event. Only events that Copilot puts into its history can have a problem: Copilot refuses a file with
+ * such an event.
+ */
 export function decodeEvent(input: EventInput): Noted<CallNote> | RecordProblem {
   return refuseDeepNesting('a call whose arguments are', () => decodeSaid(input) ?? decodeMeta(input));
 }
 
-/** Null: the event says nothing to the model. */
+/** null: the model gets nothing from this event. */
 function decodeSaid(input: EventInput): Decoded | RecordProblem | null {
   const { event, data } = input;
   switch (event['type']) {
@@ -40,11 +43,11 @@ function decodeSaid(input: EventInput): Decoded | RecordProblem | null {
   }
 }
 
-/** What a person typed, or a skill or an extension said in its name (`source`). */
+/** What a person typed, or what a skill or an extension said as the user (`source`). */
 function decodePrompt(input: EventInput): Decoded | RecordProblem {
   const { data } = input;
   const { content, attachments, isAutopilotContinuation } = data;
-  if (typeof content !== 'string') return { problem: 'a user.message event whose content is no text' };
+  if (typeof content !== 'string') return { problem: 'a user.message event whose content is not a string' };
   const source = stringAt(data, 'source') ?? '';
   const isShown = content.trim() !== '' || (isList(attachments) && attachments.length > 0);
   const isPrompt = isShown && source === '' && isAutopilotContinuation !== true;
@@ -54,11 +57,11 @@ function decodePrompt(input: EventInput): Decoded | RecordProblem {
   return { kind: 'message', ...(isPrompt && { isPrompt }), message: withTyped(message, typed) };
 }
 
-/** Answers of one call of the model share `apiCallId`. */
+/** The messages of one request to the model share `apiCallId`. */
 function decodeAnswer(input: EventInput): Decoded | RecordProblem {
   const { event, data } = input;
   const { content } = data;
-  if (typeof content !== 'string') return { problem: 'an assistant.message event whose content is no text' };
+  if (typeof content !== 'string') return { problem: 'an assistant.message event whose content is not a string' };
   const calls = readCalls(data['toolRequests']);
   const groupKey = stringAt(data, 'apiCallId');
   return {
@@ -91,7 +94,7 @@ function decodeResult(input: EventInput): Decoded | RecordProblem {
   };
 }
 
-/** A command that a person ran in Copilot's shell: sent in the name of the user, though it is no prompt. */
+/** A command that a person ran in Copilot's shell: it is sent as the user's, but it is not a prompt. */
 function decodeShell(input: EventInput): Decoded {
   const { data, commands } = input;
   const command = commands.get(stringAt(data, 'toolCallId') ?? '');
@@ -103,15 +106,15 @@ function decodeShell(input: EventInput): Decoded {
   };
 }
 
-/** Told to the model, by nobody. That instructions were found is not told. */
+/** A notification that the model gets. It does not get the one about discovered instructions. */
 function decodeNotification(input: EventInput): Decoded | RecordProblem | null {
   const { content, kind } = input.data;
   if (isRecord(kind) && kind['type'] === 'instruction_discovered') return null;
-  if (typeof content !== 'string') return { problem: 'a system.notification event whose content is no text' };
+  if (typeof content !== 'string') return { problem: 'a system.notification event whose content is not a string' };
   return { kind: 'message', message: messageOf(input, { role: 'user', content }) };
 }
 
-/** Copilot's own, or ours; one that failed, or has no text, changed nothing. */
+/** Copilot's compaction, or ours. One that failed, or has no text, changed nothing. */
 function decodeCompaction(input: EventInput): Decoded | null {
   const summary = stringAt(input.data, 'summaryContent') ?? '';
   if (input.data['success'] !== true || summary === '') return null;
@@ -119,7 +122,7 @@ function decodeCompaction(input: EventInput): Decoded | null {
   return { kind: 'summary', message };
 }
 
-/** Events of calls go and stay with them. */
+/** Other events. Those of a call go and stay with it. */
 function decodeMeta({ event, data }: EventInput): Noted<CallNote> {
   const type = stringAt(event, 'type') ?? '';
   const request = data['permissionRequest'];
@@ -145,13 +148,13 @@ function messageOf(
   };
 }
 
-/** What the model is told of a result. */
+/** The result as the model gets it. */
 function outputOf({ success, result, error }: JsonRecord): string {
   const [told, key] = success === true ? [result, 'content'] : [error, 'message'];
   return readPartText(isRecord(told) ? (told[key] ?? told) : told);
 }
 
-/** As Copilot tells them; it sends nothing of theirs with the main thread. */
+/** By the same signs as Copilot, which sends nothing of a subagent with the main thread. */
 function isOfSubagent({ event, data }: EventInput): boolean {
   const { agentId } = event;
   const { parentToolCallId } = data;
@@ -160,12 +163,12 @@ function isOfSubagent({ event, data }: EventInput): boolean {
   );
 }
 
-/** A call; its arguments are JSON, or the text that a tool takes as it is. */
+/** A call. Its arguments are JSON, or text for a tool that takes plain text. */
 type Call = { readonly id: string; readonly name: string; readonly arguments: string };
 
 /**
- * The calls that an answer asks for.
- * @throws RangeError where arguments are nested too deeply to be written as JSON.
+ * The calls that an answer requests.
+ * @throws RangeError if arguments are nested too deeply to be written as JSON.
  */
 function readCalls(requests: Json | undefined): readonly Call[] {
   return (isList(requests) ? requests : []).flatMap((request): readonly Call[] => {
@@ -188,7 +191,7 @@ function textOf(text: string, calls: readonly Call[]): string {
   return (text === '' ? written : [text, ...written]).join('\n');
 }
 
-/** Events about the session as a whole that tell what happened, not what is in force. */
+/** Events about the whole session that only report something and set nothing. */
 const PASSING = new Set([
   'session.compaction_start',
   'session.compaction_complete',
@@ -203,8 +206,9 @@ const PASSING = new Set([
 ]);
 
 /**
- * What an event sets that Copilot reads again when it resumes: model, modes, schedules, the prompt of the system, skills that were invoked, files
- * that later events only name. The latest of each stays. Undefined: nothing.
+ * The key of what an event sets, if Copilot reads it again on resuming: model, modes, schedules, system prompt,
+ * invoked skills, files that later events refer to by name. The latest event of each key stays. undefined: it sets
+ * nothing.
  */
 function latestKeyOf(type: string, data: JsonRecord): string | undefined {
   switch (type) {
@@ -229,7 +233,7 @@ function latestKeyOf(type: string, data: JsonRecord): string | undefined {
 
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** The time of an event (ISO 8601 with seconds and an offset, as Copilot asks); null where there is none. */
+/** The time of an event (ISO 8601 with seconds and an offset, as Copilot requires), or null. */
 export function readTime(value: Json | undefined): Date | null {
   const time = typeof value === 'string' && ISO_TIME.test(value) ? new Date(value) : null;
   return time === null || Number.isNaN(time.getTime()) ? null : time;

@@ -2,10 +2,10 @@ import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, stringAt } from '../json.ts';
 import { readTime } from './decode.ts';
 
-/** What is known of the file that the summary goes into. */
+/** What we know about the file that the summary goes into. */
 type RenderInput = {
   readonly summary: SummaryInput;
-  /** Ids of events that stay before the kept part, whose place the summary must not take. */
+  /** Ids of events that stay before the kept part; the summary must not take one of them. */
   readonly taken: ReadonlySet<string>;
   readonly headerId: string | null;
 };
@@ -13,8 +13,9 @@ type RenderInput = {
 const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /**
- * A `session.compaction_complete` as Copilot writes one. It takes the id that the first kept event names as its parent, so that kept events hang on
- * it unchanged; Copilot refuses a file with an id that is no UUID, or with an event without a time.
+ * A `session.compaction_complete` like Copilot's own. It takes the id that the first kept event names as its parent,
+ * so that kept events attach to it unchanged. Copilot refuses a file with an id that is not a UUID, or with an event
+ * without a time.
  */
 export function renderSummary({ summary: input, taken, headerId }: RenderInput): readonly string[] {
   const parent = textAt(input.firstKept, 'parentId');

@@ -26,7 +26,7 @@ import {
 } from './decode.ts';
 import { renderSummary } from './render.ts';
 
-/** Sessions of Gemini CLI as it logs them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
+/** Sessions as Gemini CLI has logged them since 2026: `~/.gemini/tmp/<project>/chats/session-….jsonl`. */
 export const gemini: Codec = {
   format: {
     name: 'gemini',
@@ -43,17 +43,17 @@ export const gemini: Codec = {
 
 const TYPES = new Set(['user', 'gemini', 'info', 'error', 'warning']);
 
-/** How sure it is that these are records of a session of Gemini CLI. */
+/** How sure we are that these are records of a Gemini CLI session. */
 function detectGemini(sample: readonly Json[]): Detection {
   const own = sample.filter(isOwn);
   if (own.length === 0)
     return { confidence: 0, reason: 'no record is a message, an update or the metadata of a session' };
   const [only] = own;
   if (sample.length === 1 && only !== undefined && holdsMessages(only))
-    return { confidence: 0, reason: 'one document, as older versions of Gemini CLI wrote it, and no log' };
+    return { confidence: 0, reason: 'one document, as older versions of Gemini CLI wrote it, not a log' };
   const hasMetadata = own.some((value) => readLogLine(value).kind === 'metadata');
   if (!hasMetadata && !own.some(isTelling))
-    return { confidence: 0.3, reason: 'messages as Gemini CLI has them, but none of the model and no metadata' };
+    return { confidence: 0.3, reason: "messages like Gemini CLI's, but none from the model and no metadata" };
   const records = `${own.length} ${own.length === 1 ? 'record' : 'records'} of a session`;
   const confidence = own.length >= sample.length / 2 ? (hasMetadata ? 1 : 0.8) : 0.6;
   return { confidence, reason: `${records}${hasMetadata ? '' : ', but no metadata'}` };
@@ -66,7 +66,7 @@ function isOwn(value: Json): boolean {
   return TYPES.has(stringAt(record, 'type') ?? '') && 'content' in record && !('role' in record);
 }
 
-/** Nobody else writes these: rewinds and the like, answers of the model, and our summary of a session. */
+/** Records that nobody else writes: rewinds and the like, answers of the model, and our summary. */
 function isTelling(value: Json): boolean {
   const line = readLogLine(value);
   if (line.kind !== 'message' || line.record['type'] === 'gemini') return true;
@@ -167,13 +167,19 @@ function pick(messages: readonly CheckpointMessage[], positions: readonly number
   return positions.flatMap((position) => messages[position]?.message ?? []);
 }
 
-/** Order is everything in a session: any message can be the first that stays, but after a checkpoint that would take its place. */
+/**
+ * Only the order matters in a session: the kept part can begin at any message after the last checkpoint that would
+ * hide it.
+ */
 function legalCuts(entries: readonly Entry[], { isStale }: ContextView): (line: number) => CutProblem {
   const checkpoint = entries.findLast((entry) => entry.hidesBefore === true && !isStale(entry))?.line ?? 0;
-  return (line) => (line > checkpoint ? null : 'Gemini CLI noted all messages anew after it');
+  return (line) => (line > checkpoint ? null : 'Gemini CLI wrote all messages again after it');
 }
 
-/** Sessions as Gemini CLI kept them before 2026: `~/.gemini/tmp/<project>/chats/session-….json`. It takes them up as logs. */
+/**
+ * Sessions as Gemini CLI stored them before 2026: `~/.gemini/tmp/<project>/chats/session-….json`. On resuming one, it
+ * makes a log of it.
+ */
 export const geminiDocument: Codec = {
   format: {
     name: 'gemini-document',
@@ -189,7 +195,7 @@ export const geminiDocument: Codec = {
 };
 
 function detectBeginning(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
+  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
   const { sessionId, projectHash, messages } = beginning;
   if (typeof sessionId !== 'string' || typeof projectHash !== 'string')
     return { confidence: 0, reason: 'it has no sessionId and projectHash' };
@@ -197,7 +203,10 @@ function detectBeginning(beginning: Json): Detection {
   return { confidence: 1, reason: 'a session with sessionId, projectHash and messages' };
 }
 
-/** Remembers whether a subagent's session is read. Every message tells all else that is needed of it: a call and its results stand in one. */
+/**
+ * Remembers whether this is a subagent's session. Every message can be read by itself: a call and its results are in
+ * one message.
+ */
 function createDocumentSession(): CodecSession {
   let isSubagent = false;
   const decode = (value: Json, line: number): Decoded | RecordProblem => {

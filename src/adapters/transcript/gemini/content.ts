@@ -3,20 +3,20 @@ import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { readPartText, typedText } from '../message-parts.ts';
 
-/** What a message's content and tool calls say. Thoughts and media say nothing here. */
+/** The content and tool calls of a message, without thoughts and media. */
 export type Content = {
   readonly parts: readonly MessagePart[];
-  /** Ids of the calls made, and of those answered, each once. */
+  /** Ids of the calls that it makes, and of those that it answers, each once. */
   readonly calls: readonly string[];
   readonly results: readonly string[];
-  /** It begins with something else than text: a picture, a file. */
+  /** It begins with something other than text: a picture or a file. */
   readonly beginsWithMedia: boolean;
 };
 
 /**
- * The parts of `content` (text, a part, or a list of both), then the calls of `toolCalls` with their results. Newer versions have a call in
- * both places; it counts once.
- * @throws RangeError where arguments or results are nested too deeply to be written as JSON.
+ * The parts of `content` (text, a part, or a list of both), then the calls of `toolCalls` with their results. Newer
+ * versions have a call in both places; it counts once.
+ * @throws RangeError if arguments or results are nested too deeply to be written as JSON.
  */
 export function readContent({ content, toolCalls }: JsonRecord): Content {
   const given = partsOf(content);
@@ -76,14 +76,14 @@ function partsOf(content: Json | undefined): readonly JsonRecord[] {
   return list.map((part): JsonRecord => (isRecord(part) ? part : { text: readPartText(part) }));
 }
 
-/** Text, or '' for media; code that the server ran, and what is not known, as JSON. */
+/** Text, or '' for media. Code that the server ran, and unknown parts, become JSON. */
 function textOfPart(part: JsonRecord): string {
   return MEDIA_KEYS.some((key) => key in part) ? (stringAt(part, 'text') ?? '') : readPartText(part);
 }
 
 const MEDIA_KEYS = ['inlineData', 'fileData'];
 
-/** A result as text, or as parts: the answer of the function, and what was sent with it. */
+/** A result, given as text or as parts: the function's answer, and what was sent with it. */
 function resultText(result: Json): string {
   const texts = partsOf(result).map((part) => {
     const { functionResponse } = part;
@@ -92,19 +92,24 @@ function resultText(result: Json): string {
   return texts.filter((text) => text !== '').join('\n');
 }
 
-/** Gemini CLI's tools answer `{output}` or `{error}`; other servers' tools, anything. */
+/** Gemini CLI's tools answer `{output}` or `{error}`; the tools of other servers answer anything. */
 function responseText(response: Json | undefined): string {
   if (!isRecord(response)) return readPartText(response);
   return stringAt(response, 'output') ?? stringAt(response, 'error') ?? JSON.stringify(response);
 }
 
-/** Gemini CLI adds the text of the files that a prompt names (`@path`) below it, from this line on. */
+/** From this line on, Gemini CLI adds the text of the files that a prompt names (`@path`). */
 const FILES_FOLLOW = '--- Content from referenced files ---';
 
-/** What Gemini CLI says in the user's name: a command that a person ran in its shell, with its output, and the model's own summary. */
+/**
+ * What Gemini CLI says as the user: a command that a person ran in its shell, with its output, and the model's own
+ * summary.
+ */
 const NOT_TYPED = ['I ran the following shell command:', '<state_snapshot>'];
 
-/** What a person wrote in a user's record. `displayContent` is the prompt as it was typed, where it differs from what was sent. */
+/**
+ * What a person typed in a user's record. `displayContent` is the prompt as it was typed, if something else was sent.
+ */
 export function readTyped({ displayContent, content }: JsonRecord): string | undefined {
   const texts = textsOf(displayContent ?? content);
   const at = texts.findIndex((text) => text.includes(FILES_FOLLOW));
@@ -129,8 +134,9 @@ const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
 /**
- * A short name for what a message says: the ids of its calls or results where it has any, else its words without white space. A checkpoint
- * that Gemini CLI writes after a compression gives every message a new id; by this name it is found again.
+ * A short key for what a message says: the ids of its calls or results if it has any, else its words without white
+ * space. A checkpoint that Gemini CLI writes after a compression gives every message a new id; this key finds the
+ * message again.
  */
 export function messageKey(role: Role, { parts, calls, results }: Content): string {
   if (calls.length > 0) return `calls:${calls.join('\n')}`;

@@ -2,26 +2,27 @@ import type { Entry } from '../../../core/transcript.ts';
 import type { ContextView } from '../../../ports/codec.ts';
 
 /**
- * What a checkpoint is to the conversation. repeats: nothing of its own. summary: what Gemini CLI's compression left, or fragments beside a summary of
- * ours. message: it holds what was said, and nothing else does (a session that was compacted while Gemini CLI had it in memory).
+ * What a checkpoint adds to the conversation. repeats: nothing. summary: what Gemini CLI's compression left, or
+ * fragments beside our summary. message: messages that are nowhere else (a session that was compacted while Gemini CLI
+ * had it in memory).
  */
 export type CheckpointKind = 'repeats' | 'summary' | 'message';
 
-/** What was found out about a line when it was read for the first time, from the lines before it. */
+/** What the first pass found out about a line from the lines before it. */
 export type LineNote = {
   readonly record?: LogRecord;
-  /** It repeats the results that the message of this line holds. */
+  /** It repeats the results in the message on this line. */
   readonly repeats?: number;
   /** Its clip-archive is the conversation's summary. */
   readonly isSummary?: boolean;
-  /** What a checkpoint says that stands nowhere else, and what it is by that. */
+  /** Returns the positions of those messages of a checkpoint that have no line of their own. */
   readonly only?: readonly number[];
   readonly checkpoint?: CheckpointKind;
   /** Metadata that holds messages, as in older versions' documents: nothing in this file can be compacted. */
   readonly hasMessages?: boolean;
 };
 
-/** What Gemini CLI would send when it resumes the session: the list of messages that the log leaves. */
+/** What Gemini CLI would send on resuming the session: the list of messages that the log leaves. */
 export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number, LineNote>): ContextView {
   const log = createLog();
   for (const { line } of entries) {
@@ -54,22 +55,22 @@ export function readContext(entries: readonly Entry[], notes: ReadonlyMap<number
     const { record, repeats } = notes.get(line) ?? {};
     if (record === undefined) return false;
     if (record.kind !== 'message' || takenBack.has(line)) return true;
-    // Results without their call.
+    // Results whose call is gone.
     if (repeats !== undefined && repeated(line) === null) return true;
-    // Without the checkpoint that left it out it would be said again.
+    // A checkpoint left it out; without that checkpoint it would come back.
     const isSaid = kind !== 'meta' || repeats !== undefined;
     return isSaid && !liveLines.has(line) && line > firstLiveLine;
   };
   return { priorLine, isStale, anchorOf, mustDrop };
 }
 
-/** The first message, where it is a clip-archive. */
+/** The first message, if it is a clip-archive. */
 function findSummary(entries: readonly Entry[], live: readonly LiveMessage[]): number | null {
   const first = live.find(({ isSaid }) => isSaid)?.lines.at(-1);
   return entries.find(({ kind, line }) => kind === 'summary' && line === first)?.line ?? null;
 }
 
-/** The latest checkpoint, where it still has something to say that stands nowhere else. */
+/** The latest checkpoint, if something that it says is nowhere else. */
 function findCheckpoint(
   entries: readonly Entry[],
   live: readonly LiveMessage[],
@@ -79,56 +80,60 @@ function findCheckpoint(
   return entries.findLast(({ line }) => (notes.get(line)?.checkpoint ?? 'repeats') !== 'repeats') ?? null;
 }
 
-/** A message as the log of a session knows it. */
+/** A message as the log identifies it. */
 export type LogMessage = {
   readonly id: string;
-  /** Equal where two messages say the same; '' is like no other. */
+  /** Two messages with the same key say the same; '' equals nothing. */
   readonly key: string;
   /** It is sent to the model. */
   readonly isSaid: boolean;
 };
 
-/** A record that changes the list of messages: one more or one anew, all from one on taken back, or another list in its place. */
+/**
+ * A record that changes the list of messages: it adds or replaces one, takes back all from one on, or replaces the
+ * whole list.
+ */
 export type LogRecord =
   | ({ readonly kind: 'message' } & LogMessage)
   | { readonly kind: 'rewind'; readonly id: string }
   | { readonly kind: 'checkpoint'; readonly messages: readonly LogMessage[] };
 
-/** A message of the list that Gemini CLI has when it has read the log. */
+/** A message in the list that Gemini CLI has after reading the log. */
 type LiveMessage = LogMessage & {
-  /** Its own records, the last of which counts; none: it stands in the latest checkpoint alone. */
+  /** The lines of its own records, the last of which counts; none: only the latest checkpoint has it. */
   readonly lines: readonly number[];
 };
 
-/** What became of the records of messages. */
+/** What became of the messages' records. */
 type LogState = {
   readonly live: readonly LiveMessage[];
   /** Lines of messages that a rewind took back. */
   readonly takenBack: ReadonlySet<number>;
-  /** For every line of a message the line of the record that has its last word. */
+  /** For every line of a message, the line of the record that counts. */
   readonly lastLineOf: ReadonlyMap<number, number>;
 };
 
 type Log = {
   /** The positions of the messages of a checkpoint that stand on no line of their own. */
   readonly add: (record: LogRecord, line: number) => readonly number[];
-  /** The first message of the list that is sent to the model. */
+  /** The first message in the list that is sent to the model. */
   readonly firstSaid: () => LiveMessage | null;
   readonly read: () => LogState;
 };
 
 type Item = LogMessage & {
   readonly lines: number[];
-  /** Its lines have another id: the checkpoint that named it anew was written from the messages in memory. */
+  /** Its lines have another id: the checkpoint that renamed it was written from the messages in memory. */
   readonly isRenamed: boolean;
 };
 
 /**
- * Reads a log as Gemini CLI does when it resumes a session: a map in order of first mention, of which the last mention counts.
- *
- * A checkpoint without a word of the conversation is how a session begins. Resumed within the minute of its file's name, a session begins
- * again in the same file: Gemini CLI clears the list with such a checkpoint, and then writes another with all messages. Those that the
- * first one cleared are suspended until then, so that the second finds them on their own lines.
+ * Reads a log as Gemini CLI does on resuming a session: a map in the order of first mention, in which the last mention
+ * counts.
+ * A session begins with a checkpoint without any message. A session that is resumed within the minute in its file's
+ * name begins again in the same file: Gemini CLI clears the list with such a checkpoint and then writes another one
+ * with all messages. The cleared messages are suspended until then, so that the second checkpoint finds them on their
+ * own lines.
  */
 export function createLog(): Log {
   let live = new Map<string, Item>();
@@ -180,7 +185,10 @@ export function createLog(): Log {
   return { add, firstSaid, read };
 }
 
-/** For each message of a checkpoint the one before it that has lines: of the same id, else, from the end on, of the same words. */
+/**
+ * For each message of a checkpoint, the earlier message with lines that it repeats: one with the same id, else,
+ * searching from the end, one with the same words.
+ */
 function matchMessages(messages: readonly LogMessage[], live: ReadonlyMap<string, Item>): readonly (Item | null)[] {
   const taken = new Set(messages.map(({ id }) => withLines(live.get(id))));
   const open = [...live.values()].filter((item) => item.lines.length > 0 && !taken.has(item));

@@ -7,27 +7,27 @@ import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
 import { type Content, messageKey, readContent, readTyped } from './content.ts';
 import type { CheckpointKind, LogMessage } from './context.ts';
 
-/** One message of a session, of a line or of a list of messages. */
+/** One message of a session, from a line or from a list of messages. */
 export type MessageReading = {
-  /** A message, a clip-archive (summary) wherever it stands, or meta: not sent to the model when the session is resumed. */
+  /** A message, a clip-archive (kind summary, wherever it is), or meta if it is not sent to the model on resuming. */
   readonly decoded: Decoded;
-  /** Two messages with one key say the same, whatever ids they have. '' says nothing. */
+  /** Two messages with the same key say the same, whatever their ids. '': it says nothing. */
   readonly key: string;
-  /** It says nothing but results. */
+  /** It holds only results. */
   readonly isOnlyResults: boolean;
 };
 
-/** Typed for the program itself, or put in by it anew with every session. */
+/** Typed for the program itself, or added by it again with every session. */
 const NOT_SENT = /^(?:$|\/|<session_context>|<hook_context>)/;
 
-/** A record `{id, timestamp, type, content, toolCalls?, …}`. Only content and tool calls that are none are a problem. */
+/** A record `{id, timestamp, type, content, toolCalls?, …}`. Only malformed content or tool calls are a problem. */
 export function readMessage(record: JsonRecord, line: number): MessageReading | RecordProblem {
   const type = stringAt(record, 'type');
   if (type !== 'user' && type !== 'gemini') return META;
   const { content = null, toolCalls = null } = record;
   if (content !== null && typeof content !== 'string' && typeof content !== 'object')
     return { problem: `a ${type} message whose content is neither text nor parts` };
-  if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are no list` };
+  if (toolCalls !== null && !isList(toolCalls)) return { problem: `a ${type} message whose toolCalls are not a list` };
   return refuseDeepNesting('a message that is', () => readSaid(record, type, line));
 }
 
@@ -56,7 +56,7 @@ function readSaid(record: JsonRecord, type: 'user' | 'gemini', line: number): Me
   return { decoded, key: messageKey(role, content), isOnlyResults };
 }
 
-/** Pictures and sounds that a model made; its thoughts are none. */
+/** Whether a model made pictures or audio; its thoughts do not count. */
 function hasMedia({ content }: JsonRecord): boolean {
   return (
     isList(content) && content.some((part) => isRecord(part) && (isRecord(part['inlineData']) || 'fileData' in part))
@@ -88,7 +88,7 @@ function partText(part: MessagePart): string {
   return part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text;
 }
 
-/** What a line of a session's log is, told apart in the order in which Gemini CLI does it. */
+/** What a line of the log is, distinguished in the same order as in Gemini CLI. */
 export type LogLine =
   | { readonly kind: 'rewind'; readonly id: string }
   | { readonly kind: 'message'; readonly id: string; readonly record: JsonRecord }
@@ -125,16 +125,18 @@ export function readLogLine(value: Json): LogLine {
   };
 }
 
-/** What Gemini CLI itself puts into a list of messages, and which says nothing of the conversation. */
+/** What Gemini CLI itself adds to a list of messages, and what is not part of the conversation. */
 const FILLERS = new Set([
   'Got it. Thanks for the additional context!',
   '[The previous response was interrupted before it completed.]',
 ]);
 
-/** A message of a checkpoint: how the log knows it, and what it says (null: nothing, or nothing new). */
+/** A message of a checkpoint: how the log identifies it, and its content (null: it is empty or not new). */
 export type CheckpointMessage = { readonly known: LogMessage; readonly message: ConversationMessage | null };
 
-/** The messages of a checkpoint that have ids; others Gemini CLI passes over. One that cannot be read says nothing. */
+/**
+ * The messages of a checkpoint that have ids; Gemini CLI ignores the others. One that cannot be read counts as empty.
+ */
 export function readCheckpoint(
   messages: readonly Json[],
   { line, answers }: { readonly line: number; readonly answers: Answers },
@@ -158,12 +160,12 @@ export function kindOfCheckpoint(only: readonly ConversationMessage[], hasSummar
   return hasSummary || only.some(isSnapshot) ? 'summary' : 'message';
 }
 
-/** A clip-archive may quote one. */
+/** A clip-archive may quote a snapshot. */
 function isSnapshot({ role, content }: ConversationMessage): boolean {
   return role === 'user' && content.includes('<state_snapshot>') && !isClipArchiveText(content);
 }
 
-/** A checkpoint by what it says that stands nowhere else. */
+/** Decodes a checkpoint by the messages that are nowhere else. */
 export function decodeCheckpoint(only: readonly ConversationMessage[], kind: CheckpointKind, line: number): Decoded {
   const [first] = only;
   if (first === undefined || kind === 'repeats') return { kind: 'meta' };
@@ -182,16 +184,19 @@ export function decodeCheckpoint(only: readonly ConversationMessage[], kind: Che
   return { kind, hidesBefore: true, message: withTyped(message, typed) };
 }
 
-/** Which results have been told so far, and on which line. */
+/** Which results were seen so far, and on which line. */
 type Answers = {
-  /** The line of the message that holds the results of one that says nothing else; null: it says something new. */
+  /**
+   * For a message that holds only results: the line of the message that already has them; null: something in it is
+   * new.
+   */
   readonly toldAt: (reading: MessageReading) => number | null;
   readonly add: (reading: MessageReading, line: number) => void;
 };
 
 /**
- * Gemini CLI records a result twice: with its call, in the message of the model, and as the message that brought it to the model. The first
- * place counts.
+ * Gemini CLI records a result twice: with its call, in the message of the model, and in the message that sent it to
+ * the model. The first one counts.
  */
 export function createAnswers(): Answers {
   const lines = new Map<string, number>();

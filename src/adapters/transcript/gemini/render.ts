@@ -1,7 +1,7 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord } from '../json.ts';
 
-/** A user's message, in the form in which Gemini CLI 0.61 records one: it sends it as the first of the conversation. */
+/** A user message as Gemini CLI 0.61 writes it, which it sends as the first one of the conversation. */
 export function renderSummary({ text, firstKept, lastDropped, uuid }: SummaryInput): string {
   const timestamp = timeOf(lastDropped) ?? timeOf(firstKept);
   const record = {
@@ -13,7 +13,10 @@ export function renderSummary({ text, firstKept, lastDropped, uuid }: SummaryInp
   return JSON.stringify(record).replace(LINE_ENDS, escapeUnit);
 }
 
-/** JSON may hold them as they are, but Gemini CLI reads lines with `node:readline`, which ends a line at each: the record would be lost. */
+/**
+ * JSON allows them, but Gemini CLI reads lines with `node:readline`, which ends a line at each of them: the record
+ * would be lost.
+ */
 const LINE_ENDS = /[\u2028\u2029]/g;
 
 function escapeUnit(unit: string): string {

@@ -2,14 +2,14 @@ import type { Detection } from '../../../ports/codec.ts';
 import type { Json } from '../../../ports/json.ts';
 import { isList, isRecord, type JsonRecord } from '../json.ts';
 
-/** How a kind of conversation is told. */
+/** How to recognize a kind of conversation. */
 type ConversationSign = {
-  /** As a reason names it: `a list "chat_messages"`. */
+  /** As the reason for a detection says it: `a list "chat_messages"`. */
   readonly wanted: string;
   readonly isConversation: (value: JsonRecord) => boolean;
 };
 
-/** Whether a document is a list of conversations of a kind; it may be cut off after some of them. */
+/** Whether a document is a list of conversations of one kind. It may be cut off after some of them. */
 export function detectConversations(beginning: Json, { wanted, isConversation }: ConversationSign): Detection {
   if (isRecord(beginning) && isConversation(beginning)) {
     return {
@@ -17,7 +17,7 @@ export function detectConversations(beginning: Json, { wanted, isConversation }:
       reason: `it is one conversation, and an export is a list of them; make it one: jq -c '[.]' FILE`,
     };
   }
-  if (!isList(beginning)) return { confidence: 0, reason: 'it is no list of conversations' };
+  if (!isList(beginning)) return { confidence: 0, reason: 'it is not a list of conversations' };
   if (beginning.length === 0) return { confidence: 0, reason: 'it is an empty list' };
   const found = beginning.filter((value) => isRecord(value) && isConversation(value)).length;
   if (found === 0) return { confidence: 0, reason: `no element of the list has ${wanted}` };
@@ -30,8 +30,9 @@ const CLOSING: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The value of a JSON text of which only the beginning is there: what was cut off in the middle is left out, and the open brackets are closed.
- * Where something in it is no JSON, a part before that is read. null: not even that is JSON.
+ * The value of a JSON text of which only the beginning is known: the last, incomplete value is left out and open
+ * brackets are closed. If there is a fault in it, only what comes before the fault is read. null: not even that is
+ * JSON.
  */
 export function parseBeginning(text: string): Json {
   for (let { ends } = walk(text); ends.length > 0; ends = ends.slice(0, Math.floor(ends.length / 2))) {
@@ -40,13 +41,13 @@ export function parseBeginning(text: string): Json {
       const value: Json = JSON.parse(head + walk(head).open.toReversed().join(''));
       return value;
     } catch {
-      // A fault stands before this place, or it is nested too deeply.
+      // The fault is before this place, or the text is nested too deeply.
     }
   }
   return null;
 }
 
-/** The places at which a text may end, and what closes the brackets that are open at its end. */
+/** The places where the text may end, and what closes the brackets that are open at its end. */
 function walk(text: string): { readonly ends: readonly number[]; readonly open: readonly string[] } {
   const open: string[] = [];
   const ends: number[] = [];
@@ -69,7 +70,7 @@ function walk(text: string): { readonly ends: readonly number[]; readonly open: 
   return { ends, open };
 }
 
-/** The place of the quote that ends the string; -1: it is cut off. */
+/** The place of the closing quote; -1: the string is cut off. */
 function endOfString(text: string, quoteAt: number): number {
   for (let at = quoteAt + 1; at < text.length; at += 1) {
     const char = text.charAt(at);

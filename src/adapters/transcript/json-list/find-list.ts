@@ -1,21 +1,21 @@
-/** Where something stands: the offset of its first byte, and the one behind its last. */
+/** The offset of the first byte, and of the byte after the last. */
 type Range = { readonly start: number; readonly end: number };
 
-/** The elements of a list, or (of an object) its members with their keys; and where the value ends. */
+/** The elements of a list, or the members of an object with their keys; and where the value ends. */
 export type ListPlace = { readonly elements: readonly Range[]; readonly end: number };
 
 export type ListShape = {
-  /** The keys under which the list may stand in the value. */
+  /** The list may be under any of these keys of the value. */
   readonly keys: readonly string[];
   /** list: `[…]`. members: an object whose members are the elements. */
   readonly kind: 'list' | 'members';
-  /** The value may itself be the list. */
+  /** The value itself may be the list. */
   readonly orItself?: boolean;
 };
 
 const COLON = 0x3a;
 
-/** The list in a value that begins at `at`; null: it has no such list or two of them, or is no JSON. */
+/** The list in the value that begins at `at`; null: there is no such list, there are two, or the value is not JSON. */
 export function findList(bytes: Uint8Array, at: number, shape: ListShape): ListPlace | null {
   if (shape.orItself === true && bytes[at] === OPEN_LIST) return rangesIn(bytes, at, 'list');
   if (bytes[at] !== OPEN_OBJECT) return null;
@@ -63,16 +63,16 @@ function readKey(bytes: Uint8Array, at: number): { readonly name: string; readon
   return { name: name.includes('\\') ? unescapeKey(name) : name, valueAt };
 }
 
-/** JSON may write any character of a key as an escape. */
+/** In JSON, any character of a key may be written as an escape. */
 function unescapeKey(name: string): string {
   try {
     return String(JSON.parse(`"${name}"`));
   } catch {
-    return name; // no JSON: the value that it stands in is none either
+    return name; // not JSON, and then neither is the value around it
   }
 }
 
-/** An element without the comma and the white space that part it from the next; a comma alone parts nothing, and stays. */
+/** An element without the comma and white space after it. A comma alone separates nothing and stays. */
 export function trimElement(bytes: Uint8Array): Uint8Array {
   let end = bytes.length;
   while (end > 0 && isSpace(bytes[end - 1])) end -= 1;
@@ -90,7 +90,7 @@ export const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** The first byte from `at` on that is no white space. */
+/** The first byte at or after `at` that is not white space. */
 export function skipSpace(bytes: Uint8Array, at: number): number {
   let next = at;
   while (isSpace(bytes[next])) next += 1;
@@ -101,7 +101,7 @@ export function isSpace(byte: number | undefined): boolean {
   return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09;
 }
 
-/** Behind the string that begins at `at`; -1: it does not end. */
+/** The place after the string that begins at `at`; -1: it does not end. */
 function skipString(bytes: Uint8Array, at: number): number {
   for (let quote = bytes.indexOf(QUOTE, at + 1); quote >= 0; quote = bytes.indexOf(QUOTE, quote + 1)) {
     let before = quote - 1;
@@ -111,7 +111,7 @@ function skipString(bytes: Uint8Array, at: number): number {
   return -1;
 }
 
-/** Behind the value that begins at `at`, as far as brackets and quotes tell; -1: it does not end. */
+/** The place after the value that begins at `at`, judging by brackets and quotes only; -1: it does not end. */
 export function skipValue(bytes: Uint8Array, at: number): number {
   let depth = 0;
   for (let next = at; next < bytes.length;) {

@@ -15,13 +15,14 @@ import {
 } from './find-list.ts';
 import { placeBehind, splitUnits, type Unit, type UnitKind } from './units.ts';
 
-/** How a format's conversations stand in a file, and where each has its list of messages. */
+/** How a file holds its conversations, and where each has its list of messages. */
 export type ListedShape = ListShape & { readonly unit: UnitKind };
 
 /**
- * Conversations that are values with a list of messages in them. Of such a value all up to the first element is one record, each element with
- * the comma and white space behind it is one, and all behind the last element is one: bytes that stay are never written anew. A value
- * without a list, or with an empty one, is one record; what is no JSON is a record that cannot be parsed, or has a fault.
+ * For conversations that are values with a list of messages in them. Everything up to the first element is one record,
+ * each element is one (with the comma and white space after it), and everything after the last element is one: bytes
+ * that stay are never rewritten. A value with an empty list, or without one, is one record. What is not JSON becomes a
+ * record that cannot be parsed or that has a fault.
  */
 export function createListRecords(shape: ListedShape): Records {
   return {
@@ -69,7 +70,7 @@ function takeApart(
   const { bytes } = unit;
   const inOrder = (...parts: readonly Part[]): Parts => ({ parts, fault: null });
   const whole: Part = { start: 0, end: bytes.length };
-  // Before the first element of a list stands its bracket.
+  // The bracket of the outer list comes before its first element.
   const at = skipSpace(bytes, isInList && unit.isFirst ? skipSpace(bytes, 0) + 1 : 0);
   const end = at < bytes.length ? skipValue(bytes, at) : -1;
   if (end < 0) return inOrder(whole);
@@ -92,7 +93,10 @@ function takeApart(
   );
 }
 
-/** Behind a value stands nothing but white space, and in a list a comma, or its end where the file ends; null: so it is. */
+/**
+ * After a value there is only white space; in a list also a comma, or the closing bracket at the end of the file.
+ * null: so it is here.
+ */
 function findFaultBehind({ bytes, isLast }: Unit, end: number, isInList: boolean): string | null {
   const rest = bytes.subarray(end).filter((byte) => !isSpace(byte));
   const [byte] = rest;
@@ -102,7 +106,7 @@ function findFaultBehind({ bytes, isLast }: Unit, end: number, isInList: boolean
   return isInOrder ? null : 'not valid JSON (something follows the value)';
 }
 
-/** The value with an empty list; undefined: it is no JSON. */
+/** The value with its list emptied; undefined: it is not JSON. */
 function readAround(
   bytes: Uint8Array,
   value: { readonly start: number; readonly end: number },
@@ -127,8 +131,8 @@ const QUOTE = 0x22;
 const SPACE = 0x20;
 
 /**
- * An element, or a member `"key": value` as an object of its own. What is no JSON may be a whole stretch of the file, with the list's bracket
- * before it.
+ * An element, or a member `"key": value` as an object of its own. What is not JSON may be a whole stretch of the file,
+ * including the bracket of the list.
  */
 function parseElement(bytes: Uint8Array, kind: ListShape['kind']): LineParse {
   if (kind === 'members' && bytes[0] === QUOTE) {
@@ -145,7 +149,7 @@ function asObject(member: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from('{'), member, Buffer.from('}')]);
 }
 
-/** A blank in its place: columns stay what they are. */
+/** With a blank instead, so that columns stay the same. */
 function withoutBracket(bytes: Uint8Array): Uint8Array {
   const copy = Uint8Array.from(bytes);
   copy[skipSpace(bytes, 0)] = SPACE;

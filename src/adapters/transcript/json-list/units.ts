@@ -1,20 +1,20 @@
 import { isAscii } from 'node:buffer';
 import { isSpace } from './find-list.ts';
 
-/** A stretch of a file with one value in it; units tile the file. */
+/** A stretch of a file that holds one value. Units cover the file without gaps. */
 export type Unit = {
   readonly bytes: Uint8Array;
   /** Byte offset in the file. */
   readonly start: number;
-  /** Where in the file it begins, both from 1, the column in characters. */
+  /** Where it begins in the file, both from 1, the column in characters. */
   readonly fileLine: number;
   readonly column: number;
-  /** Nothing of the file stands before it; nothing stands behind it. */
+  /** It is the first unit of the file; the last one. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
 };
 
-/** Where the values stand: one a line; the elements of a list that is the whole file; the file itself. */
+/** Where the values are: one a line; the elements of a list that is the whole file; the file itself. */
 export type UnitKind = 'line' | 'element' | 'file';
 
 const LF = 0x0a;
@@ -22,7 +22,10 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** The units of a file, one at a time in memory. A unit's bytes are only valid until the next one is asked for. */
+/**
+ * Reads the units of a file, with one at a time in memory. A unit's bytes are valid only until the next one is
+ * requested.
+ */
 export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: number): Generator<Unit> {
   const pending = createPending();
   const findEnd = END_FINDERS[kind]();
@@ -42,7 +45,7 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
   if (rest > 0) yield take(rest, true);
 }
 
-/** The place in the file of what stands behind so many bytes of a unit. */
+/** The place in the file after this many bytes of a unit. */
 export function placeBehind(
   { bytes, fileLine, column }: Pick<Unit, 'bytes' | 'fileLine' | 'column'>,
   length: number,
@@ -58,12 +61,15 @@ export function placeBehind(
 function countCharacters(bytes: Uint8Array): number {
   if (isAscii(bytes)) return bytes.length;
   let count = 0;
-  // All but the bytes that go on with a character.
+  // Counts every byte except those that continue a character.
   for (let at = 0; at < bytes.length; at += 1) if (((bytes[at] ?? 0) & 0xc0) !== 0x80) count += 1;
   return count;
 }
 
-/** Tells where the first unit of what is pending ends; 0: not here. It is asked again with more behind, or with what follows the unit. */
+/**
+ * Finds the end of the first pending unit; 0: it is not here yet. It is called again with more bytes, or with what
+ * follows the unit.
+ */
 type EndFinder = (pending: Uint8Array) => number;
 
 const END_FINDERS: { readonly [kind in UnitKind]: () => EndFinder } = {
@@ -87,7 +93,7 @@ function createElementStarts(): EndFinder {
   let depth = 0;
   let isInString = false;
   let isEscaped = false;
-  let isBetween = false; // a comma of the outermost list was seen, the next element was not
+  let isBetween = false; // after a comma of the outermost list, before the next element
   const step = (byte: number): void => {
     if (isInString) {
       if (isEscaped) isEscaped = false;
@@ -113,7 +119,7 @@ function createElementStarts(): EndFinder {
   };
 }
 
-/** Bytes that were read and not yet given out. */
+/** Bytes that were read and not yet handed out. */
 function createPending(): {
   readonly append: (piece: Uint8Array) => void;
   readonly view: () => Uint8Array;
@@ -126,7 +132,7 @@ function createPending(): {
     if (end + piece.length > buffer.length) {
       const held = end - begin;
       const isTooSmall = held + piece.length > buffer.length;
-      // What was given out is a view into the old buffer; it is not valid any more.
+      // Bytes handed out before are a view into the old buffer and no longer valid.
       const target = isTooSmall ? Buffer.allocUnsafe((held + piece.length) * 2) : buffer;
       buffer.copy(target, 0, begin, end);
       buffer = target;

@@ -20,9 +20,9 @@ export const openCode: Codec = {
   open: createSession,
 };
 
-/** How sure it is that this is the beginning of a session that `opencode export` wrote. */
+/** How sure we are that this is the beginning of a session written by `opencode export`. */
 function detectExport(beginning: Json): Detection {
-  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is no object' };
+  if (!isRecord(beginning)) return { confidence: 0, reason: 'it is not an object' };
   const { info, messages } = beginning;
   if (!isRecord(info)) return { confidence: 0, reason: 'it has no object "info"' };
   if (!isList(messages)) return { confidence: 0, reason: 'it has no list "messages"' };

@@ -5,8 +5,8 @@ import type { ContextView } from '../../../ports/codec.ts';
 export type RequestNote = { readonly keptFrom?: string };
 
 /**
- * The program sends the newest summary that answers a message which asked for one, what came after, and what that message named as
- * the tail to keep. A message that asked is never kept without its summary: it would be answered anew.
+ * OpenCode sends the newest summary that answers a request for one, everything after it, and the tail that the request
+ * named. A request is never kept without its summary, or OpenCode would answer it again.
  */
 export function readContext(entries: readonly Entry[], noteOf: (line: number) => RequestNote | undefined): ContextView {
   const asking = new Map(

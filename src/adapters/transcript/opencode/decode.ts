@@ -20,7 +20,7 @@ export function decodeMessage(value: Json, line: number): Noted<RequestNote> | R
   if (!isRecord(value) || !isRecord(info)) return { kind: 'meta' };
   const givenRole = info['role'];
   if (givenRole !== 'user' && givenRole !== 'assistant') return { kind: 'meta' };
-  if (!isList(value['parts'])) return { problem: `a message of role ${givenRole} whose parts are no list` };
+  if (!isList(value['parts'])) return { problem: `a message of role ${givenRole} whose parts are not a list` };
   const recordId = stringAt(info, 'id');
   const asked = givenRole === 'user' ? findCompaction(value['parts']) : null;
   if (asked !== null) {
@@ -69,15 +69,15 @@ function decodeSaid(
   };
 }
 
-/** The program takes no other summary for one. */
+/** OpenCode accepts no other message as a summary. */
 function isFinishedSummary(info: JsonRecord): boolean {
   const isFinished = typeof info['finish'] === 'string' && info['finish'] !== '';
   return info['summary'] === true && isFinished && (info['error'] ?? null) === null;
 }
 
 /**
- * What the parts of a message say: text, calls with their results, what a subagent was asked. No reasoning, no files, no patches.
- * @throws RangeError where a call's input is nested too deeply to be written as JSON.
+ * The parts of a message: texts, calls with their results, tasks of subagents. No reasoning, files or patches.
+ * @throws RangeError if the input of a call is nested too deeply to be written as JSON.
  */
 function readParts(parts: Json | undefined): readonly MessagePart[] {
   return isList(parts) ? parts.flatMap((part) => (isRecord(part) ? readPart(part) : textPart(readPartText(part)))) : [];
@@ -86,7 +86,7 @@ function readParts(parts: Json | undefined): readonly MessagePart[] {
 function readPart(part: JsonRecord): readonly MessagePart[] {
   switch (part['type']) {
     case 'text':
-      // Shown to the person, and not sent.
+      // The person sees it, but it is not sent.
       return part['ignored'] === true ? [] : textPart(readPartText(part));
     case 'subtask':
       return textPart(stringAt(part, 'prompt') ?? readPartText(part));
@@ -97,7 +97,7 @@ function readPart(part: JsonRecord): readonly MessagePart[] {
   }
 }
 
-/** What the program notes of its own work; files and reasoning are silent anyway. */
+/** Records of the program about its own work; files and reasoning have no text anyway. */
 const SILENT_PARTS: ReadonlySet<string> = new Set([
   'step-start',
   'step-finish',
@@ -112,7 +112,7 @@ function textPart(text: string): readonly MessagePart[] {
   return text === '' ? [] : [{ kind: 'text', text }];
 }
 
-/** A call that was not yet answered, or never, has no result. */
+/** A call that is not answered yet, or never was, has no result. */
 function toolParts(part: JsonRecord): readonly MessagePart[] {
   const state = isRecord(part['state']) ? part['state'] : {};
   const id = stringAt(part, 'callID') ?? stringAt(part, 'id') ?? '';
@@ -123,7 +123,7 @@ function toolParts(part: JsonRecord): readonly MessagePart[] {
   return output === null ? [call] : [call, { kind: 'result', callId: id, text: readPartText(output), isError }];
 }
 
-/** Whether a person typed something: what the program itself puts into a person's message is marked. */
+/** Whether a person typed something: what the program itself adds to a user message is marked. */
 function hasTyped(parts: Json | undefined): boolean {
   return (
     isList(parts) &&
@@ -142,12 +142,17 @@ function textOf(part: JsonRecord): string {
 const FEEDBACK =
   /^(?:Error: )?The user rejected permission to use this specific tool call with the following feedback: /;
 
-/** Tools of OpenCode itself, whose errors never begin with text from outside; a tool of an MCP server could copy the sentence. */
+/**
+ * Tools of OpenCode itself, whose errors never begin with text from outside. A tool of an MCP server could copy the
+ * sentence.
+ */
 const OWN_TOOLS: ReadonlySet<string> = new Set(
   'bash edit multiedit write patch apply_patch read glob grep list webfetch task todowrite todoread skill'.split(' '),
 );
 
-/** What a person wrote: the text of a prompt, or, among the calls of an answer, the feedback with which they were rejected. */
+/**
+ * What a person typed: the text of a prompt or, among the calls of an answer, the feedback given when rejecting them.
+ */
 function typedWords(role: Role, parts: Json | undefined): string | undefined {
   const records = isList(parts) ? parts.filter(isRecord) : [];
   return typedText(role === 'user' ? records.filter(isPersons).map(textOf) : records.map(feedbackOf));
@@ -161,7 +166,7 @@ function feedbackOf(part: JsonRecord): string {
   return FEEDBACK.test(error) ? error.replace(FEEDBACK, '') : '';
 }
 
-/** The part with which a person or the program asks for a compaction. */
+/** The part by which a person or the program requests a compaction. */
 function findCompaction(parts: Json | undefined): JsonRecord | null {
   if (!isList(parts)) return null;
   return parts.filter(isRecord).find((part) => part['type'] === 'compaction') ?? null;

@@ -1,15 +1,19 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
-/** An id begins with its kind and twelve digits of its time: ids of one session stand in the order in which they were made. */
+/**
+ * An id begins with its kind and twelve digits of its time, so the ids of a session are in the order in which they
+ * were made.
+ */
 const ID_TIME = /^[a-z]+_([0-9a-f]{12})/;
-/** Characters of an id behind its time. */
+/** The number of characters after the time. */
 const ID_TAIL_LENGTH = 14;
 const NO_TOKENS: Json = { input: 0, output: 0, reasoning: 0, cache: { read: 0, write: 0 } };
 
 /**
- * A message that asks for a compaction and the summary that answers it, as the program's own compaction leaves them. It reads a session in
- * order of time and, at one time, of ids: both get the time of the last message that left, and the ids behind it.
+ * A request for a compaction and the summary that answers it, as OpenCode's own compaction writes them. OpenCode
+ * orders a session by time and then by id: both get the time of the last message that left, and ids right after its
+ * id.
  */
 export function renderSummary(input: SummaryInput): readonly string[] {
   const kept = infoOf(input.firstKept);
@@ -18,7 +22,7 @@ export function renderSummary(input: SummaryInput): readonly string[] {
   const idTime = ID_TIME.exec(stringAt(known, 'id') ?? '')?.[1] ?? '0'.repeat(12);
   const newId = (kind: 'msg' | 'prt', order: number): string => {
     const digits = input.uuid(`${kind} ${order}`).replaceAll('-', '');
-    // Behind any other of the same time: letters after z do not occur in ids.
+    // Sorts after any other id of the same time, since ids contain no characters after z.
     return `${kind}_${idTime}${`zz${order}${digits}`.slice(0, ID_TAIL_LENGTH)}`;
   };
   const sessionID = stringAt(known, 'sessionID') ?? input.conversationId;
@@ -62,7 +66,7 @@ function timeOf(info: JsonRecord): number | undefined {
   return typeof created === 'number' ? created : undefined;
 }
 
-/** What the program wants in every message, as the neighbors have it. */
+/** Fields that OpenCode requires in every message, copied from the neighbors. */
 function settingsOf(neighbors: readonly JsonRecord[]): {
   readonly agent: string;
   readonly providerID: string;

@@ -6,7 +6,7 @@ import { type CompactionNote, findPath, legalCuts, type Path, readContext } from
 import { decodeEntry, entryName, readTime } from './decode.ts';
 import { createSessionState, idOf, placeSummary, renderSummary } from './render.ts';
 
-/** Sessions of pi, and of OpenClaw, which has pi in it: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
+/** Sessions of pi, and of OpenClaw, which contains pi: `~/.pi/agent/sessions/<folder>/<time>_<id>.jsonl`. */
 export const pi: Codec = {
   format: {
     name: 'pi',
@@ -25,7 +25,7 @@ export const pi: Codec = {
   open: createSession,
 };
 
-/** Types of entries that nobody else writes in this way; a message's own record stands under `message`. */
+/** Types of entries that nobody else writes this way; a message itself is under `message`. */
 const ENTRY_TYPES = new Set([
   'thinking_level_change',
   'model_change',
@@ -37,15 +37,15 @@ const ENTRY_TYPES = new Set([
   'session_info',
 ]);
 
-/** How sure it is that these are entries of a session of pi. The header comes first; without it pi reads nothing. */
+/** How sure we are that these are entries of a pi session. The header comes first; without it pi reads nothing. */
 function detectPi(sample: readonly Json[]): Detection {
   const [first] = sample;
-  if (first === undefined) return { confidence: 0, reason: 'there is no record to tell by' };
+  if (first === undefined) return { confidence: 0, reason: 'there are no records to judge by' };
   const entries = sample.filter((value) => isRecord(value) && isEntry(value)).length;
   if (isRecord(first) && isHeader(first))
     return { confidence: 1, reason: 'the first record is the header of a session' };
-  if (entries === 0) return { confidence: 0, reason: 'the first record is no header of type session' };
-  const reason = `${entries} ${entries === 1 ? 'entry' : 'entries'} of a session, but the first record is no header of type session`;
+  if (entries === 0) return { confidence: 0, reason: 'the first record is not a header of type session' };
+  const reason = `${entries} ${entries === 1 ? 'entry' : 'entries'} of a session, but the first record is not a header of type session`;
   return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
 
@@ -62,7 +62,7 @@ function isEntry(record: JsonRecord): boolean {
 
 type Seen = {
   headerLine: number;
-  /** Version 1: entries have no ids, and each hangs on the one before. */
+  /** Version 1: entries have no ids, and each follows the one before it. */
   isNumbered: boolean;
   count: number;
   lastName: string | null;
@@ -71,7 +71,7 @@ type Seen = {
 
 type Links = Pick<EntryFacts, 'recordId' | 'parentId'>;
 
-/** Remembers the header, the settings of the session, the latest time, and of version 1 how many entries there are. */
+/** Remembers the header, the settings of the session, the latest time, and for version 1 the number of entries. */
 function createSession(): CodecSession {
   const state = createSessionState();
   const notes = createLineNotes<CompactionNote>();
@@ -113,7 +113,7 @@ function createSession(): CodecSession {
     const steps = new Map(entries.map(({ line }, at) => [line, at] as const));
     const firstKeptId = idOf(summary.firstKept);
     const step = entries.findIndex(({ recordId }) => recordId === firstKeptId);
-    // In version 1 nothing tells where the kept part begins: what is written once more is what is in force at the end.
+    // In version 1 there is no sign of where the kept part begins, so the settings in force at the end are repeated.
     const cutLine = seen.isNumbered ? undefined : entries[step]?.line;
     const settings = state.lostBefore(cutLine ?? Number.POSITIVE_INFINITY, steps);
     const replaced = sinceCompaction > 0 && step > sinceCompaction ? (summary.prior ?? null) : null;
@@ -138,14 +138,14 @@ function headerOf(record: JsonRecord): EntryFacts {
   return { kind: 'header', ...(conversation !== undefined && { conversation }) };
 }
 
-/** As pi goes from an entry to its parent: an empty id is none. */
+/** As pi follows parents: an empty id is no id. */
 function linksOf(record: JsonRecord): Links {
   const recordId = stringAt(record, 'id');
   const parentId = stringAt(record, 'parentId') ?? '';
   return recordId === undefined ? {} : { recordId, parentId: parentId === '' ? null : parentId };
 }
 
-/** Of the entry, and of its message: pi compares the message's with the time of a compaction. */
+/** The times of the entry and of its message: pi compares the latter with the time of a compaction. */
 function timesOf({ timestamp, message }: JsonRecord): readonly number[] {
   const times = [readTime(timestamp), isRecord(message) ? readTime(message['timestamp']) : null];
   return times.flatMap((time) => time?.getTime() ?? []);

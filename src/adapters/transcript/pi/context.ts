@@ -6,7 +6,10 @@ export type CompactionNote = { readonly keptFrom: string };
 
 type NoteOf = (line: number) => CompactionNote | undefined;
 
-/** What pi would send: the newest summary on the path, what that compaction kept of the entries before it, and all after it. */
+/**
+ * What pi would send: the newest summary on the path, what that compaction kept of the entries before it, and
+ * everything after it.
+ */
 export function readContext({ entries, sinceCompaction, reach }: Path): ContextView {
   const priorLine = entries[sinceCompaction]?.line ?? null;
   const sent = new Set(entries.slice(0, reach).map(({ line }) => line));
@@ -19,9 +22,10 @@ export function readContext({ entries, sinceCompaction, reach }: Path): ContextV
 }
 
 /**
- * A kept part may begin at a message that pi sends if all that the path has after that message stands behind its line, and all that it has
- * before it, before: then the path ends there, and the summary takes its place on it (see render). A compaction that the summary
- * replaces does not count; an older one must not stay. What hangs aside of the path does not count either: pi sends none of it.
+ * The kept part may begin at a message that pi sends if the entries after it on the path are on later lines, and those
+ * before it on earlier lines. Then the path ends there, and the summary takes its place on it (see render). A
+ * compaction that the summary replaces does not count; an older one must not stay. Entries off the path do not count
+ * either, since pi sends none of them.
  */
 export function legalCuts(path: Path): (line: number) => CutProblem {
   const { entries, sinceCompaction, reach, isTidy, circleLine } = path;
@@ -43,7 +47,7 @@ export function legalCuts(path: Path): (line: number) => CutProblem {
     const problem = problems.get(line);
     if (problem !== undefined) return problem;
     return earlier.has(line)
-      ? "it stands before the conversation's last compaction"
+      ? "it is before the conversation's last compaction"
       : 'the entry is not on the way from the last one to the first';
   };
 }
@@ -52,34 +56,40 @@ function problemOf(
   { kind, isSide, parentId }: Entry,
   { isBent, isLost }: { readonly isBent: boolean; readonly isLost: boolean },
 ): CutProblem {
-  if (kind !== 'message' || isSide === true) return 'no message that pi sends stands there';
-  if (typeof parentId !== 'string') return 'the entry has no parent for the summary to take the place of';
-  if (isBent) return 'the chain of parents goes back and forth over this line';
+  if (kind !== 'message' || isSide === true) return 'there is no message that pi sends';
+  if (typeof parentId !== 'string') return 'the entry has no parent that the summary could replace';
+  if (isBent) return 'the chain of parents crosses this line more than once';
   return isLost ? 'without its last compaction the file would end on another branch' : null;
 }
 
-/** At each index the largest of the numbers from there on. */
+/** At each index, the largest number from there on. */
 function latestFrom(lines: readonly (number | null)[]): readonly number[] {
   const latest = lines.map((line) => line ?? 0);
   for (let at = latest.length - 2; at >= 0; at -= 1) latest[at] = Math.max(latest[at] ?? 0, latest[at + 1] ?? 0);
   return latest;
 }
 
-/** The entries from the last one of the file along the parents to a root, a parent that is not there, or the last before a circle closes. */
+/**
+ * The path from the last entry of the file along the parents to a root, to a parent that is not in the file, or to the
+ * last entry before a cycle closes.
+ */
 export type Path = {
-  /** The last entry first. */
+  /** In order from the last entry. */
   readonly entries: readonly Entry[];
-  /** How many of them stand after the newest compaction on it. */
+  /** How many of them come after the newest compaction on the path. */
   readonly sinceCompaction: number;
-  /** As many of them, the compaction included, reach back to the first entry that is still sent. */
+  /** How many of them, with the compaction, it takes to reach the first entry that is still sent. */
   readonly reach: number;
-  /** Without its last entry the file would end on the path as well. */
+  /** Without its last entry, the file would still end on the path. */
   readonly isTidy: boolean;
-  /** The line of the entry at which a circle closes; 0: none does. */
+  /** The line of the entry at which a cycle closes; 0: there is no cycle. */
   readonly circleLine: number;
 };
 
-/** Of several entries with one id the last counts, as for pi, whose thread always ends at the last entry of any kind. */
+/**
+ * If several entries have one id, the last one counts, as it does for pi, whose thread always ends at the last entry
+ * of any kind.
+ */
 export function findPath(entries: readonly Entry[], noteOf: NoteOf): Path {
   const byId = new Map<string, Entry>();
   let last: Entry | undefined;
@@ -107,7 +117,7 @@ export function findPath(entries: readonly Entry[], noteOf: NoteOf): Path {
   };
 }
 
-/** A compaction that keeps an entry of the path before it reaches back to that; any other one to itself. */
+/** A compaction that keeps an earlier entry of the path reaches back to that entry, any other one to itself. */
 function reachOf(path: readonly Entry[], compaction: number, noteOf: NoteOf): number {
   if (compaction < 0) return path.length;
   const keptFrom = noteOf(path[compaction]?.line ?? 0)?.keptFrom;

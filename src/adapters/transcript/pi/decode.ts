@@ -6,14 +6,14 @@ import { readPartText, refuseDeepNesting, typedText, withTyped } from '../messag
 import type { Noted } from '../notes.ts';
 import type { CompactionNote } from './context.ts';
 
-/** What an entry says; the line number names one without an id. Only a message or a compaction can be a problem. */
+/** Decodes an entry; `line` names one without an id. Only a message or a compaction can have a problem. */
 export function decodeEntry(value: Json, line: number): Noted<CompactionNote> | RecordProblem {
   if (!isRecord(value)) return { kind: 'meta' };
   const place = { id: stringAt(value, 'id') ?? `line:${line}`, at: readTime(value['timestamp']) };
   return refuseDeepNesting('a call whose arguments are', () => decodeSaid(value, place) ?? { kind: 'meta' });
 }
 
-/** Null: the entry says nothing to the model. */
+/** null: the model gets nothing from this entry. */
 function decodeSaid(entry: JsonRecord, place: EntryPlace): Noted<CompactionNote> | RecordProblem | null {
   switch (entry['type']) {
     case 'message':
@@ -33,10 +33,13 @@ function decodeSaid(entry: JsonRecord, place: EntryPlace): Noted<CompactionNote>
   }
 }
 
-/** pi's own, or ours. What it keeps of the entries before it begins at `firstKeptEntryId`; version 1 counts entries instead. */
+/**
+ * pi's compaction, or ours. What it keeps of the entries before it begins at `firstKeptEntryId`; version 1 counts
+ * entries instead.
+ */
 function decodeCompaction(entry: JsonRecord, { id, at }: EntryPlace): Noted<CompactionNote> | RecordProblem {
   const { summary, firstKeptEntryIndex: index } = entry;
-  if (typeof summary !== 'string') return { problem: 'a compaction entry whose summary is no text' };
+  if (typeof summary !== 'string') return { problem: 'a compaction entry whose summary is not a string' };
   const keptFrom = stringAt(entry, 'firstKeptEntryId') ?? (typeof index === 'number' ? entryName(index) : undefined);
   return {
     kind: 'summary',
@@ -52,15 +55,18 @@ function decodeCompaction(entry: JsonRecord, { id, at }: EntryPlace): Noted<Comp
   };
 }
 
-/** What the n-th entry of a file of version 1 is called here, the header counted as 0: there are no ids in it. */
+/** Our name for the n-th entry of a version 1 file, in which entries have no ids. The header is entry 0. */
 export function entryName(index: number): string {
   return `entry:${index}`;
 }
 
-/** Where an entry stands, and what it is called. */
+/** The id and the time of an entry. */
 type EntryPlace = { readonly id: string; readonly at: Date | null };
 
-/** Roles of messages with content, and whose words pi sends them as. `hookMessage` is version 2's name of `custom`. */
+/**
+ * The roles of messages with content, and the role in which pi sends each. `hookMessage` is the name of `custom` in
+ * version 2.
+ */
 const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['user', 'user'],
   ['assistant', 'assistant'],
@@ -69,11 +75,11 @@ const ROLES: ReadonlyMap<string, Role> = new Map<string, Role>([
   ['hookMessage', 'user'],
 ]);
 
-/** An entry of type message. A role that pi does not send to the model is aside of the conversation. */
+/** An entry of type message. A role that pi does not send to the model is not part of the main thread. */
 function decodeMessage(message: Json | undefined, { id, at }: EntryPlace): Decoded | RecordProblem {
   if (!isRecord(message)) return { problem: 'a message entry without a message' };
   const { role } = message;
-  if (typeof role !== 'string') return { problem: "a message entry whose message's role is no text" };
+  if (typeof role !== 'string') return { problem: "a message entry whose message's role is not a string" };
   const place = { id, at: at ?? readTime(message['timestamp']) };
   if (role === 'bashExecution') {
     const isSide = message['excludeFromContext'] === true;
@@ -81,7 +87,8 @@ function decodeMessage(message: Json | undefined, { id, at }: EntryPlace): Decod
   }
   if (role === 'branchSummary' || role === 'compactionSummary') {
     const { summary } = message;
-    if (typeof summary !== 'string') return { problem: `a message entry whose ${role} message's summary is no text` };
+    if (typeof summary !== 'string')
+      return { problem: `a message entry whose ${role} message's summary is not a string` };
     return decodeWords(summary, place);
   }
   const sentAs = ROLES.get(role);
@@ -119,7 +126,10 @@ function decodeContent({ message, content, role }: Said, { id, at }: EntryPlace)
   };
 }
 
-/** What pi puts before a prompt in the same text: files named on the command line, and a skill. Their text may hold the closing tag: the last one counts. */
+/**
+ * What pi adds before a prompt in the same text: files named on the command line, and a skill. Their text may contain
+ * the closing tag, so the last one counts.
+ */
 const ATTACHED = /^\s*<(file|skill) name="[^"\n]*"[^>\n]*>/;
 
 function readTyped(parts: readonly MessagePart[]): string | undefined {
@@ -133,7 +143,7 @@ function withoutAttached(text: string): string {
   return end < 0 ? '' : text.slice(end + tag.length + 3).trim();
 }
 
-/** Text that pi sends as the user's, though no person typed it as a prompt. */
+/** Text that pi sends as the user's although no person typed it as a prompt. */
 function decodeWords(text: string, { id, at }: EntryPlace, name?: string): Decoded {
   const parts: readonly MessagePart[] = text === '' ? [] : [{ kind: 'text', text }];
   return {
@@ -150,17 +160,17 @@ function decodeWords(text: string, { id, at }: EntryPlace, name?: string): Decod
   };
 }
 
-/** What a message says: no thinking, no images. */
+/** The content of a message, without thinking and images. */
 type Content = {
   readonly parts: readonly MessagePart[];
-  /** The parts as one text: text, calls as `name {json}`. */
+  /** The parts as one text: texts, and calls as `name {json}`. */
   readonly text: string;
   readonly calls: readonly ToolCall[];
-  /** A text that is not blank, or an image, stands in it. */
+  /** It holds an image, or text that is not blank. */
   readonly isShown: boolean;
 };
 
-/** @throws RangeError where a call's arguments are nested too deeply to be written as JSON. */
+/** @throws RangeError if the arguments of a call are nested too deeply to be written as JSON. */
 function readContent(content: string | readonly Json[]): Content {
   const parts: MessagePart[] = [];
   const calls: ToolCall[] = [];
@@ -192,7 +202,7 @@ function readCall(block: JsonRecord): Call {
   };
 }
 
-/** A call without an id can never be answered: it is shown as text. */
+/** A call without an id can never be answered, so it becomes text. */
 function callPart({ id, name, arguments: args }: Call): MessagePart {
   return id === undefined ? { kind: 'text', text: `${name} ${args}` } : { kind: 'call', id, name, arguments: args };
 }
@@ -201,7 +211,9 @@ function textOf(parts: readonly MessagePart[]): string {
   return parts.map((part) => (part.kind === 'call' ? `${part.name} ${part.arguments}` : part.text)).join('\n');
 }
 
-/** What a person ran in pi's own shell, as a text: the command, what it printed, and how it ended if not well. */
+/**
+ * A command that a person ran in pi's own shell, as text: the command, what it printed, and how it ended if it failed.
+ */
 function shellText(message: JsonRecord): string {
   const { exitCode, cancelled } = message;
   const failed = typeof exitCode === 'number' && exitCode !== 0;
@@ -218,7 +230,7 @@ function isContent(content: Json | undefined): content is string | readonly Json
   return typeof content === 'string' || isList(content);
 }
 
-/** The time of an entry (ISO 8601) or of a message (milliseconds since 1970); null where there is none. */
+/** The time of an entry (ISO 8601) or of a message (milliseconds since 1970), or null. */
 export function readTime(value: Json | undefined): Date | null {
   return readIsoTime(value) ?? readMilliseconds(value);
 }

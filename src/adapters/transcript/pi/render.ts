@@ -1,21 +1,21 @@
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isRecord, type JsonRecord, stringAt } from '../json.ts';
 
-/** Where the summary stands on pi's path; null: version 1, whose entries have no ids and hang together by their order. */
+/** The place of the summary on pi's path; null: version 1, whose entries have no ids and are linked by their order. */
 type PathPlace = { readonly id: string; readonly parentId: string | null } | null;
 
 type RenderInput = {
   readonly summary: SummaryInput;
   readonly place: PathPlace;
-  /** Entries whose settings would be lost. */
+  /** Entries with settings that would be lost. */
   readonly settings: readonly JsonRecord[];
   /** The latest time in the file, ISO 8601. */
   readonly latest: string | undefined;
 };
 
 /**
- * Settings that would be lost, then a `compaction` as pi writes one. Its time is the latest in the file: pi takes the token counts of answers up
- * to that time for outdated, and would compact at once because of them otherwise.
+ * Settings that would be lost, then a `compaction` like pi's own. Its time is the latest in the file: pi ignores the
+ * token counts of answers up to that time, and would otherwise compact at once because of them.
  */
 export function renderSummary({ summary: input, place, settings, latest }: RenderInput): readonly string[] {
   let parentId = place?.parentId ?? null;
@@ -32,7 +32,7 @@ export function renderSummary({ summary: input, place, settings, latest }: Rende
     ...(place !== null && { id: place.id, parentId }),
     ...(latest !== undefined && { timestamp: latest }),
     summary: input.text,
-    ...(place === null && { firstKeptEntryIndex: lines.length + 2 }), // after the header, the settings and this entry
+    ...(place === null && { firstKeptEntryIndex: lines.length + 2 }), // counted after the header, the settings and this entry
     ...(place !== null && firstKeptEntryId !== undefined && { firstKeptEntryId }),
     tokensBefore: input.tokensBefore,
     fromHook: true,
@@ -41,8 +41,9 @@ export function renderSummary({ summary: input, place, settings, latest }: Rende
 }
 
 /**
- * The summary takes the id that the first kept entry names as its parent, so that the kept lines hang on it unchanged. Where the kept part begins
- * before a compaction that leaves (`replaced`), what came after that one hangs on its id: the summary takes that id, and its parent.
+ * The summary takes the id that the first kept entry names as its parent, so that the kept lines attach to it
+ * unchanged. If the kept part begins before a compaction that leaves (`replaced`), the entries after that compaction
+ * depend on its id: then the summary takes its id and parent.
  */
 export function placeSummary({ firstKept, uuid }: SummaryInput, replaced: Json): NonNullable<PathPlace> {
   const id = idOf(replaced);
@@ -58,7 +59,7 @@ function parentOf(record: Json): string | null {
   return isRecord(record) ? (stringAt(record, 'parentId') ?? null) : null;
 }
 
-/** Null: nested too deeply to be written. */
+/** null: nested too deeply to be written. */
 function writeRecord(record: JsonRecord): string | null {
   try {
     return JSON.stringify(record);
@@ -71,22 +72,23 @@ function writeRecord(record: JsonRecord): string | null {
 /** A setting that pi finds in an entry when it reads a session. */
 type Setting = { readonly line: number; readonly record: JsonRecord };
 
-/** What of a session's settings would be lost with the entries that leave. */
+/** The settings of a session that would be lost with the entries that leave. */
 type SessionState = {
   readonly note: (record: JsonRecord, line: number) => void;
   /**
-   * Entries to be written once more: of each setting the one in force, where it stands before `cutLine`. `stepOf` tells of an entry's line how
-   * many entries there are from the end of the path to it.
+   * The entries to repeat: for each setting the one in force, if it is before `cutLine`. `stepOf` maps an entry's line
+   * to its distance from the end of the path.
    */
   readonly lostBefore: (cutLine: number, stepOf: ReadonlyMap<number, number>) => readonly JsonRecord[];
 };
 
-/** The one setting that counts wherever it stands. */
+/** The only setting that counts wherever it is. */
 const NAME = 'session_info';
 
 /**
- * Level of thinking, model, name of the session, and the latest entry of each extension. Of the small ones all are remembered (a branch
- * that was left may hold the latest); of extensions', which may be large, the latest of each type.
+ * Thinking level, model, name of the session, and the latest entry of each extension. Small entries are all remembered
+ * (the latest may be on an abandoned branch); of extensions' entries, which may be large, only the latest of each
+ * type.
  */
 export function createSessionState(): SessionState {
   const settings = new Map<string, Setting[]>();
@@ -127,7 +129,7 @@ export function createSessionState(): SessionState {
   };
 }
 
-/** An answer tells which model was in use, as a change to it would. */
+/** An answer names the model that was in use, just as a change of model would. */
 function modelOf({ message, timestamp = null }: JsonRecord): JsonRecord | null {
   if (!isRecord(message) || message['role'] !== 'assistant') return null;
   const provider = stringAt(message, 'provider');

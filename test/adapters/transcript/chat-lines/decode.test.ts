@@ -232,7 +232,7 @@ suite('odd records', () => {
   test('with a role that is no text are a problem', () => {
     for (const role of [5, null, ['user'], {}]) {
       assert.deepEqual(chatLines.open().observe({ role, content: 'x' }, 1), {
-        problem: 'a record whose role is no text',
+        problem: 'a record whose role is not a string',
       });
     }
   });
@@ -263,7 +263,7 @@ suite('odd records', () => {
       [{ role: 'user', content: null, text: 'hello' }, 'text'],
       [{ role: 'user', utterance: 'hello there' }, 'utterance'],
     ] as const) {
-      const problem = `a message of role ${record.role} whose text stands under ${key}, where it is not read`;
+      const problem = `a message of role ${record.role} whose text is under ${key}, where it is not read`;
       assert.deepEqual(chatLines.open().observe(record, 1), { problem });
     }
   });

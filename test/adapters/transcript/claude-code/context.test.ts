@@ -164,9 +164,9 @@ test('a sentence says why a line is no cut', () => {
   const { session, entries } = readRecords([userRecord('x', { uuid: 'a' }), { type: 'mode' }]);
   const problemAt = session.legalCuts(entries);
   assert.deepEqual([1, 2, 3].map(problemAt), [
-    'the record has no parent for the summary to take the place of',
-    'no message of the main thread stands there',
-    'no record of this conversation stands there',
+    'the record has no parent that the summary could replace',
+    'there is no message of the main thread',
+    'there is no record of this conversation',
   ]);
 });
 
@@ -178,7 +178,7 @@ function problemsOf(values: readonly Json[]): readonly CutProblem[] {
 test('a sentence says what a cut would break', () => {
   const said = (uuid: string, parentUuid: string | null): Json => userRecord('x', { uuid, parentUuid });
   const broken: readonly (readonly [readonly Json[], number, string])[] = [
-    [readFixture('producer-compaction.jsonl'), 2, "it stands before the conversation's last compaction"],
+    [readFixture('producer-compaction.jsonl'), 2, "it is before the conversation's last compaction"],
     [readFixture('forward-parent.jsonl'), 3, "the record's parent is kept too"],
     [
       [said('a', null), said('b', 'a'), said('c', null), said('d', 'c')],
@@ -189,7 +189,7 @@ test('a sentence says what a cut would break', () => {
     [
       [said('a', null), said('b', 'a'), record('system', { uuid: 'c', parentUuid: 'a' })],
       2,
-      'another kept record hangs on the same parent',
+      'another kept record has the same parent',
     ],
     [
       [said('a', null), said('b', 'a'), said('c', 'b'), record('system', { uuid: 'd', parentUuid: 'a' })],

@@ -306,9 +306,9 @@ const PROBLEMS: readonly (readonly [Json, string])[] = [
   [{ type: 'user' }, 'a user record without a message'],
   [record('assistant', { message: 'hello' }), 'an assistant record without a message'],
   [userRecord(7), "a user record whose message's content is neither text nor a list"],
-  [record('user', { message: { role: 7, content: 'x' } }), "a user record whose message's role is no text"],
-  [userRecord('x', { uuid: 7 }), 'a user record whose uuid is no text'],
-  [userRecord('x', { parentUuid: {} }), 'a user record whose parentUuid is no text'],
+  [record('user', { message: { role: 7, content: 'x' } }), "a user record whose message's role is not a string"],
+  [userRecord('x', { uuid: 7 }), 'a user record whose uuid is not a string'],
+  [userRecord('x', { parentUuid: {} }), 'a user record whose parentUuid is not a string'],
 ];
 for (const [value, problem] of PROBLEMS) {
   test(`${problem} is a problem`, () => assert.deepEqual(decode(value), { problem }));

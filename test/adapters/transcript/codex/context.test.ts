@@ -162,7 +162,7 @@ suite('cuts', () => {
 
   test('stand before any message after the last compaction', () => {
     const records = [said('user', 'a'), compacted([message('user', SUMMARY)]), said('user', 'b'), event('x')];
-    assert.equal(problem(1, ...records), "it stands before the conversation's last compaction");
+    assert.equal(problem(1, ...records), "it is before the conversation's last compaction");
     assert.equal(problem(3, ...records), null);
   });
 

@@ -229,7 +229,7 @@ suite('other records', () => {
       [record('response_item', null), item({ type: 'message', role: 5, content: [] }), said('user')].map(kindOf),
       [
         'a response_item record without a payload',
-        'a message whose role is no text',
+        'a message whose role is not a string',
         { kind: 'message', isPrompt: false },
       ],
     );

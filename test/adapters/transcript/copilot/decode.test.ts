@@ -247,10 +247,10 @@ test('malformed messages are problems that say what is wrong', () => {
   assert.deepEqual(
     broken.map((value) => copilot.open().observe(value, 2)),
     [
-      { problem: 'a user.message event whose content is no text' },
-      { problem: 'an assistant.message event whose content is no text' },
+      { problem: 'a user.message event whose content is not a string' },
+      { problem: 'an assistant.message event whose content is not a string' },
       { problem: 'a tool.execution_complete event that names no call' },
-      { problem: 'a system.notification event whose content is no text' },
+      { problem: 'a system.notification event whose content is not a string' },
     ],
   );
 });

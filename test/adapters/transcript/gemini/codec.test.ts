@@ -23,7 +23,7 @@ test('a log that lost its metadata is one still', () => {
 test('messages of users alone may be of any program', () => {
   assert.deepEqual(gemini.detect([user('a', 'one'), user('b', 'two')]), {
     confidence: 0.3,
-    reason: 'messages as Gemini CLI has them, but none of the model and no metadata',
+    reason: "messages like Gemini CLI's, but none from the model and no metadata",
   });
 });
 
@@ -38,7 +38,7 @@ test('records among many others are not surely a session', () => {
 test('a document on one line is no log', () => {
   assert.deepEqual(gemini.detect([header({ messages: [user('a', 'one')] })]), {
     confidence: 0,
-    reason: 'one document, as older versions of Gemini CLI wrote it, and no log',
+    reason: 'one document, as older versions of Gemini CLI wrote it, not a log',
   });
 });
 

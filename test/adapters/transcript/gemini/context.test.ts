@@ -219,7 +219,7 @@ suite('a checkpoint', () => {
     const decoded = session.decode(records[2] ?? null, 3);
     assert.equal('message' in decoded && decoded.message?.content, '[user]\none\n\n[assistant]\ntwo');
     assert.deepEqual(contextOf(...records), { prior: null, sent: [3, 4], goes: [3] });
-    const problem = 'Gemini CLI noted all messages anew after it';
+    const problem = 'Gemini CLI wrote all messages again after it';
     assert.deepEqual([2, 3, 4].map(session.legalCuts(entries)), [problem, problem, null]);
   });
 

@@ -161,7 +161,7 @@ test('a message that cannot be one is told as a problem', () => {
     records.map((record) => session.observe(record, 1)),
     [
       { problem: 'a user message whose content is neither text nor parts' },
-      { problem: 'a gemini message whose toolCalls are no list' },
+      { problem: 'a gemini message whose toolCalls are not a list' },
       { problem: 'a message that is nested too deeply to be read' },
     ],
   );

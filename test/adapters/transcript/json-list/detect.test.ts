@@ -27,7 +27,7 @@ test('an export that is cut off within its first conversation is told all the sa
 test('a list of something else is told what each format misses in it', () => {
   const reasons = told('[\n{"a":1}\n]');
   assert.match(reasons, /claude-ai: no element of the list has a list "chat_messages"/);
-  assert.match(reasons, /opencode: it is no object/);
+  assert.match(reasons, /opencode: it is not an object/);
 });
 
 test('a conversation without the list around it is told how to make one', () => {

@@ -14,7 +14,7 @@ for (const name of readdirSync(FIXTURES)) {
 test('entries without the header are less sure, and the reason says what is missing', () => {
   assert.deepEqual(pi.detect(thread('ab')), {
     confidence: 0.7,
-    reason: '2 entries of a session, but the first record is no header of type session',
+    reason: '2 entries of a session, but the first record is not a header of type session',
   });
 });
 

@@ -178,9 +178,9 @@ test('malformed messages and compactions are problems that say what is wrong', (
     broken.map((value) => pi.open().observe(value, 2)),
     [
       { problem: 'a message entry without a message' },
-      { problem: "a message entry whose message's role is no text" },
+      { problem: "a message entry whose message's role is not a string" },
       { problem: "a message entry whose user message's content is neither text nor a list" },
-      { problem: 'a compaction entry whose summary is no text' },
+      { problem: 'a compaction entry whose summary is not a string' },
     ],
   );
 });
