@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { codePoint } from '../support/code-points.ts';
 import { chunkMessages, chunkMessagesByTokenBudget, cutMiddle, inTimeOrder } from '../../src/core/chunk.ts';
 import { conversations, message, messages } from '../support/messages.ts';
 
@@ -96,7 +97,7 @@ test('C2: no character is cut in half', () => {
 test('C2: what is shown and what is counted as left out are the whole text', () => {
   fc.assert(
     fc.property(
-      fc.string({ unit: 'binary', minLength: 60, maxLength: 200 }),
+      fc.string({ unit: codePoint, minLength: 60, maxLength: 200 }),
       fc.integer({ min: 0, max: 59 }),
       (text, maxChars) => {
         const [, head = '', count = '', tail = ''] =

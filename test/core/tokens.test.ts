@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { codePoint } from '../support/code-points.ts';
 import { estimateTokens, estimateTokensByBytes, TOKEN_MEASURE, utf8Length } from '../../src/core/tokens.ts';
 
 test('tokens by characters are a quarter of them, rounded up', () => {
@@ -27,7 +28,7 @@ test('bytes are counted as the encoder would write them', () => {
     }),
   );
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: codePoint }), (text) => {
       assert.equal(utf8Length(text), new TextEncoder().encode(text).length);
     }),
   );

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { codePoint } from './code-points.ts';
 
 /** A chat line as OpenAI writes it. */
 export function chatLine(record: Readonly<Record<string, unknown>>): string {
@@ -45,7 +46,7 @@ export function chatTranscript(turns: number, from = 0): string {
 
 const text = fc.oneof(
   fc.string({ maxLength: 30 }),
-  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.string({ unit: codePoint, maxLength: 20 }),
   fc.nat({ max: 300 }).map((seed) => prose(seed, 40)),
   fc.constantFrom(
     '',

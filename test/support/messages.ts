@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { codePoint } from './code-points.ts';
 import type { ConversationMessage, MessagePart, ToolCall } from '../../src/core/message.ts';
 
 /** A message of which only what matters to a test is said. */
@@ -47,7 +48,7 @@ export function answering(...ids: readonly string[]): Partial<ConversationMessag
 /** Texts that trip up what looks at them: words that score, patterns, half characters, line ends of other systems. */
 export const oddTexts: fc.Arbitrary<string> = fc.oneof(
   fc.string({ maxLength: 12 }),
-  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.string({ unit: codePoint, maxLength: 12 }),
   fc.constantFrom(
     '',
     ' ',

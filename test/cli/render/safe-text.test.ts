@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createTerminalFilter, safeJson, safeLines, safeText, shellWord } from '../../../src/cli/render/text.ts';
+import { codePoint } from '../../support/code-points.ts';
 
 test('escape sequences and line ends are shown, not obeyed', () => {
   assert.equal(safeText('a\u001b[31mred\u0007\r\n\tb\u007f\u009b1m'), 'a\\x1b[31mred\\x07\\r\\n\\tb\\x7f\\x9b1m');
@@ -46,12 +47,12 @@ test('raw output on a terminal is shown, not obeyed, wherever the pieces are cut
 });
 
 test('no control character gets through, whatever the text', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => !/[\p{Cc}\p{Cs}]/u.test(safeText(text))));
+  fc.assert(fc.property(fc.string({ unit: codePoint }), (text) => !/[\p{Cc}\p{Cs}]/u.test(safeText(text))));
 });
 
 test('JSON that was made safe is the same value', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
+    fc.property(fc.string({ unit: codePoint }), (text) => {
       const json = safeJson(JSON.stringify({ text }));
       assert.deepEqual(JSON.parse(json), { text });
       assert.doesNotMatch(json, /[\p{Cc}\u202a-\u202e]/u);

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { codePoint } from '../../support/code-points.ts';
 import { prose } from '../../support/chat.ts';
 import { ODD_TEXTS } from '../odd-values.ts';
 
@@ -19,7 +20,7 @@ export type Writer = (events: readonly Event[], flavor: number) => readonly stri
 
 const text = fc.oneof(
   { weight: 8, arbitrary: fc.nat({ max: 400 }).map((seed) => prose(seed, 20 + (seed % 90))) },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 20 }) },
+  { weight: 1, arbitrary: fc.string({ unit: codePoint, maxLength: 20 }) },
   { weight: 1, arbitrary: fc.constantFrom(...ODD_TEXTS) },
 );
 
