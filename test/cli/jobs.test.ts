@@ -56,7 +56,7 @@ const filesTold = (terminal: FakeTerminal): readonly string[] =>
 
 const NAMES = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'd.jsonl'];
 
-suite('several transcripts at a time', { timeout: 5000 }, () => {
+suite('several transcripts at a time', { timeout: 120_000 }, () => {
   test('no more than was asked for are begun, and each is told when it is done', async (t) => {
     const { terminal, code, untilBegun, end } = startRun(t, ['--json', '-j', '2'], { names: NAMES });
     assert.deepEqual(await untilBegun(2), ['a.jsonl', 'b.jsonl']);

@@ -150,7 +150,7 @@ suite('what was paid is not paid again', () => {
   test('another time limit or number of tries is the same request', async (t) => {
     const { scene, calls, run } = await openStage(t);
     await run('--preview');
-    scene.configure('openai-compat', { compaction_timeout: 4999, compaction_max_retries: 1 });
+    scene.configure('openai-compat', { compaction_timeout: 599_999, compaction_max_retries: 1 });
     await run('--preview');
     assert.equal(calls(), 2);
   });

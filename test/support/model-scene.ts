@@ -37,7 +37,7 @@ const DEFAULTS: Settings = {
   chunk_size: 4,
   max_summary_tokens: 300,
   chunk_order: 'chronological',
-  compaction_timeout: 5000,
+  compaction_timeout: 600_000,
   compaction_max_retries: 2,
 };
 

@@ -21,7 +21,7 @@ type Scene = { readonly server: EmbeddingServer; readonly embed: () => Promise<E
 async function scene(
   t: TestContext,
   replies: readonly EmbeddingsReply[],
-  { dimensions = null, timeoutMs = 5000 }: { readonly dimensions?: number | null; readonly timeoutMs?: number } = {},
+  { dimensions = null, timeoutMs = 600_000 }: { readonly dimensions?: number | null; readonly timeoutMs?: number } = {},
 ): Promise<Scene> {
   const server = await startEmbeddingServer(t, (_, index) => replies[index] ?? 'answer');
   const flavor = 'openai';
@@ -236,6 +236,6 @@ test('where nobody listens the advice is the one of the kind of server', async (
   await once(listener, 'close');
   const baseUrl = `http://127.0.0.1:${address.port}/v1`;
   const embedder = createOpenAiEmbedder({ apiKey: null, baseUrl, model: 'toy', dimensions: null, flavor: 'ollama' });
-  const { message } = await failureOf(embedder.embed({ texts: TEXTS, timeoutMs: 5000 }));
+  const { message } = await failureOf(embedder.embed({ texts: TEXTS, timeoutMs: 600_000 }));
   assert.match(message, /cannot be reached \(ECONNREFUSED\): is Ollama running\? `ollama serve` starts it/);
 });

@@ -46,7 +46,7 @@ export function request(said: Partial<ModelRequest> = {}): ModelRequest {
     model: 'test-model',
     max_tokens: 64,
     temperature: 0,
-    timeout: 5000,
+    timeout: 600_000,
     ...said,
   };
 }

@@ -255,7 +255,7 @@ const FAULTS: readonly Fault[] = [
 ];
 
 for (const provider of PROVIDERS) {
-  for (const { what, reply, error, timeoutMs = 5000 } of FAULTS) {
+  for (const { what, reply, error, timeoutMs = 600_000 } of FAULTS) {
     test(`${provider}: ${what} is one ModelError after one request`, async (t) => {
       const reached = await reach(t, provider, { script: [provider in reply ? Object(reply)[provider] : reply] });
       const expected = typeof error === 'function' ? error(provider) : error;

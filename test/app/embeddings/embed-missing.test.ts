@@ -7,7 +7,7 @@ import { toyVector } from '../../support/embedding-server.ts';
 import { fakeService, type FakeService, meaningBench } from '../../support/meaning-bench.ts';
 import { reportOf, type Workbench } from '../../support/workbench.ts';
 
-const limits = { timeoutMs: 1000, maxRetries: 4 };
+const limits = { timeoutMs: 600_000, maxRetries: 4 };
 const EVERYTHING: EmbedScope = { sourceSha256: null, mayReplace: true, limits };
 
 async function benchWith(t: TestContext, messageCount: number, first = ''): Promise<Workbench> {
