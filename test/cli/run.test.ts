@@ -30,6 +30,11 @@ function requests(useCases: FakeUseCases): readonly string[] {
   return useCases.calls.map(({ name }) => name);
 }
 
+/** Of the first transcript. */
+function compactRequest(useCases: FakeUseCases): unknown {
+  return useCases.calls.find(({ name }) => name === 'compact')?.request;
+}
+
 test('the report of a compaction goes to stderr, and nothing to stdout', async (t) => {
   const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
   const { code, out, errors } = await ran([path]);
@@ -46,15 +51,20 @@ test('the request holds the input, the output, the policy and the model', async 
     { workingFolder: folder },
     useCases,
   );
-  const request = useCases.calls[0]?.request;
+  const request = compactRequest(useCases);
   assert.ok(typeof request === 'object' && request !== null && 'policy' in request);
   const { policy, ...rest } = request;
-  assert.deepEqual(rest, {
-    input: { path, name: path, format: 'chat-lines' },
-    output: { kind: 'default', path: join(folder, 'x.compact.jsonl') },
-    provider: 'extractive',
-    modelName: 'extractive',
-  });
+  assert.deepEqual(
+    { ...rest, summarizer: typeof Object(rest).summarizer },
+    {
+      embeddings: null,
+      summarizer: 'object',
+      input: { path, name: path, format: 'chat-lines' },
+      output: { kind: 'default', path: join(folder, 'x.compact.jsonl') },
+      provider: 'extractive',
+      modelName: 'extractive',
+    },
+  );
   assert.match(JSON.stringify(policy), /"keepRecent":2/);
   assert.equal(useCases.compositions[0]?.archivePath, join(folder, 'a.db'));
 });
@@ -83,7 +93,7 @@ test('one bad file fails alone: the others are done, and the end adds up', async
   const names = ['a', 'b', 'c'].map((name) => join(folder, `${name}.jsonl`));
   const { code, errors } = await ran(names, {}, useCases);
   assert.equal(code, 1);
-  assert.deepEqual(requests(useCases), ['compact', 'compact', 'compact', 'close']);
+  assert.deepEqual(requests(useCases), ['create-summarizer', 'compact', 'compact', 'compact', 'close']);
   assert.match(errors, /a\.jsonl:2:3: not valid JSON\. Use --keep-invalid/);
   assert.match(errors, /3 transcripts: 2 compacted, 1 failed; tokens 24,000 → 1,500 \(93 % saved\)\n {2}archive /);
 });
@@ -160,7 +170,7 @@ test('standard input is handed over as a file that is called stdin, and that goe
   const { code, out } = await ran(['-'], { stdin: '{}\n' }, useCases);
   assert.deepEqual([code, out], [0, '']);
   assert.deepEqual(spooled.map(existsSync), [false]);
-  assert.match(JSON.stringify(useCases.calls[0]?.request), /"name":"stdin".*"output":\{"kind":"stdout"\}/);
+  assert.match(JSON.stringify(compactRequest(useCases)), /"name":"stdin".*"output":\{"kind":"stdout"\}/);
 });
 
 test('standard input that is a terminal is refused', async () => {
@@ -177,14 +187,14 @@ test('several transcripts go into a folder that is made, but not for a dry run',
   const useCases = createFakeUseCases();
   await ran([join(folder, 'in'), '-o', out], {}, useCases);
   assert.equal(existsSync(join(out, 'a')), true);
-  assert.match(JSON.stringify(useCases.calls[0]?.request), /out\/a\/x\.compact\.jsonl/);
+  assert.match(JSON.stringify(compactRequest(useCases)), /out\/a\/x\.compact\.jsonl/);
 });
 
 test('a dry run is asked for without an output', async (t) => {
   const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
   const useCases = createFakeUseCases();
   await ran(['-n', '-i', path], {}, useCases);
-  assert.match(JSON.stringify(useCases.calls[0]?.request), /"output":\{"kind":"none"\}/);
+  assert.match(JSON.stringify(compactRequest(useCases)), /"output":\{"kind":"none"\}/);
 });
 
 test('an output that is the input is refused before anything is done', async (t) => {
@@ -193,7 +203,7 @@ test('an output that is the input is refused before anything is done', async (t)
   const { code, errors } = await ran([path, '-o', path], {}, useCases);
   assert.equal(code, 2);
   assert.match(errors, /use --in-place to replace it/);
-  assert.deepEqual(requests(useCases), ['close']);
+  assert.deepEqual(requests(useCases), ['create-summarizer', 'close']);
 });
 
 test('an interruption leaves the rest alone, and the exit code says so', async (t) => {
@@ -206,7 +216,7 @@ test('an interruption leaves the rest alone, and the exit code says so', async (
     },
   });
   assert.equal(await run({ terminal, loadUseCases: useCases.loadUseCases }), 130);
-  assert.deepEqual(requests(useCases), ['compact', 'close']);
+  assert.deepEqual(requests(useCases), ['create-summarizer', 'compact', 'close']);
 });
 
 test('scores are an answer: they go to stdout', async (t) => {
