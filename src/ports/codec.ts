@@ -33,7 +33,7 @@ export type Place = {
  * `summaryPlace: 'start'`: on reading the file, the producer forgets everything before a summary. Our lines then stand before everything
  * that stays (after the header), so that it still reads its first instructions.
  */
-export type Layout =
+type Layout =
   | { readonly kind: 'lines'; readonly links: 'order'; readonly summaryPlace: 'before-kept' | 'start' }
   | { readonly kind: 'lines'; readonly links: 'parents' }
   | { readonly kind: 'lists'; readonly links: 'order' }
