@@ -41,7 +41,7 @@ type MarkedText = { readonly text: string; readonly marks: readonly MarkReport[]
 type Look = { readonly columns: number; readonly paint: (text: string) => string };
 
 /** Text in lines of at most `columns`, its marked parts painted; what is longer than a line is broken wherever the line ends. */
-export function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly string[] {
+function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly string[] {
   const lines: string[] = [];
   let line = { painted: '', width: 0 };
   for (const word of toWords(marked, { columns, paint })) {
