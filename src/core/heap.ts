@@ -9,46 +9,45 @@ type Heap = {
 export function createHeap(): Heap {
   const items: number[] = [];
   const keys: number[] = [];
-  const isBefore = (a: number, b: number): boolean => {
-    const difference = (keys[a] ?? 0) - (keys[b] ?? 0);
-    return difference > 0 || (difference === 0 && (items[a] ?? 0) < (items[b] ?? 0));
+  /** Whether the entry at index `at` comes before the given one. */
+  const isBefore = (at: number, item: number, key: number): boolean => {
+    const difference = (keys[at] ?? 0) - key;
+    return difference > 0 || (difference === 0 && (items[at] ?? 0) < item);
   };
-  const swap = (a: number, b: number): void => {
-    [items[a], items[b]] = [items[b] ?? 0, items[a] ?? 0];
-    [keys[a], keys[b]] = [keys[b] ?? 0, keys[a] ?? 0];
+  const move = (from: number, to: number): void => {
+    items[to] = items[from] ?? 0;
+    keys[to] = keys[from] ?? 0;
   };
-  const sink = (): void => {
+  /** Moves entries up from the root until the given one has its place. */
+  const sink = (item: number, key: number): void => {
     let at = 0;
-    for (;;) {
-      const left = 2 * at + 1;
-      const right = left + 1;
-      let best = at;
-      if (left < items.length && isBefore(left, best)) best = left;
-      if (right < items.length && isBefore(right, best)) best = right;
-      if (best === at) return;
-      swap(at, best);
-      at = best;
+    for (let child = 1; child < items.length; child = 2 * at + 1) {
+      const right = child + 1;
+      if (right < items.length && isBefore(right, items[child] ?? 0, keys[child] ?? 0)) child = right;
+      if (!isBefore(child, item, key)) break;
+      move(child, at);
+      at = child;
     }
+    items[at] = item;
+    keys[at] = key;
   };
   return {
     push: (item, key) => {
       let at = items.push(item) - 1;
       keys.push(key);
-      while (at > 0 && isBefore(at, (at - 1) >> 1)) {
-        swap(at, (at - 1) >> 1);
-        at = (at - 1) >> 1;
+      for (let parent = (at - 1) >> 1; at > 0 && !isBefore(parent, item, key); parent = (at - 1) >> 1) {
+        move(parent, at);
+        at = parent;
       }
+      items[at] = item;
+      keys[at] = key;
     },
     pop: () => {
       const item = items[0];
       if (item === undefined) return null;
       const lastItem = items.pop() ?? 0;
       const lastKey = keys.pop() ?? 0;
-      if (items.length > 0) {
-        items[0] = lastItem;
-        keys[0] = lastKey;
-        sink();
-      }
+      if (items.length > 0) sink(lastItem, lastKey);
       return item;
     },
     topKey: () => keys[0] ?? -Infinity,

@@ -21,7 +21,8 @@ const MAX_COUNT = 63;
 
 export function createGainTracker({ index, worth, units }: GainOptions): GainTracker {
   const counts = new Uint32Array(worth.length);
-  const isToken = Uint8Array.from(worth, (_, term) => (index.tokenUseOf(term) === null ? 0 : 1));
+  const isToken = new Uint8Array(worth.length);
+  for (let term = 0; term < worth.length; term += 1) isToken[term] = index.tokenUseOf(term) === null ? 0 : 1;
   const wordSteps = stepsOf(WORD_POWER);
   const tokenSteps = stepsOf(TOKEN_POWER);
   const touched = new Set<number>();

@@ -102,9 +102,18 @@ const WORDS_BY_FLAG: readonly (readonly [number, ReadonlySet<string>])[] = [
   [WORD_FLAG.past, PAST_WORDS],
 ];
 
+const FLAGS_BY_WORD: ReadonlyMap<string, number> = new Map(
+  WORDS_BY_FLAG.flatMap(([, words]) =>
+    [...words].map((word) => [
+      word,
+      WORDS_BY_FLAG.reduce((sum, [flag, others]) => (others.has(word) ? sum | flag : sum), 0),
+    ]),
+  ),
+);
+
 function flagsOf(word: string): number {
   const flags = PAST.test(word) ? WORD_FLAG.past : 0;
-  return WORDS_BY_FLAG.reduce((sum, [flag, words]) => (words.has(word) ? sum | flag : sum), flags);
+  return flags | (FLAGS_BY_WORD.get(word) ?? 0);
 }
 
 function otherFlagsOf(word: string): number {

@@ -68,6 +68,7 @@ export function createSelection(
     },
     choose: ({ budgetChars, onlyNovel = false, worthOf }) => {
       const factors = worthOf === undefined ? null : factorsOf(candidates, passages, worthOf);
+      const novelty = createNoveltyCheck(index, candidates.length, covered);
       const places = chooseLines(
         {
           count: candidates.length,
@@ -76,7 +77,7 @@ export function createSelection(
           passageAt: (place) => candidates[place]?.passage,
           gainOf: (place) => {
             const factor = factors?.[place] ?? 1;
-            if (factor === 0 || taken.has(place) || (onlyNovel && !isNovel(index, place, covered))) return 0;
+            if (factor === 0 || taken.has(place) || (onlyNovel && !novelty(place))) return 0;
             return factor * value.gainOf(place);
           },
           keep: value.keep,
@@ -94,10 +95,21 @@ function factorsOf(
   passages: readonly Passage[],
   worthOf: NonNullable<ChooseOptions['worthOf']>,
 ): Float64Array {
-  return Float64Array.from(candidates, (unit) => {
+  const factors = new Float64Array(candidates.length);
+  for (const [place, unit] of candidates.entries()) {
     const passage = passages[unit.passage];
-    return passage === undefined ? 0 : worthOf(passage.text.slice(unit.start, unit.end), unit, passage);
-  });
+    if (passage !== undefined) factors[place] = worthOf(passage.text.slice(unit.start, unit.end), unit, passage);
+  }
+  return factors;
+}
+
+/** Remembers each answer, since what is covered does not change during one choice. */
+function createNoveltyCheck(index: TermIndex, count: number, covered: ReadonlySet<number>): (place: number) => boolean {
+  const known = new Int8Array(count);
+  return (place) => {
+    if (known[place] === 0) known[place] = isNovel(index, place, covered) ? 1 : -1;
+    return known[place] === 1;
+  };
 }
 
 const OPENING_MESSAGES = 4;
@@ -136,7 +148,8 @@ function addUnits(index: TermIndex, passages: readonly Passage[]): readonly Cand
         isProse && !hasTools
           ? weighTalkSentence({ features, sentence: text.slice(unit.start, unit.end), opensDay, showsSomething })
           : 1;
-      candidates.push({ ...unit, passage, weight: weight * news, context: weighContext(features) });
+      const { start, end, kind } = unit;
+      candidates.push({ start, end, kind, passage, weight: weight * news, context: weighContext(features) });
     }
     if (hasProse) asker = asks ? speaker : null;
   });

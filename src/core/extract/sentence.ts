@@ -34,12 +34,12 @@ export function splitSentences(text: string, { start, end }: Span): readonly Spa
     let after = i + 1;
     while (after < end && isStopOrCloser(text.charAt(after))) after += 1;
     if (!isWide && !endsSentence(text, { from, stop: i, after, end })) continue;
-    found.push({ start: from, end: after });
+    pushTrimmed(found, text, { start: from, end: after });
     from = after;
     i = after - 1;
   }
-  if (from < end) found.push({ start: from, end });
-  return found.flatMap((span) => trimmed(text, span));
+  if (from < end) pushTrimmed(found, text, { start: from, end });
+  return found;
 }
 
 /** Splits a span into pieces of at most `maxChars`, at a clause end, blank or separator where possible. */
@@ -49,20 +49,27 @@ export function splitLong(text: string, span: Span, maxChars = MAX_UNIT_CHARS): 
   let from = span.start;
   while (span.end - from > maxChars) {
     const cut = cutAt(text, from, from + maxChars);
-    pieces.push(...trimmed(text, { start: from, end: cut }));
+    pushTrimmed(pieces, text, { start: from, end: cut });
     from = cut;
   }
-  pieces.push(...trimmed(text, { start: from, end: span.end }));
+  pushTrimmed(pieces, text, { start: from, end: span.end });
   return pieces;
 }
 
 /** The span without blanks at its ends, or nothing if it is all blank. */
-export function trimmed(text: string, { start, end }: Span): readonly Span[] {
+export function trimmed(text: string, span: Span): readonly Span[] {
+  const spans: Span[] = [];
+  pushTrimmed(spans, text, span);
+  return spans;
+}
+
+/** Appends the span without blanks at its ends, unless it is all blank. */
+export function pushTrimmed(spans: Span[], text: string, { start, end }: Span): void {
   let from = start;
   let to = end;
   while (from < to && isBlankCode(text.charCodeAt(from))) from += 1;
   while (to > from && isBlankCode(text.charCodeAt(to - 1))) to -= 1;
-  return from < to ? [{ start: from, end: to }] : [];
+  if (from < to) spans.push({ start: from, end: to });
 }
 
 function isStopOrCloser(character: string): boolean {

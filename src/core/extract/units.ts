@@ -1,6 +1,6 @@
 import { callsOf, type ConversationMessage } from '../message.ts';
-import { isBlankCode, isLineEndCode, safeCut } from './character.ts';
-import { MAX_UNIT_CHARS, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
+import { CHARACTER, classAt, isLineEndCode, safeCut } from './character.ts';
+import { MAX_UNIT_CHARS, pushTrimmed, type Span, splitLong, splitSentences, trimmed } from './sentence.ts';
 
 /** The smallest choice: a sentence, a line of code, of a list or of tool output, or a piece of a call. */
 export type Unit = Span & { readonly kind: SegmentKind };
@@ -10,6 +10,7 @@ const ATTACHMENT_HEAD = /\[(?:image|photo|picture|video|audio|voice|sticker|gif|
 const LIST_OR_CODE_LINE = /^(?:[-*+•>|#]|\d{1,3}[.)]\s|[{}<]|@@)/;
 const CODE_LINE_END = /[{};\\]$/;
 const FENCE = /^(?:```|~~~)[^`]*$/;
+const LETTER = CHARACTER.lower | CHARACTER.upper;
 
 type ToolLimits = {
   /** How much of each call and result is read. */
@@ -51,17 +52,17 @@ export function proseUnits(text: string, segment: Span): readonly Unit[] {
   let isFenced = false;
   for (const line of linesOf(text, segment)) {
     const lineText = text.slice(line.start, line.end);
-    if (FENCE.test(lineText)) {
+    const mayBeMarkup = (classAt(text, line.start) & LETTER) === 0;
+    if (mayBeMarkup && FENCE.test(lineText)) {
       isFenced = !isFenced;
       continue;
     }
-    const isWhole = isFenced || LIST_OR_CODE_LINE.test(lineText) || CODE_LINE_END.test(lineText);
-    for (const stretch of without(attachmentsOf(lineText, line), line)) {
-      for (const span of trimmed(text, stretch)) {
-        const fits = isWhole && span.end - span.start <= MAX_UNIT_CHARS;
-        for (const sentence of fits || isFenced ? [span] : splitSentences(text, span)) {
-          pushSpans(units, splitLong(text, sentence), 'prose');
-        }
+    const isWhole = isFenced || (mayBeMarkup && LIST_OR_CODE_LINE.test(lineText)) || CODE_LINE_END.test(lineText);
+    const attachments = attachmentsOf(lineText, line);
+    for (const span of attachments.length === 0 ? [line] : without(text, attachments, line)) {
+      const fits = isWhole && span.end - span.start <= MAX_UNIT_CHARS;
+      for (const sentence of fits || isFenced ? [span] : splitSentences(text, span)) {
+        pushSpans(units, splitLong(text, sentence), 'prose');
       }
     }
   }
@@ -99,18 +100,10 @@ export function linesOf(text: string, { start, end }: Span): readonly Span[] {
   let from = start;
   for (let i = start; i <= end; i += 1) {
     if (i < end && !isLineEndCode(text.charCodeAt(i))) continue;
-    if (i > from) pushTrimmed(lines, text, from, i);
+    if (i > from) pushTrimmed(lines, text, { start: from, end: i });
     from = i + 1;
   }
   return lines;
-}
-
-function pushTrimmed(lines: Span[], text: string, start: number, end: number): void {
-  let from = start;
-  let to = end;
-  while (from < to && isBlankCode(text.charCodeAt(from))) from += 1;
-  while (to > from && isBlankCode(text.charCodeAt(to - 1))) to -= 1;
-  if (from < to) lines.push({ start: from, end: to });
 }
 
 function pushSpans(units: Unit[], spans: readonly Span[], kind: SegmentKind): void {
@@ -130,14 +123,14 @@ function attachmentsOf(lineText: string, { start }: Span): readonly Span[] {
   }));
 }
 
-function without(holes: readonly Span[], line: Span): readonly Span[] {
+function without(text: string, holes: readonly Span[], line: Span): readonly Span[] {
   const stretches: Span[] = [];
   let from = line.start;
   for (const hole of holes) {
-    if (hole.start > from) stretches.push({ start: from, end: hole.start });
+    if (hole.start > from) pushTrimmed(stretches, text, { start: from, end: hole.start });
     from = hole.end;
   }
-  if (from < line.end) stretches.push({ start: from, end: line.end });
+  if (from < line.end) pushTrimmed(stretches, text, { start: from, end: line.end });
   return stretches;
 }
 
@@ -153,7 +146,7 @@ const HEAD_SHARE = 2 / 3;
 
 /** The text that units are spans of: the message's content, plus any calls that the content does not show. */
 export function messageText(message: ConversationMessage): string {
-  if (message.parts !== undefined) return message.content;
+  if (message.parts !== undefined || message.tool_calls === undefined) return message.content;
   const missing = callsOf(message)
     .map((call) => callText(call))
     .filter((text) => !message.content.includes(text));

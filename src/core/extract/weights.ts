@@ -43,13 +43,14 @@ export function weighTerms(
   const units = index.unitCount();
   const knowsCommon = !isEnglish && units >= MIN_UNITS_FOR_COMMON;
   const maxFrequency = knowsCommon ? Math.max(MIN_COMMON_UNITS, units * COMMON_SHARE) : Infinity;
-  return Float64Array.from({ length: index.termCount() }, (_, term) => {
+  const worth = new Float64Array(index.termCount());
+  for (let term = 0; term < worth.length; term += 1) {
     const use = index.tokenUseOf(term);
-    if (use !== null) return TOKEN_SCALE * tokenWeight(use, messageCount);
     const frequency = index.frequencyOf(term);
-    if (frequency > maxFrequency) return 0;
-    return Math.log(1 + units / (frequency + RARITY_SMOOTHING));
-  });
+    if (use !== null) worth[term] = TOKEN_SCALE * tokenWeight(use, messageCount);
+    else if (frequency <= maxFrequency) worth[term] = Math.log(1 + units / (frequency + RARITY_SMOOTHING));
+  }
+  return worth;
 }
 
 /** Combines who used a token, how often (as a logarithm) and how recently (up to three times as much at the end as at the start). */

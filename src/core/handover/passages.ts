@@ -2,7 +2,7 @@ import type { Passage } from '../extract/passage.ts';
 import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
 import { linesOf, type SegmentKind, type Unit } from '../extract/units.ts';
 import type { CompletedCall } from './calls.ts';
-import { isClientLine, isNoise, readableLine, readableText } from './tool-result.ts';
+import { isClientLine, isNoise, readableLine, readableText, withoutLastWord } from './tool-result.ts';
 import type { Conversation, Step, Turn } from './turns.ts';
 
 const MAX_LINE_CHARS = 160;
@@ -59,7 +59,7 @@ function textOf({ name, call }: CompletedCall): string {
 }
 
 function cutText(text: string, maxChars: number): string {
-  return text.length <= maxChars ? text : text.slice(0, maxChars).replace(/\S*$/, '');
+  return text.length <= maxChars ? text : withoutLastWord(text.slice(0, maxChars));
 }
 
 const LINE_ENDS = /[\n\r\u0085\u2028\u2029]/;

@@ -61,11 +61,11 @@ function isCode(text: string): boolean {
  * name, and less if it is code or a listing. Use it for one choice only, since it remembers what it has seen.
  */
 export function createWorthOfDetail(above: readonly string[]): WorthOf {
-  const quotedAbove = flat(above.join('\n'));
+  const isQuotedAbove = createSubstringCheck(flat(above.join('\n')));
   const seen = new Set<string>();
   return (text, { kind }) => {
     const said = flat(text);
-    if (seen.has(said) || (said.length >= MIN_QUOTED_CHARS && quotedAbove.includes(said))) return 0;
+    if (seen.has(said) || isQuotedAbove(said)) return 0;
     seen.add(said);
     if (kind === 'prose') return isAnnouncement(said) ? 0 : WORTH.statement;
     if (BARE_NAME.test(said)) return 0;
@@ -75,6 +75,17 @@ export function createWorthOfDetail(above: readonly string[]): WorthOf {
   };
 }
 
+/** Tells whether a text of at least `MIN_QUOTED_CHARS` is part of the whole. Few texts pass the look-up, which makes this fast. */
+function createSubstringCheck(whole: string): (text: string) => boolean {
+  const beginnings = new Set<string>();
+  for (let at = 0; at + MIN_QUOTED_CHARS <= whole.length; at += 1) {
+    beginnings.add(whole.slice(at, at + MIN_QUOTED_CHARS));
+  }
+  return (text) => beginnings.has(text.slice(0, MIN_QUOTED_CHARS)) && whole.includes(text);
+}
+
+const UNEVEN = /[^\S ]|  /;
+
 function flat(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
+  return (UNEVEN.test(text) ? text.replace(/\s+/g, ' ') : text).trim();
 }

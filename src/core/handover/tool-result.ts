@@ -41,7 +41,16 @@ function headAndTail(text: string, maxChars: number): string {
   const tail = text.slice(text.length - Math.floor(maxChars * (1 - HEAD_SHARE)));
   const headEnd = head.lastIndexOf('\n');
   const tailStart = tail.indexOf('\n');
-  return `${headEnd < 0 ? head.replace(/\S*$/, '') : head.slice(0, headEnd)}\n${tailStart < 0 ? tail.replace(/^\S*/, '') : tail.slice(tailStart + 1)}`;
+  return `${headEnd < 0 ? withoutLastWord(head) : head.slice(0, headEnd)}\n${tailStart < 0 ? tail.replace(/^\S*/, '') : tail.slice(tailStart + 1)}`;
+}
+
+const WHITE_SPACE = /\s/;
+
+/** Removes a word at the end, which may be cut off. */
+export function withoutLastWord(text: string): string {
+  let end = text.length;
+  while (end > 0 && !WHITE_SPACE.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }
 
 function innerText(answer: string): string {
@@ -82,6 +91,7 @@ function withoutEscapes(text: string): string {
 const LINE_NUMBER = /^\s*\d{1,7}(?:→|\t|\|(?=\s|$)|[:-](?=\t| {2}|$))/;
 /** Rulers before and after words, as test runners draw them around totals. */
 const RULER = /^\s*[=─━_*~-]{3,}(?=\s)|(?<=\s)[=─━_*~-]{3,}\s*$/gu;
+const RULER_MARKS = /[=─━_*~-]{3}/;
 const MIN_LETTER_SHARE = 0.45;
 const MIN_LINE_CHARS = 6;
 const MAX_WORD_CHARS = 100;
@@ -90,7 +100,8 @@ const NOT_A_LINE = /^["'][^"']{1,80}["']: |^(?:```|~~~|@@ |diff --git |index [0-
 
 /** The line without its number; null if a person could not read it: JSON fragments, frames, encoded bytes. */
 export function readableLine(line: string): string | null {
-  const text = line.replace(LINE_NUMBER, '').replace(RULER, '').trim();
+  const numberless = line.replace(LINE_NUMBER, '');
+  const text = (RULER_MARKS.test(numberless) ? numberless.replace(RULER, '') : numberless).trim();
   if (text.length < MIN_LINE_CHARS || BRACKETS.includes(text.charAt(0))) return null;
   if (text.includes('\\') && /\\[nt"]/.test(text)) return null;
   return NOT_A_LINE.test(text) || !isWritten(text) ? null : text;
@@ -145,10 +156,13 @@ function withoutReminders(text: string): string {
   return [...before, tail.replace(UNCLOSED, '')].join('\n');
 }
 
-const CLIENT_LINES: readonly RegExp[] = [
+/** One pattern for several with the same flags: much faster than one after the other. */
+function anyOf(patterns: readonly RegExp[]): RegExp {
+  return new RegExp(patterns.map(({ source }) => source).join('|'), patterns[0]?.flags);
+}
+
+const CLIENT_LINE = anyOf([
   // Claude Code
-  /^agent_?id: /i,
-  /\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:/i,
   /^Todos have been modified successfully\b/,
   /^The file .{1,400} has been (?:updated|created)(?: successfully)?\./,
   // Codex
@@ -157,21 +171,22 @@ const CLIENT_LINES: readonly RegExp[] = [
   // Copilot, Kimi and others
   /^<\/?(?:shellId|command with shellId|system|usage|tool_use_error)\b.*>$/,
   /^shellId: \d+/,
-];
+]);
+/** What Claude Code tells the model about agents. */
+const AGENT_NOTE =
+  /^agent_?id: |\binternal ID\b|\bdo(?: not|n['’]t) mention (?:this |it )?to (?:the )?user\b|\bSendMessage with to:/i;
 
 /** Whether the client wrote a line about the call, such as its id or duration. It says nothing about the work. */
 export function isClientLine(line: string): boolean {
-  return CLIENT_LINES.some((pattern) => pattern.test(line));
+  return CLIENT_LINE.test(line) || AGENT_NOTE.test(line);
 }
 
-const NOISE: readonly RegExp[] = [
+const NOISE = anyOf([
   // Rows of `ls -l`, and its first line
   /^[-dlbcps][-rwxsStT]{9}[.+@]?\s+\d/,
   /^total \d+[KMG]?$/,
   // Single tests that passed; totals stay
-  /\bPASSED\b\s*(?:\[\s*\d{1,3}%\])?$/,
   /^--- PASS: |^ok\s+\S+\s+(?:\(cached\)|\d[\d.]*m?s\b)|^\?\s+\S+\s+\[no test files\]$|^test \S+ \.\.\. ok$/,
-  /^(?:[✓✔√]|ok \d+\b)\s.{1,200}\(\d[\d.]*\s?m?s\)$/u,
   // Imports in any common language
   /^import\s(?:.*\bfrom\s+["']|["']|[\w.]+(?:\s+as\s+\w+)?;?$|static\s|type\s|\{)/,
   /^(?:from\s+[\w.]+\s+import\b|#include\s*[<"]|using\s+[\w.]+;$|(?:pub\s+)?use\s+[\w:]+(?:::\{.*)?;?$|package\s+[\w.]+;?$)/,
@@ -182,11 +197,16 @@ const NOISE: readonly RegExp[] = [
   // Patch headers, whose files are listed elsewhere
   /^\*\*\* (?:Begin|End|Add|Update|Delete|Move)\b/,
   // Progress
-  /^\[?\s*\d{1,3}%[\]|\s]|\b\d{1,3}%\s*\||[█▏▎▍▌▋▊▉━]{4,}/u,
   /^(?:Downloading|Downloaded|Fetching|Compiling|Unpacking|Preparing to unpack|Selecting previously|Setting up|Get:\d+|Hit:\d+|remote: (?:Counting|Compressing|Enumerating))\b/,
-];
+]);
+/** A single test that passed, or a progress bar. */
+const PASSED = /\bPASSED\b\s*(?:\[\s*\d{1,3}%\])?$/;
+const BAR = anyOf([
+  /^(?:[✓✔√]|ok \d+\b)\s.{1,200}\(\d[\d.]*\s?m?s\)$/u,
+  /^\[?\s*\d{1,3}%[\]|\s]|\b\d{1,3}%\s*\||[█▏▎▍▌▋▊▉━]{4,}/u,
+]);
 
 /** Whether a line is a listing, progress output or an import, which nobody misses in a hand-over. */
 export function isNoise(line: string): boolean {
-  return NOISE.some((pattern) => pattern.test(line));
+  return NOISE.test(line) || BAR.test(line) || (line.includes('PASSED') && PASSED.test(line));
 }

@@ -1,82 +1,113 @@
 /** Recognizes standing rules in English. All patterns expect lower case, straight apostrophes and single spaces. */
 
+/** Patterns by words of which every match contains at least one: looking words up is much faster than trying every pattern. */
+type Cues = Readonly<Record<string, RegExp>>;
+
 /** Phrases that make any sentence a standing rule. */
-const STANDING = [
-  /\bfrom (?:now|here|today|this point|this moment) (?:on|onwards?|forward)\b/,
-  /\b(?:going forward|until further notice|at all times|no exceptions?|without exception|at all costs|no matter what|whatever (?:you do|happens))\b/,
-  /\bfor the rest of (?:this|the|our) (?:session|conversation|project|chat|task|work|day)\b/,
-  /\bunder (?:no|any) (?:circumstances?|conditions?)\b/,
-  /\b(?:hard|strict|firm|absolute) (?:requirement|rule|limit|constraint|no)\b|\bnon-negotiable\b|\boff[- ]limits\b|\bhands off\b|\bout of bounds\b/,
-  /\b(?:is|are) (?:a must|mandatory|forbidden|prohibited|banned|taboo|untouchable|sacrosanct|frozen|final|(?:strictly )?required for)\b|\bit is (?:forbidden|prohibited|mandatory)\b/,
-  /\b(?:is|are) (?:not|never) (?:allowed|permitted|acceptable|to be)\b|\b(?:isn't|aren't) (?:allowed|permitted|acceptable)\b/,
-  /^(?:rule|constraint|requirement|policy|convention)(?: (?:number )?\w+)?: /,
-  /\bas a rule\b|\bkeep it (?:that|this) way\b|\bunless i (?:say|tell|ask)\b/,
-  /^(?:please )?(?:bear|keep) in mind\b|^remember(?: that\b|[:,])/,
-];
+const STANDING: Cues = {
+  from: /\bfrom (?:now|here|today|this point|this moment) (?:on|onwards?|forward)\b/,
+  'going until times exception exceptions costs matter whatever':
+    /\b(?:going forward|until further notice|at all times|no exceptions?|without exception|at all costs|no matter what|whatever (?:you do|happens))\b/,
+  rest: /\bfor the rest of (?:this|the|our) (?:session|conversation|project|chat|task|work|day)\b/,
+  under: /\bunder (?:no|any) (?:circumstances?|conditions?)\b/,
+  'hard strict firm absolute negotiable limits hands bounds':
+    /\b(?:hard|strict|firm|absolute) (?:requirement|rule|limit|constraint|no)\b|\bnon-negotiable\b|\boff[- ]limits\b|\bhands off\b|\bout of bounds\b/,
+  'must mandatory forbidden prohibited banned taboo untouchable sacrosanct frozen final required':
+    /\b(?:is|are) (?:a must|mandatory|forbidden|prohibited|banned|taboo|untouchable|sacrosanct|frozen|final|(?:strictly )?required for)\b|\bit is (?:forbidden|prohibited|mandatory)\b/,
+  'allowed permitted acceptable be':
+    /\b(?:is|are) (?:not|never) (?:allowed|permitted|acceptable|to be)\b|\b(?:isn't|aren't) (?:allowed|permitted|acceptable)\b/,
+  'rule constraint requirement policy convention':
+    /^(?:rule|constraint|requirement|policy|convention)(?: (?:number )?\w+)?: /,
+  'rule way unless': /\bas a rule\b|\bkeep it (?:that|this) way\b|\bunless i (?:say|tell|ask)\b/,
+  'mind remember': /^(?:please )?(?:bear|keep) in mind\b|^remember(?: that\b|[:,])/,
+};
 
 /** Absolute orders and properties: what must never or always be. */
-const ABSOLUTE = [
-  /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?![a-zµ]+(?:ed|[^s\s]s)\b)[a-zµ\-/"'@.]/u,
-  /(?:^|[,;:.!–—-] ?|\b(?:please|pls|and|but|so|then|also|just|you|session|project) )(?:do not|don't|dont) (?:you )?(?:ever )?(?!you\b|worry|forget|mind|think|know|see|understand|get it|need|have|remember|believe|hesitate|bother|panic|care|feel|seem|look|work|exist|want|like|quite|even|really)[a-zµ]+/u,
-  /^(?:please )?(?:avoid|refrain from|steer clear of|stick (?:to|with)|adhere to|stay (?:out of|away from|off|clear of|on|with|within)|keep (?:away|out|your hands|clear)|comply with)\b/,
-  /^(?:please )?stop (?!here\b|it\b|that\b|this\b|now\b|working\b|doing\b|running\b|waiting\b|searching\b|looking\b|trying\b)[a-zµ]+ing\b/u,
-  /^(?:please )?leave (?!it\b|that\b|this\b|me a)[^,;]* (?:alone|untouched|unchanged|out|in place|as (?:it|they|is)\b)/,
-  /\b(?:nothing|nobody|no one|none of [a-zµ]+|no (?:[a-zµ]+ ){1,3}?)\b ?(?:[a-zµ]+ ){0,3}(?:may|can|should|must|shall|gets?|goes|is to|are to)\b/u,
-  /\byou (?:can't|cannot|may not|may only|must|must not|mustn't|shall|should not|shouldn't|should always|should never|should only|are (?:not )?to)\b/,
-];
+const ABSOLUTE: Cues = {
+  'never always':
+    /(?:^|[,;:.(–—-] ?|\b(?:and|but|or|so|then|also|please|pls|you|we|should|must|shall|are) )(?:never|always)(?:, ever,?)? (?!(?:been|had|got|mind|seen|heard|knew|happened|worked|forget|forgets|so|the same|a|an|the|in|because|when|had|did|was|were|is|are|red|green|null|empty|wrong|broken|failing|like|this|that)\b)(?![a-zµ]+(?:ed|[^s\s]s)\b)[a-zµ\-/"'@.]/u,
+  'not don dont':
+    /(?:^|[,;:.!–—-] ?|\b(?:please|pls|and|but|so|then|also|just|you|session|project) )(?:do not|don't|dont) (?:you )?(?:ever )?(?!you\b|worry|forget|mind|think|know|see|understand|get it|need|have|remember|believe|hesitate|bother|panic|care|feel|seem|look|work|exist|want|like|quite|even|really)[a-zµ]+/u,
+  'avoid refrain steer stick adhere stay keep comply':
+    /^(?:please )?(?:avoid|refrain from|steer clear of|stick (?:to|with)|adhere to|stay (?:out of|away from|off|clear of|on|with|within)|keep (?:away|out|your hands|clear)|comply with)\b/,
+  stop: /^(?:please )?stop (?!here\b|it\b|that\b|this\b|now\b|working\b|doing\b|running\b|waiting\b|searching\b|looking\b|trying\b)[a-zµ]+ing\b/u,
+  leave:
+    /^(?:please )?leave (?!it\b|that\b|this\b|me a)[^,;]* (?:alone|untouched|unchanged|out|in place|as (?:it|they|is)\b)/,
+  'nothing nobody no none':
+    /\b(?:nothing|nobody|no one|none of [a-zµ]+|no (?:[a-zµ]+ ){1,3}?)\b ?(?:[a-zµ]+ ){0,3}(?:may|can|should|must|shall|gets?|goes|is to|are to)\b/u,
+  you: /\byou (?:can't|cannot|may not|may only|must|must not|mustn't|shall|should not|shouldn't|should always|should never|should only|are (?:not )?to)\b/,
+};
 
-const MODAL = [
-  /\bmust(?: not|n't)?\b/,
-  /\b(?:shall|should) (?:not |never |always |only |at most |)?(?:exceed|stay|remain|contain|be (?:able|kept|written|named|under|below|in|no|at most|pure|read-only|the only|limited))\b/,
-  /\b(?:should(?:n't| not| never| always| only)|may only|can only be|shall)\b/,
-  /\b(?:has|have|needs?) to (?:stay|remain|keep|support|fit|comply|conform|match|pass|work (?:on|in|with|without|offline)|run (?:on|in|under|within|without)|be (?:able|compatible|backward|below|under|in|at (?:most|least)|reproducible|deterministic|idempotent|read-only))\b/,
-  /\b(?:may not|must not|can(?:'t|not)|won't|should(?:n't| not)) (?:exceed|need|depend|rely|import|contain|leave|go (?:over|above|beyond|below))\b/,
-  /\b(?:is|are|be) (?:restricted|limited|confined) to\b|\b(?:is|are) (?:required|rejected|mandatory)\b|\brequires? (?:an? |two |\d|approval|documentation|review|sign)/,
-  /\b(?:has|have) priority\b|\b(?:takes?|take) precedence\b/,
-];
+const MODAL: Cues = {
+  'must mustn': /\bmust(?: not|n't)?\b/,
+  'shall should':
+    /\b(?:shall|should) (?:not |never |always |only |at most |)?(?:exceed|stay|remain|contain|be (?:able|kept|written|named|under|below|in|no|at most|pure|read-only|the only|limited))\b/,
+  'should shouldn only shall': /\b(?:should(?:n't| not| never| always| only)|may only|can only be|shall)\b/,
+  'has have need needs':
+    /\b(?:has|have|needs?) to (?:stay|remain|keep|support|fit|comply|conform|match|pass|work (?:on|in|with|without|offline)|run (?:on|in|under|within|without)|be (?:able|compatible|backward|below|under|in|at (?:most|least)|reproducible|deterministic|idempotent|read-only))\b/,
+  'not can cannot won shouldn':
+    /\b(?:may not|must not|can(?:'t|not)|won't|should(?:n't| not)) (?:exceed|need|depend|rely|import|contain|leave|go (?:over|above|beyond|below))\b/,
+  'restricted limited confined required rejected mandatory require requires':
+    /\b(?:is|are|be) (?:restricted|limited|confined) to\b|\b(?:is|are) (?:required|rejected|mandatory)\b|\brequires? (?:an? |two |\d|approval|documentation|review|sign)/,
+  'priority precedence': /\b(?:has|have) priority\b|\b(?:takes?|take) precedence\b/,
+};
 
 /** Wishes that go beyond the current task. */
-const PREFERENCE = [
-  /\b(?:i|we)(?:'d| would)?(?: [a-zµ]+ly| usually| much)? prefer\b(?! (?:option|the (?:first|second|third|other|former|latter|last|left|right|new|old)|that|this|it|number|not|the\b|a\b|b\b))/u,
-  /^(?:please )?prefer\b/,
-  /\bi(?:'d| would) rather (?:you|we|not)\b/,
-  /\bi (?:really )?(?:don't|do not|never|only|always) (?:ever )?(?:want|like|need) (?!to\b|it\b|that\b|this\b|the\b)/,
-  /\bi (?:really )?(?:hate|dislike|insist|forbid|can't stand)\b(?! (?:it|that|this|the)\b)/,
-  /\bi want (?:all|every|each|no|only|nothing|any)\b/,
-  /\bi (?:really )?like (?:my |to have )?(?!it\b|this\b|that\b|the\b|your\b|how\b|what\b|where\b|option\b|them\b|these\b|those\b)[^,]+, (?:keep|so|please|no|not|never|always)\b/,
-  /\bwe (?:only|require|prefer|avoid|stick|insist|(?:do not|don't) (?:do|use|allow|commit|push|write|merge|ship|mock|accept|deploy))\b/,
-];
+const PREFERENCE: Cues = {
+  prefer:
+    /\b(?:i|we)(?:'d| would)?(?: [a-zµ]+ly| usually| much)? prefer\b(?! (?:option|the (?:first|second|third|other|former|latter|last|left|right|new|old)|that|this|it|number|not|the\b|a\b|b\b))|^(?:please )?prefer\b/u,
+  rather: /\bi(?:'d| would) rather (?:you|we|not)\b/,
+  'want like need':
+    /\bi (?:really )?(?:don't|do not|never|only|always) (?:ever )?(?:want|like|need) (?!to\b|it\b|that\b|this\b|the\b)/,
+  'hate dislike insist forbid stand':
+    /\bi (?:really )?(?:hate|dislike|insist|forbid|can't stand)\b(?! (?:it|that|this|the)\b)/,
+  want: /\bi want (?:all|every|each|no|only|nothing|any)\b/,
+  like: /\bi (?:really )?like (?:my |to have )?(?!it\b|this\b|that\b|the\b|your\b|how\b|what\b|where\b|option\b|them\b|these\b|those\b)[^,]+, (?:keep|so|please|no|not|never|always)\b/,
+  we: /\bwe (?:only|require|prefer|avoid|stick|insist|(?:do not|don't) (?:do|use|allow|commit|push|write|merge|ship|mock|accept|deploy))\b/,
+};
 
 /** Orders about more than one thing, with words of scope, limit or manner. */
-const SCOPED = [
-  /^(?:every|each|any|all)\b(?! (?:time|i\b|we\b|you\b|of (?:it|them|this|that|these|those)))[^.!?]* (?:needs?|gets?|must|should|goes?|requires?|belongs?|starts?|ends?|uses?|lives?|stays?|comes?|follows?|carries|has to|have to)\b/,
-  /^(?:all|any) (?!(?:i|we|you|that|the|existing|tests?|of)\b)[^.!?]* (?:is|are) (?!(?:now|still|all|already|there|here|done|fixed|gone|good|fine|ok|set|red|green|missing|broken|failing|wrong|in the)\b)(?![a-zµ]+ing\b)[a-zµ]+/u,
-  /^each [a-zµ]+ (?:one|two|its own|exactly)\b|^one [a-zµ]+ (?:per|a|for each|for every)\b/u,
-  /^(?:when(?:ever)?|every time|each time|any time|if) (?:you|we) (?:ever )?(?:are unsure|aren't sure|are not sure|are in doubt|(?:change|touch|add|edit|modify|create|write|commit|push|merge|deploy|rename|delete|remove|install|introduce|update|release|use|refactor|move|upgrade)\b)[^,]*, (?:please )?(?!(?:i|it|we|there|that|this|he|she|they|the|you|then i)\b)[a-zµ]/u,
-  /^(?:please )?(?:always |first )?(?:ask|check with|talk|tell|confirm|consult|run|lint|format|make a backup|take a backup)\b[^.!?]* (?:before|after|whenever|each time|every time) (?:you |we )?(?:each |every |any |you |anything|(?:change|touch|commit|push|merg|deploy|edit|add|delet|remov|install|releas|renam|publish|ship|modify|writ|creat|drop|migrat)[a-zµ]*)/u,
-  /^(?:please )?keep (?!going|it open|this|that|me posted|the (?:first|second|last))[^.!?]*\b(?:under|below|within|above|short|small|simple|minimal|minimum|clean|pure|stable|consistent|sorted|separate|private|in sync|up to date|out of|at (?:most|least)|free of|as (?:it|they) (?:is|are)|as is|alive|intact|compatible|alphabetical|to \d+|in (?:memory|english)|only)\b/,
-  /^(?:please )?(?:(?:use|keep|write|read|run|touch|change|edit|modify|work|stay|add|target|test|deploy|commit|push|log|store|allow|accept|import|have|make) [^.!?]* (?:only|everywhere|throughout|consistently|exclusively|by default|at most)|only (?:use|touch|change|edit|modify|write|commit|push|work|target|deploy|read|add|import|allow|accept|support|test with)\b[^.!?]*)[.!]*$/,
-  /^only [a-zµ]+s (?:may|can|should|must)\b/u,
-  /\buse (?!(?:the|that|this|it|one|option|my) (?:second|first|other|last|one|function|same)|that\b|it\b)[^.!?]*(?:,? not (?!sure|the )|\binstead of\b|\brather than\b|\bover\b|\bfor (?:all|any|every|each|everything|anything|new)\b|\beverywhere\b|\bthroughout\b|\bonly\b|\bby default\b)/,
-  /^for (?:all|any|every|each|everything|anything)\b[^.!?]*,? (?:please )?(?:use|do|write|call|put|take)\b/,
-  /^(?:please )?(?:indent|treat [^.!?]+ as|follow (?:our|my|the (?:project|team|house|company|repo|usual)\S*) [^.!?]*(?:style|convention|guide|rule|pattern|standard|scheme)|respect (?:the|our|my))\b/,
-  /^(?:please )?(?:name|prefix|suffix|sort|write|put|store|log|document|test|format|mark|wrap|return|sign|tag|squash|quote|pin|version|capitalize|spell|mock|call|throw|annotate|type|use|keep|make|cover) (?:all|every|each|any|new|public|private|exported|internal|everything|commits|tests|comments|dates|names|logs|messages|errors)\b/,
-  /^make sure (?:that )?(?:every|each|all|any|no|nothing|nobody|[a-zµ]+s? (?:never|always|only|stays?|remains?))\b|^make sure (?:that )?[^.!?]+ (?:before|after|whenever) (?:you|each|every|any)\b|^make sure (?:to|you) (?:always|never|only)\b/u,
-  /\b(?:answer|reply|respond|write|speak|talk|explain)(?: (?:to me|me|back|everything|all [a-zµ]+|comments|commit messages))? (?:only )?in (?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|plain|british|american|full sentences|bullet)/u,
-  /^(?:(?:use|write) )?(?:british|american) (?:spelling|english)\b/,
-  /^(?:max(?:imum)?|at most|no more than|not more than|minimum|at least) (?:of )?(?:\d|one|two|three|four|five|ten)/,
-  /\b(?:limit|restrict|cap) [^.!?]* (?:to|at) (?:\d|one|two|three|the)\b/,
-  /^(?:please )?be (?:brief|concise|terse|succinct|short|formal|informal|strict|conservative|explicit|direct|blunt|consistent)\b/,
-  /^(?:short|brief|concise|plain|simple|small) [a-zµ]+s?(?: [a-zµ]+)?(?: only|,? (?:please|pls)\b)/u,
-  /(?<!n't |not )\bbelongs? (?:in|into|under|to|on|next to)\b|^the [^,;]* stays? (?:in|as|where|the way|out|under|below)\b|^(?!it\b|this\b|that\b|he\b|she\b)(?:[a-zµ]+ ){0,2}[a-zµ]+s go (?:in|into|under|to|next to)\b|\beverything you (?:write|add|create|make) (?:goes|must|should|stays)\b/u,
-  /\b(?:happens?|works?|runs?|goes|access) [^.!?]*\b(?:only|exclusively)[.!]*$/,
-  /\bwithout (?:asking|telling|checking with|consulting|my (?:ok|okay|approval|permission|consent|go-ahead))/,
-  /\b(?:ask|check with|wait for) (?:me|my|us|[a-zµ]+) (?:first|before|instead)\b|\bask instead of\b/u,
-  /^no (?!need|problem|worr|idea|way|clue|luck|errors?\b|results?\b|output|response|difference|longer|one\b|thanks|success|effect|doubt|rush|hurry|matter|sign|reason|answer|it\b|that\b|this\b|the\b|i\b|we\b|you\b|they\b|there\b|don't|do\b|not\b|wait|but\b|stop|just\b|more questions|other questions|change\b|data\b)[a-zµ-]+(?:[ a-zµ\d/._-]*)(?:,? (?:please|pls|ever|at all)\b|\b(?:without|than) \S|\b(?:in|on|to|outside) (?:[a-zµ]+ ){0,2}(?:commits?|files?|filenames?|messages?|names?|tests?|code|comments?|src|docs|apis?|answers?|repl[a-zµ]+|repo|production|prod|main)\b)/u,
-  /^no (?:new|extra|additional|further|inline|global|magic|hard-?coded|external|third-party|default|trailing|public|manual|silent|direct) [a-zµ]/u,
-  /^[^,]{1,30}, no [a-zµ]+[.!]*$/u,
-  /\b(?:pls|please|from here on|everywhere|throughout)\b.*\bno [a-zµ]+s\b/u,
-];
+const SCOPED: Cues = {
+  'every each any all':
+    /^(?:every|each|any|all)\b(?! (?:time|i\b|we\b|you\b|of (?:it|them|this|that|these|those)))[^.!?]* (?:needs?|gets?|must|should|goes?|requires?|belongs?|starts?|ends?|uses?|lives?|stays?|comes?|follows?|carries|has to|have to)\b/,
+  'all any':
+    /^(?:all|any) (?!(?:i|we|you|that|the|existing|tests?|of)\b)[^.!?]* (?:is|are) (?!(?:now|still|all|already|there|here|done|fixed|gone|good|fine|ok|set|red|green|missing|broken|failing|wrong|in the)\b)(?![a-zµ]+ing\b)[a-zµ]+/u,
+  'each one': /^each [a-zµ]+ (?:one|two|its own|exactly)\b|^one [a-zµ]+ (?:per|a|for each|for every)\b/u,
+  'when whenever time if':
+    /^(?:when(?:ever)?|every time|each time|any time|if) (?:you|we) (?:ever )?(?:are unsure|aren't sure|are not sure|are in doubt|(?:change|touch|add|edit|modify|create|write|commit|push|merge|deploy|rename|delete|remove|install|introduce|update|release|use|refactor|move|upgrade)\b)[^,]*, (?:please )?(?!(?:i|it|we|there|that|this|he|she|they|the|you|then i)\b)[a-zµ]/u,
+  'before after whenever time':
+    /^(?:please )?(?:always |first )?(?:ask|check with|talk|tell|confirm|consult|run|lint|format|make a backup|take a backup)\b[^.!?]* (?:before|after|whenever|each time|every time) (?:you |we )?(?:each |every |any |you |anything|(?:change|touch|commit|push|merg|deploy|edit|add|delet|remov|install|releas|renam|publish|ship|modify|writ|creat|drop|migrat)[a-zµ]*)/u,
+  keep: /^(?:please )?keep (?!going|it open|this|that|me posted|the (?:first|second|last))[^.!?]*\b(?:under|below|within|above|short|small|simple|minimal|minimum|clean|pure|stable|consistent|sorted|separate|private|in sync|up to date|out of|at (?:most|least)|free of|as (?:it|they) (?:is|are)|as is|alive|intact|compatible|alphabetical|to \d+|in (?:memory|english)|only)\b/,
+  'only everywhere throughout consistently exclusively default most':
+    /^(?:please )?(?:(?:use|keep|write|read|run|touch|change|edit|modify|work|stay|add|target|test|deploy|commit|push|log|store|allow|accept|import|have|make) [^.!?]* (?:only|everywhere|throughout|consistently|exclusively|by default|at most)|only (?:use|touch|change|edit|modify|write|commit|push|work|target|deploy|read|add|import|allow|accept|support|test with)\b[^.!?]*)[.!]*$/,
+  only: /^only [a-zµ]+s (?:may|can|should|must)\b/u,
+  use: /\buse (?!(?:the|that|this|it|one|option|my) (?:second|first|other|last|one|function|same)|that\b|it\b)[^.!?]*(?:,? not (?!sure|the )|\binstead of\b|\brather than\b|\bover\b|\bfor (?:all|any|every|each|everything|anything|new)\b|\beverywhere\b|\bthroughout\b|\bonly\b|\bby default\b)/,
+  'all any every each everything anything':
+    /^for (?:all|any|every|each|everything|anything)\b[^.!?]*,? (?:please )?(?:use|do|write|call|put|take)\b/,
+  'indent treat follow respect':
+    /^(?:please )?(?:indent|treat [^.!?]+ as|follow (?:our|my|the (?:project|team|house|company|repo|usual)\S*) [^.!?]*(?:style|convention|guide|rule|pattern|standard|scheme)|respect (?:the|our|my))\b/,
+  'all every each any new public private exported internal everything commits tests comments dates names logs messages errors':
+    /^(?:please )?(?:name|prefix|suffix|sort|write|put|store|log|document|test|format|mark|wrap|return|sign|tag|squash|quote|pin|version|capitalize|spell|mock|call|throw|annotate|type|use|keep|make|cover) (?:all|every|each|any|new|public|private|exported|internal|everything|commits|tests|comments|dates|names|logs|messages|errors)\b/,
+  sure: /^make sure (?:that )?(?:every|each|all|any|no|nothing|nobody|[a-zµ]+s? (?:never|always|only|stays?|remains?))\b|^make sure (?:that )?[^.!?]+ (?:before|after|whenever) (?:you|each|every|any)\b|^make sure (?:to|you) (?:always|never|only)\b/u,
+  'answer reply respond write speak talk explain':
+    /\b(?:answer|reply|respond|write|speak|talk|explain)(?: (?:to me|me|back|everything|all [a-zµ]+|comments|commit messages))? (?:only )?in (?:english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|plain|british|american|full sentences|bullet)/u,
+  'british american': /^(?:(?:use|write) )?(?:british|american) (?:spelling|english)\b/,
+  'max maximum most more minimum least':
+    /^(?:max(?:imum)?|at most|no more than|not more than|minimum|at least) (?:of )?(?:\d|one|two|three|four|five|ten)/,
+  'limit restrict cap': /\b(?:limit|restrict|cap) [^.!?]* (?:to|at) (?:\d|one|two|three|the)\b/,
+  be: /^(?:please )?be (?:brief|concise|terse|succinct|short|formal|informal|strict|conservative|explicit|direct|blunt|consistent)\b/,
+  'short brief concise plain simple small':
+    /^(?:short|brief|concise|plain|simple|small) [a-zµ]+s?(?: [a-zµ]+)?(?: only|,? (?:please|pls)\b)/u,
+  'belong belongs stay stays go everything':
+    /(?<!n't |not )\bbelongs? (?:in|into|under|to|on|next to)\b|^the [^,;]* stays? (?:in|as|where|the way|out|under|below)\b|^(?!it\b|this\b|that\b|he\b|she\b)(?:[a-zµ]+ ){0,2}[a-zµ]+s go (?:in|into|under|to|next to)\b|\beverything you (?:write|add|create|make) (?:goes|must|should|stays)\b/u,
+  'only exclusively': /\b(?:happens?|works?|runs?|goes|access) [^.!?]*\b(?:only|exclusively)[.!]*$/,
+  without: /\bwithout (?:asking|telling|checking with|consulting|my (?:ok|okay|approval|permission|consent|go-ahead))/,
+  'ask check wait': /\b(?:ask|check with|wait for) (?:me|my|us|[a-zµ]+) (?:first|before|instead)\b|\bask instead of\b/u,
+  no: /^no (?!need|problem|worr|idea|way|clue|luck|errors?\b|results?\b|output|response|difference|longer|one\b|thanks|success|effect|doubt|rush|hurry|matter|sign|reason|answer|it\b|that\b|this\b|the\b|i\b|we\b|you\b|they\b|there\b|don't|do\b|not\b|wait|but\b|stop|just\b|more questions|other questions|change\b|data\b)[a-zµ-]+(?:[ a-zµ\d/._-]*)(?:,? (?:please|pls|ever|at all)\b|\b(?:without|than) \S|\b(?:in|on|to|outside) (?:[a-zµ]+ ){0,2}(?:commits?|files?|filenames?|messages?|names?|tests?|code|comments?|src|docs|apis?|answers?|repl[a-zµ]+|repo|production|prod|main)\b)|^[^,]{1,30}, no [a-zµ]+[.!]*$/u,
+  'new extra additional further inline global magic coded hardcoded external party default trailing public manual silent direct':
+    /^no (?:new|extra|additional|further|inline|global|magic|hard-?coded|external|third-party|default|trailing|public|manual|silent|direct) [a-zµ]/u,
+  'pls please here everywhere throughout': /\b(?:pls|please|from here on|everywhere|throughout)\b.*\bno [a-zµ]+s\b/u,
+};
 
 /** Questions without a question mark, and thoughts. */
 const ASKED_OR_DOUBTED = [
@@ -110,7 +141,19 @@ const NO_RULE = [
   /^(?:before you (?:start|begin)|when you(?: are|'re) (?:done|finished|ready)|once you)\b/,
 ];
 
-const CUES = [...STANDING, ...ABSOLUTE, ...MODAL, ...PREFERENCE, ...SCOPED];
+export const CUES: readonly Cues[] = [STANDING, ABSOLUTE, MODAL, PREFERENCE, SCOPED];
+const findStanding = createFinder([STANDING]);
+const findCue = createFinder(CUES);
+
+/** Creates a check for whether a clause in lower case matches one of the cues. */
+function createFinder(cues: readonly Cues[]): (clause: string) => boolean {
+  const byWord = new Map<string, RegExp[]>();
+  for (const [words, pattern] of cues.flatMap(Object.entries<RegExp>)) {
+    for (const word of words.split(' ')) byWord.set(word, [...(byWord.get(word) ?? []), pattern]);
+  }
+  return (clause) =>
+    (clause.match(/[a-z]+/g) ?? []).some((word) => byWord.get(word)?.some((pattern) => pattern.test(clause)) === true);
+}
 
 /** Words that may come before the rule itself. */
 const OPENING =
@@ -118,7 +161,7 @@ const OPENING =
 
 /** Polite orders in the form of a question. */
 const POLITE =
-  /^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|in future|going forward|always|never|stop [a-zµ]+ing)\b)/u;
+  /^(?:can|could|would|will) you (?:please )?(?=.*\b(?:from now on|in future|going forward|always|never|stop \p{L}+ing)\b)/u;
 
 /**
  * The patterns above say `[a-zµ]` for a letter, and µ stands for all letters that English does not have: V8 takes a millisecond to compile each
@@ -132,16 +175,14 @@ export function isEnglishRule(sentence: string): boolean {
   const polite = read.replace(POLITE, '');
   if (polite === read && /\?["')\]]*$/.test(read)) return false;
   const said = polite.replace(OPENING, '');
-  if (STANDING.some((pattern) => pattern.test(said) || pattern.test(polite)))
+  if (findStanding(said) || (polite !== said && findStanding(polite)))
     return !ASKED_OR_DOUBTED.some((pattern) => pattern.test(said));
-  return [said, said.replace(LABEL, '')].some(isCued);
+  const unlabeled = said.replace(LABEL, '');
+  return isCued(said) || (unlabeled !== said && isCued(unlabeled));
 }
 
 function isCued(clause: string): boolean {
-  return (
-    CUES.some((pattern) => pattern.test(clause)) &&
-    ![...ASKED_OR_DOUBTED, ...NO_RULE].some((pattern) => pattern.test(clause))
-  );
+  return findCue(clause) && ![...ASKED_OR_DOUBTED, ...NO_RULE].some((pattern) => pattern.test(clause));
 }
 
 /** A topic or revocation before the rule, as in "Forget Redis: …". */
@@ -150,7 +191,12 @@ const LABEL = /^[^:;]{1,40}[:;] /;
 const COMMON =
   /\b(?:the|and|of|are|you|it|this|that|with|not|be|don't|your|have|has|from|what|when|one|should|must|can|needed|if|or|any|all)\b/g;
 
-/** Words that identify a sentence as English, because words of other languages can look like English cues. */
-export function countEnglishWords(sentence: string): number {
-  return sentence.match(COMMON)?.length ?? 0;
+/** Whether a sentence has so many common English words. Otherwise it may be in another language, whose words can look like English cues. */
+export function hasEnglishWords(sentence: string, count: number): boolean {
+  let found = 0;
+  for (const _ of sentence.matchAll(COMMON)) {
+    found += 1;
+    if (found >= count) return true;
+  }
+  return false;
 }

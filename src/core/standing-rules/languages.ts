@@ -1,3 +1,6 @@
+/** Languages, and a letter that each of their cues contains. */
+type Script = { readonly letter: RegExp; readonly languages: readonly RuleLanguage[] };
+
 /** How a language states a standing rule. `gate`: words that only this language has, needed where script and cues are ambiguous. */
 type RuleLanguage = { readonly gate?: RegExp; readonly cue: RegExp; readonly veto?: RegExp };
 
@@ -15,7 +18,7 @@ function words(alternatives: string): RegExp {
 }
 
 /** All patterns expect lower case and straight apostrophes. */
-const LANGUAGES: readonly RuleLanguage[] = [
+const LATIN: readonly RuleLanguage[] = [
   // German
   {
     gate: words(
@@ -117,8 +120,9 @@ const LANGUAGES: readonly RuleLanguage[] = [
       'proč|nefunguje|nevím|nemůžu|to musí být|ukaž|zatím|ještě|jsem|byl[oa]?|nikdy ne(?:fungoval|bylo)\\p{L}*',
     ),
   },
-  // Turkish
+  // Turkish, whose endings would make the cue slow on every other language
   {
+    gate: /asla|zaman|daima|mutlaka|sakın|yalnızca|sadece|bundan|artık|yasak|mal[ıi]|meli|kaçın|tercih|hiçbir|mayın|meyin|lütfen/u,
     cue: words(
       'asla|her zaman|daima|mutlaka|sakın|yalnızca|sadece [^.?]*kullan\\p{L}*|bundan (?:sonra|böyle)|artık [^.?]*(?:yaz|kullan|cevap)\\p{L}*|yasak\\p{L}*|\\p{L}+(?:malı|meli)(?:dır|dir|sın|sin)?|kaçın\\p{L}*|tercih ed\\p{L}*|hiçbir (?:koşulda|zaman)|\\p{L}{3,}(?:mayın|meyin)(?:ız|iz)?|lütfen [^.?]*(?:ma|me)',
     ),
@@ -142,6 +146,9 @@ const LANGUAGES: readonly RuleLanguage[] = [
     ),
     veto: words('tại sao|vì sao|sao|đừng (?:lo|quên)|tôi|luôn (?:bị|lỗi)|không được rồi|phải không|hãy cho'),
   },
+];
+
+const CYRILLIC: readonly RuleLanguage[] = [
   // Russian
   {
     cue: words(
@@ -160,19 +167,25 @@ const LANGUAGES: readonly RuleLanguage[] = [
       'чому|навіщо|я|мені|це|він|вона|не (?:знаю|розумію|працює|можу|бачу)|ніколи не (?:працював|було|бачив)\\p{L}*|покажи|поки|було|була',
     ),
   },
-  // Arabic
+];
+
+const ARABIC: readonly RuleLanguage[] = [
   {
     cue: words(
       'لا ت\\p{L}+|دائم\\p{L}*|دائمًا|أبد\\p{L}*|أبدًا|يجب|لا يجوز|ممنوع|يمنع|فقط|من الآن (?:فصاعد\\p{M}*\\p{L}*\\p{M}*)|تجنب|أفضل|يفضل|احرص|إياك|يُمنع|مستقبل\\p{L}*',
     ),
     veto: words('لماذا|لا أعرف|لا أعلم|لا (?:ت|ي)عمل|أرني|اعرض|هل|لا تقلق|لا تنس'),
   },
-  // Hindi
+];
+
+const HINDI: readonly RuleLanguage[] = [
   {
     cue: words('कभी|मत|हमेशा|ज़रूर|जरूर|अनिवार्य|केवल|सिर्फ|सिर्फ़|चाहिए|अब से|आगे से|से बचें|न करें|ना करें|नहीं करना|हर बार|प्रत्येक'),
     veto: words('क्यों|क्या|मुझे|मैं|था|थी|थे|है|दिखाओ|अभी नहीं'),
   },
 ];
+
+const WIDE = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/;
 
 /** Languages without spaces between words, or whose words take endings. */
 const UNSPACED: readonly RuleLanguage[] = [
@@ -198,16 +211,23 @@ const UNSPACED: readonly RuleLanguage[] = [
   },
 ];
 
+const SCRIPTS: readonly Script[] = [
+  { letter: /[a-zß-öø-ɏḀ-ỿ]/, languages: LATIN },
+  { letter: /[Ѐ-ԯ]/, languages: CYRILLIC },
+  { letter: /[ء-ي]/, languages: ARABIC },
+  { letter: /[ऄ-ॡ]/, languages: HINDI },
+];
+
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
 /** Whether a sentence in lower case states a standing rule in a language other than English. */
 export function isRuleInOtherLanguage(sentence: string): boolean {
   if (ASKS.test(sentence)) return false;
-  if (UNSPACED.some((language) => states(language, sentence))) return true;
+  if (WIDE.test(sentence) && UNSPACED.some((language) => states(language, sentence))) return true;
   const read = sentence.replace(OTHER_LETTERS, 'µ').replace(OTHER_MARKS, '\u0300');
-  return LANGUAGES.some((language) => states(language, read));
+  return SCRIPTS.some(({ letter, languages }) => letter.test(read) && languages.some((one) => states(one, read)));
 }
 
 function states({ gate, cue, veto }: RuleLanguage, sentence: string): boolean {
-  return cue.test(sentence) && gate?.test(sentence) !== false && veto?.test(sentence) !== true;
+  return gate?.test(sentence) !== false && cue.test(sentence) && veto?.test(sentence) !== true;
 }

@@ -1,5 +1,5 @@
 import { splitSentences } from '../extract/sentence.ts';
-import { countEnglishWords, isEnglishRule } from './english.ts';
+import { hasEnglishWords, isEnglishRule } from './english.ts';
 import { isRuleInOtherLanguage } from './languages.ts';
 import type { Statement } from './overrides.ts';
 
@@ -30,8 +30,10 @@ export function findRuleSentences(text: string): readonly Statement[] {
   return [...proseParagraphs(text)].flatMap((paragraph) =>
     splitSentences(paragraph, { start: 0, end: paragraph.length }).flatMap(({ start, end }): readonly Statement[] => {
       const sentence = paragraph.slice(start, end);
-      if (isRuleSentence(sentence)) return [{ text: sentence, isPermission: false }];
-      return isPermission(sentence) ? [{ text: sentence, isPermission: true }] : [];
+      const plain = plainText(sentence);
+      if (isRuleSentence(plain)) return [{ text: sentence, isPermission: false }];
+      const isPermission = sentence.length <= READ_CHARS && !sentence.endsWith('?') && PERMISSION.test(plain);
+      return isPermission ? [{ text: sentence, isPermission: true }] : [];
     }),
   );
 }
@@ -39,25 +41,25 @@ export function findRuleSentences(text: string): readonly Statement[] {
 const PERMISSION =
   /^(?:ok,? |okay,? |actually,? |fine,? |now )*(?:(?:you|we) (?:can|may)(?: now| again)? |(?:it is|it's|its) (?:ok|okay|fine|allowed)\b|forget |scrap |drop the |cancel )|\b(?:is|are) (?:fine|ok|okay|allowed|permitted)(?: again| now)?[.!]*$|\bno longer\b/;
 
-function isPermission(sentence: string): boolean {
-  return sentence.length <= READ_CHARS && PERMISSION.test(plainText(sentence)) && !sentence.endsWith('?');
-}
+const MARKUP = /[’‘`*_]|[^\S ]|  /;
 
+/** The beginning of a sentence as patterns expect it: lower case, straight apostrophes, single spaces, no Markdown emphasis. */
 function plainText(sentence: string): string {
-  const lower = sentence.slice(0, READ_CHARS).toLowerCase().replace(/[’‘`]/g, "'");
+  const lower = sentence.slice(0, READ_CHARS).toLowerCase();
+  if (!MARKUP.test(lower)) return lower.trim();
   return lower
+    .replace(/[’‘`]/g, "'")
     .replace(/[*_]{1,3}/g, '')
     .replace(/\s+/g, ' ')
     .trim();
 }
 
-/** Whether a single sentence states a standing rule. */
+/** Whether a single sentence, as `plainText` returns it, states a standing rule. */
 function isRuleSentence(sentence: string): boolean {
-  const read = plainText(sentence);
-  if (read.length < (WIDE.test(read) ? MIN_WIDE_CHARS : MIN_CHARS)) return false;
-  if (/^["'“«]/.test(read)) return false;
-  if (isEnglishRule(read)) return true;
-  return countEnglishWords(read) < (PLAIN.test(read) ? 1 : 2) && isRuleInOtherLanguage(read);
+  if (sentence.length < (WIDE.test(sentence) ? MIN_WIDE_CHARS : MIN_CHARS)) return false;
+  if (/^["'“«]/.test(sentence)) return false;
+  if (isEnglishRule(sentence)) return true;
+  return !hasEnglishWords(sentence, PLAIN.test(sentence) ? 1 : 2) && isRuleInOtherLanguage(sentence);
 }
 
 /** A prompt with this many headings is a pasted document or a plan, so its lists describe the work. */
