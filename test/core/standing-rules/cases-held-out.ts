@@ -1,4 +1,4 @@
-/** As `rule-cases.ts`, written at the same time and never looked at while the patterns were made. */
+/** Like `cases.ts`, written at the same time and never looked at while the patterns were made. */
 export const HELD_OUT_RULES: readonly string[] = [
   'Under no conditions should the cron jobs be disabled.',
   'Do not ever print the token.',

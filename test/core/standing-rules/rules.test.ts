@@ -11,6 +11,7 @@ import {
   rulesBudget,
   statesRule,
 } from '../../../src/core/standing-rules/rules.ts';
+import { CUES } from '../../../src/core/standing-rules/english.ts';
 import { HELD_OUT_NO_RULES, HELD_OUT_RULES } from './cases-held-out.ts';
 import { NO_RULES, RULES } from './cases.ts';
 
@@ -199,4 +200,16 @@ describe('the section', () => {
     const body = `[Batch 1]\n${RULES_HEADING}\n- Leak. (message 1)`;
     assert.deepEqual(parseRules(body), { rules: [], dropped: [], rest: body });
   });
+});
+
+test('a cue is found by its words wherever its pattern matches', () => {
+  const sentences = [...RULES, ...NO_RULES, ...HELD_OUT_RULES, ...HELD_OUT_NO_RULES].map((text) => text.toLowerCase());
+  for (const [words, pattern] of CUES.flatMap((cues) => Object.entries(cues))) {
+    for (const sentence of sentences.filter((text) => pattern.test(text))) {
+      assert.ok(
+        sentence.match(/[a-z]+/g)?.some((word) => words.split(' ').includes(word)),
+        `${pattern.source} matches “${sentence}” without any of: ${words}`,
+      );
+    }
+  }
 });
