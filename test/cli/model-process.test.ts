@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { suite, test, type TestContext } from 'node:test';
+import { HELD_MS } from '../support/held-deadlines.ts';
 import {
   KEY,
   type ModelScene,
@@ -42,7 +43,12 @@ async function openStage(
   const own = { api_key: null, api_key_env: 'KEY_OF_THE_TEST', compaction_max_retries: 0, ...settings };
   const scene = openModelScene(context, { provider, url: server.url, transcript: talkOf(4), settings: own });
   const environment = { KEY_OF_THE_TEST: KEY };
-  return { scene, server, asked, start: () => startProcess(['-i', '-v', ...scene.args], { environment }) };
+  return {
+    scene,
+    server,
+    asked,
+    start: () => startProcess(['-i', '-v', ...scene.args], { environment, script: { holdsDeadlines: true } }),
+  };
 }
 
 const NO_MORE = failing(418, 'nothing more was expected');
@@ -60,8 +66,8 @@ const FAULTS: Readonly<
   },
   ollama: {
     reply: { kind: 'hang' },
-    settings: { compaction_timeout: 50, chunk_size: 2 },
-    says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 0\.05 s: compaction_timeout allows more\. It is as it was\./,
+    settings: { compaction_timeout: HELD_MS, chunk_size: 2 },
+    says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 123\.456 s: compaction_timeout allows more\. It is as it was\./,
   },
 };
 
@@ -86,9 +92,11 @@ for (const provider of PROVIDERS) {
 
     test('fails, and leaves everything as it was', async (t) => {
       const { says, reply, ...fault } = FAULTS[provider];
-      const { scene, server, start } = await openStage(t, { provider, replies: [reply], ...fault });
+      const { scene, server, asked, start } = await openStage(t, { provider, replies: [reply], ...fault });
       const before = scene.sha256();
-      const ended = await endOf(start());
+      const child = start();
+      void asked.then(() => child.kill('SIGUSR2'));
+      const ended = await endOf(child);
       assert.deepEqual(
         [ended.code, server.requests.length, scene.sha256() === before, paidTexts(scene.archive), scene.strangers()],
         [1, 1, true, [], []],

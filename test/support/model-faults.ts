@@ -1,3 +1,4 @@
+import { HELD_MS } from './held-deadlines.ts';
 import { KEY, type Provider, PROVIDERS, type Settings, summary } from './model-scene.ts';
 import { answer, failing, type Reply } from './model-server/reply.ts';
 
@@ -141,17 +142,17 @@ export const MODEL_FAULTS: readonly ModelFault[] = [
     'a hang',
     { kind: 'hang' },
     {
-      says: /did not complete its answer within 0\.06 s: compaction_timeout allows more/,
+      says: /did not complete its answer within 123\.456 s: compaction_timeout allows more/,
       calls: 4,
       waits: [1, 1, 2],
-      settings: { compaction_timeout: 60 },
+      settings: { compaction_timeout: HELD_MS },
     },
   ),
   always('a stream that hangs half-way', answer(SOME, { half: 'hang' }), {
-    says: /did not complete its answer within 0\.06 s: compaction_timeout allows more/,
+    says: /did not complete its answer within 123\.456 s: compaction_timeout allows more/,
     calls: 4,
     waits: [1, 1, 2],
-    settings: { compaction_timeout: 60 },
+    settings: { compaction_timeout: HELD_MS },
   }),
   {
     what: 'a context that is too long',

@@ -18,13 +18,19 @@ export type ChildScript = {
   readonly happening?: Happening;
   /** The model sends these signals to its own process when it is asked, the first at once, each other one when it is interrupted; it never answers. */
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
+  /** Deadlines of `HELD_MS` come when the process gets SIGUSR2. */
+  readonly holdsDeadlines?: boolean;
 };
 
 const TELL = 3;
 
 enableCompileCache();
-const { happening, hangingModel }: ChildScript = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
+const { happening, hangingModel, holdsDeadlines }: ChildScript = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
 if (hangingModel !== undefined) replaceModel(hangingModel);
+if (holdsDeadlines === true) {
+  const { expireDeadlines } = await import('./held-deadlines.ts');
+  process.on('SIGUSR2', expireDeadlines);
+}
 const { main } = await import('../../src/cli/main.ts');
 await main(async () => {
   const { createUseCases } = await import('../../src/cli/compose.ts');

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
+import { HELD_MS } from '../../support/held-deadlines.ts';
 import { answer, failing, type Reply } from '../../support/model-server/reply.ts';
 import {
   errorOf,
@@ -225,30 +226,30 @@ const FAULTS: readonly Fault[] = [
   {
     what: 'silence',
     reply: { kind: 'hang' },
-    timeoutMs: 100,
+    timeoutMs: HELD_MS,
     error: {
       code: 'timeout',
-      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 123.456 s: compaction_timeout allows more',
       retryable: true,
     },
   },
   {
     what: 'silence in the middle of a stream',
     reply: answer(SUMMARY, { half: 'hang' }),
-    timeoutMs: 100,
+    timeoutMs: HELD_MS,
     error: {
       code: 'timeout',
-      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 123.456 s: compaction_timeout allows more',
       retryable: true,
     },
   },
   {
     what: 'a stream that drips for longer than the whole call may take',
     reply: answer(SUMMARY.repeat(20), { pauseMs: 20 }),
-    timeoutMs: 100,
+    timeoutMs: HELD_MS,
     error: {
       code: 'timeout',
-      message: 'did not complete its answer within 0.1 s: compaction_timeout allows more',
+      message: 'did not complete its answer within 123.456 s: compaction_timeout allows more',
       retryable: true,
     },
   },

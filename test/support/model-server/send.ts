@@ -4,6 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropicError, anthropicEvents, anthropicMessage } from './anthropic-wire.ts';
 import { openAiCompletion, openAiError, openAiEvents } from './openai-wire.ts';
+import { expireDeadlines } from '../held-deadlines.ts';
 import type { AnswerReply, Reply } from './reply.ts';
 import type { Dialect } from './schemas.ts';
 
@@ -31,6 +32,7 @@ export async function sendReply(response: ServerResponse, reply: Reply, asked: A
       response.end(reply.body);
       return;
     case 'hang':
+      expireDeadlines();
       return;
     case 'reset':
       response.socket?.resetAndDestroy();
@@ -53,7 +55,10 @@ async function sendAnswer(response: ServerResponse, reply: AnswerReply, asked: A
   for (const [at, event] of events.entries()) {
     if (at === middle && reply.half !== undefined) {
       if (reply.half === 'end') break;
-      if (reply.half === 'hang') return;
+      if (reply.half === 'hang') {
+        expireDeadlines();
+        return;
+      }
       if (reply.half === 'reset') {
         // What was written is to arrive first.
         await sleep(5);
@@ -64,6 +69,7 @@ async function sendAnswer(response: ServerResponse, reply: AnswerReply, asked: A
     }
     response.write(event);
     if (reply.pauseMs !== undefined) await sleep(reply.pauseMs, undefined, { ref: false });
+    if (at === middle && reply.pauseMs !== undefined) expireDeadlines();
     if (response.destroyed) return;
   }
   response.end();
