@@ -193,10 +193,7 @@ const COMMON =
 
 /** Whether a sentence has so many common English words. Otherwise it may be in another language, whose words can look like English cues. */
 export function hasEnglishWords(sentence: string, count: number): boolean {
-  let found = 0;
-  for (const _ of sentence.matchAll(COMMON)) {
-    found += 1;
-    if (found >= count) return true;
-  }
-  return false;
+  COMMON.lastIndex = 0;
+  for (let found = 0; found < count; found += 1) if (!COMMON.test(sentence)) return false;
+  return true;
 }
