@@ -148,7 +148,7 @@ test('a folder of transcripts: each is compacted, results of earlier runs are le
 });
 
 test('killed at any moment, the source is as it was or verifies, and the next run restores the original', async (t) => {
-  const original = chatTranscript(1500);
+  const original = chatTranscript(500);
   const { folder, run } = setUp(t);
   const file = join(folder, 'talk.jsonl');
   const home = join(folder, '.home');
@@ -175,7 +175,7 @@ test('killed at any moment, the source is as it was or verifies, and the next ru
 });
 
 test('interrupted at any moment, the file is as it was, or it was finished by then and verifies', async (t) => {
-  const original = chatTranscript(1500);
+  const original = chatTranscript(500);
   const { folder, run } = setUp(t);
   const file = join(folder, 'talk.jsonl');
   const home = join(folder, '.home');
