@@ -27,7 +27,7 @@ const OPENAI = { provider: 'openai-compat', model: 'small' } as const;
 
 test('without a provider nobody is asked, even where a key is in the environment', () => {
   assert.deepEqual(access({}, { environment: { OPENAI_API_KEY: 'k' } }), { ok: true, value: null });
-  assert.match(refusal({ model: 'tiny' }), /names the model 'tiny' and no provider/);
+  assert.match(refusal({ model: 'tiny' }), /names the model 'tiny' but no provider/);
   assert.match(refusal({ provider: 'ollama' }), /the provider 'ollama' and no model/);
 });
 
