@@ -62,6 +62,8 @@ const ASCII = /^[0-9A-Za-z]*$/;
 const RUN =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]+/gu;
 const ANY = new RegExp(RUN.source, 'u');
+/** Ranges with all characters of these scripts and few others. Testing for them is far cheaper than testing for scripts. */
+const CANDIDATES = /[\u0e01-\u0eff\u1000-\u19ff\u2e80-\udfff\uf900-\uffef]+/g;
 
 export function isSpaceless(text: string): boolean {
   return ANY.test(text);
@@ -78,8 +80,8 @@ export function spaceOutQuery(text: string): string {
 }
 
 function replaceRuns(text: string, toWords: (characters: readonly string[]) => readonly string[]): string {
-  if (!isSpaceless(text)) return text;
-  return text.replace(RUN, (run) => ` ${toWords(Array.from(foldRun(run))).join(' ')} `);
+  const spaceRun = (run: string): string => ` ${toWords(Array.from(foldRun(run))).join(' ')} `;
+  return text.replace(CANDIDATES, (part) => part.replace(RUN, spaceRun));
 }
 
 /** Removes combining marks, where the index would split words. */

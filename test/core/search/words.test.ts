@@ -65,3 +65,15 @@ test('what is looked for is among the words of every text that holds it', () => 
     }),
   );
 });
+
+test('characters of scripts without spaces, and no others, are given to the index apart from what is around them', () => {
+  const scripts =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ー々]/u;
+  const wrong: string[] = [];
+  for (let code = 0; code <= 0x10ffff; code += 1) {
+    const character = String.fromCodePoint(code);
+    const isApart = spaceOut(`😀a${character}b`) !== `😀a${character}b`;
+    if (isApart !== scripts.test(character)) wrong.push(code.toString(16));
+  }
+  assert.deepEqual(wrong, []);
+});
