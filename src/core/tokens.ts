@@ -11,7 +11,12 @@ export function estimateTokens(text: string): number {
 
 /** UTF-8 bytes / 4, rounded up. Within about a tenth of real tokenizers for code, chat and CJK text. */
 export function estimateTokensByBytes(text: string): number {
-  return Math.ceil(utf8Length(text) / BYTES_PER_TOKEN);
+  return tokensOfBytes(utf8Length(text));
+}
+
+/** The same estimate for a text of this many UTF-8 bytes. */
+export function tokensOfBytes(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / BYTES_PER_TOKEN);
 }
 
 /** The length of a text in UTF-8 bytes. A lone surrogate counts 3, as its replacement character would. */

@@ -2,6 +2,8 @@
 export type Runtime = {
   readonly now: () => Date;
   readonly sha256: (data: Uint8Array | string) => string;
+  /** The length of a text in UTF-8; a lone surrogate counts three bytes. */
+  readonly utf8Length: (text: string) => number;
   /** An incremental sha256 for data that is never held as a whole. */
   readonly createHash: () => RunningHash;
   /** At least 0, less than 1. */

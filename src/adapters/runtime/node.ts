@@ -5,6 +5,7 @@ export function createNodeRuntime(): Runtime {
   return {
     now: () => new Date(),
     sha256: (data) => loadCrypto().hash('sha256', data, 'hex'),
+    utf8Length: (text) => Buffer.byteLength(text),
     createHash: () => {
       const running = loadCrypto().createHash('sha256');
       return {

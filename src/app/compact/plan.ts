@@ -36,7 +36,7 @@ type Expectation = {
 };
 
 export function planPrepared(
-  transcript: Prepared,
+  transcript: Pick<Prepared, 'codec'>,
   prepared: PreparedConversation,
   expectation: Expectation,
 ): ConversationPlan {

@@ -1,28 +1,23 @@
 import { readShownKey } from '../../core/clip-archive.ts';
-import type { ConversationMessage } from '../../core/message.ts';
-import type { ImportanceScoringConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { createFeatureReader, type ScoreFeatures } from '../../core/scoring.ts';
 import { isClipArchiveText } from '../../core/split.ts';
-import { estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Decoded, Entry } from '../../core/transcript.ts';
 import type { Codec, CodecSession, Json, RecordProblem } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { RawRecord } from '../../ports/records.ts';
-import type { Progress, Runtime } from '../../ports/runtime.ts';
+import type { Progress, RunningHash, Runtime } from '../../ports/runtime.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import { normalizeClipText } from './find-cycles.ts';
 import { isBlank } from './open-transcript.ts';
+import { createTextSharer, type MeasureMessage, type ShareText, toEntry } from './entry.ts';
 import { parseRecord, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The result of the first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type RecordIndex = {
   readonly entries: readonly Entry[];
   readonly lineCount: number;
-  /** sha256 (hex) of the whole file. */
-  readonly sha256: string;
   /** The first line ending in the file. */
   readonly eol: '\n' | '\r\n';
 };
@@ -48,7 +43,10 @@ type IndexInput = {
   readonly session: CodecSession;
   /** The file's name in messages. */
   readonly name: string;
-  readonly scoring: ImportanceScoringConfig;
+  /** Undefined: messages are neither scored nor counted, because nothing will be planned. */
+  readonly measure?: MeasureMessage;
+  /** Fed with every byte of the file. */
+  readonly hash?: RunningHash;
   readonly keepInvalid: boolean;
   /** True: a message of another format is an error. False: it is kept like any unknown record. */
   readonly isOneFormat: boolean;
@@ -60,17 +58,16 @@ const LF = 0x0a;
 const YIELD_BYTES = 8 * 1024 * 1024;
 
 export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<Result<RecordIndex, Failure>> {
-  const { source } = input;
-  const hash = deps.runtime.createHash();
-  if (source.bomLength > 0) hash.update(UTF8_BOM);
+  const { source, hash } = input;
+  if (source.bomLength > 0) hash?.update(UTF8_BOM);
   const entries: Entry[] = [];
   let eol: RecordIndex['eol'] | null = null;
-  const shared = { features: createFeatureReader(input.scoring), facts: createFactSharer() };
+  const share = createTextSharer();
   let conversation: string | undefined; // of the current list
   let nextYield = YIELD_BYTES;
   for (const raw of source.records()) {
-    hash.update(raw.bytes);
-    const entry = indexRecord(deps, input, { raw, shared });
+    hash?.update(raw.bytes);
+    const entry = indexRecord(deps, input, { raw, share });
     if (!entry.ok) return entry;
     if (isListOpening(raw)) ({ conversation } = entry.value);
     entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
@@ -80,10 +77,8 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
     deps.progress.update('reading', raw.start, source.sizeBytes);
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
   }
-  return ok({ entries, lineCount: entries.length, sha256: hash.digest(), eol: eol ?? '\n' });
+  return ok({ entries, lineCount: entries.length, eol: eol ?? '\n' });
 }
-
-type Shared = { readonly features: FeatureReader; readonly facts: ReturnType<typeof createFactSharer> };
 
 /** The line and column of the n-th character of a record, which may begin anywhere in a line and span several. */
 function faultPlace(
@@ -111,7 +106,7 @@ function inList(entry: Entry, list: number, conversation: string | undefined): E
 function indexRecord(
   { formats, runtime }: IndexDeps,
   input: IndexInput,
-  { raw, shared }: { readonly raw: RawRecord; readonly shared: Shared },
+  { raw, share }: { readonly raw: RawRecord; readonly share: ShareText },
 ): Result<Entry, Failure> {
   const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
@@ -137,7 +132,7 @@ function indexRecord(
     return err({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
   }
   if ('problem' in decoded) return bad(1, decoded.problem);
-  const entry = toEntry(shared.facts(decoded), place, shared.features);
+  const entry = toEntry(decoded, place, { share, measure: input.measure });
   const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
   if (!isClipArchiveText(text)) return ok(entry);
   const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
@@ -150,56 +145,8 @@ function openList(session: CodecSession, around: Json, line: number): Decoded | 
   return 'problem' in opened ? opened : { ...opened, kind: 'header' };
 }
 
-type FeatureReader = (message: ConversationMessage) => ScoreFeatures;
-
 /** Makes a real file readable for the first pass. */
 export function asFileSource(source: SourceFile, codec: Codec): RecordSource {
   const { bomLength, sizeBytes } = source;
   return { records: () => readRecords(source, codec), bomLength, sizeBytes };
-}
-
-/** Turns a decoded line into what the plan keeps of it. */
-export function toEntry(
-  { message, ...facts }: Decoded,
-  place: { readonly line: number; readonly start: number; readonly length: number },
-  readFeatures: FeatureReader,
-): Entry {
-  if (message === undefined) return { ...facts, ...place };
-  return {
-    ...facts,
-    ...place,
-    id: message.id,
-    role: message.role,
-    features: readFeatures(message),
-    tokens: estimateTokensByBytes(message.content),
-    ...(message.typed !== undefined && { typedTokens: estimateTokensByBytes(message.typed) }),
-  };
-}
-
-/** Repeated ids follow soon: a parent's in its children, a call's in its result, a conversation's in every line. */
-const MAX_REMEMBERED = 2_000;
-
-/** Makes equal ids of nearby records share one string. Every parsed line has its own strings, and the index keeps half a dozen for each line. */
-function createFactSharer(): (decoded: Decoded) => Decoded {
-  const recent = new Map<string, string>();
-  const share = (text: string): string => {
-    const known = recent.get(text);
-    if (known !== undefined) return known;
-    if (recent.size >= MAX_REMEMBERED) recent.clear();
-    recent.set(text, text);
-    return text;
-  };
-  return (decoded) => {
-    const { conversation, recordId, parentId, calls, results, groupKey, message } = decoded;
-    return {
-      ...decoded,
-      ...(conversation !== undefined && { conversation: share(conversation) }),
-      ...(recordId !== undefined && { recordId: share(recordId) }),
-      ...(typeof parentId === 'string' && { parentId: share(parentId) }),
-      ...(calls !== undefined && { calls: calls.map(share) }),
-      ...(results !== undefined && { results: results.map(share) }),
-      ...(groupKey !== undefined && { groupKey: share(groupKey) }),
-      ...(message !== undefined && { message: { ...message, id: share(message.id) } }),
-    };
-  };
 }

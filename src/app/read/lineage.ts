@@ -2,14 +2,12 @@ import { clipArchiveBody, parseClipArchiveHead } from '../../core/clip-archive.t
 import { condenseMessages } from '../../core/handover/condense.ts';
 import type { ConversationMessage } from '../../core/message.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
-import type { ImportanceScoringConfig } from '../../core/policy.ts';
-import { createFeatureReader } from '../../core/scoring.ts';
 import { type ParsedRules, parseRules, type TypedMessage } from '../../core/standing-rules/rules.ts';
 import type { ArchivedLine, StoredBatch } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
-import { toEntry } from './index-records.ts';
+import { createTextSharer, type MeasureMessage, toEntry } from './entry.ts';
 import { parseRecord, trimRecord } from './records.ts';
 
 /**
@@ -62,10 +60,10 @@ export function readCarried(
     readonly formats: FormatRegistry;
     readonly codec: Codec;
     readonly session: CodecSession;
-    readonly scoring: ImportanceScoringConfig;
+    readonly measure: MeasureMessage;
   },
 ): readonly CarriedMessage[] {
-  const readFeatures = createFeatureReader(read.scoring);
+  const share = createTextSharer();
   return archive.readSurvivors(cycle.id).map((stored): CarriedMessage => {
     const parsed = parseRecord(read.formats, read.codec, trimRecord(read.codec, stored.bytes));
     const decoded = parsed.ok ? read.session.decode(parsed.value, stored.line) : null;
@@ -74,7 +72,8 @@ export function readCarried(
         `line ${stored.line} of the archive, which was a message when it left, can no longer be read as one`,
       );
     }
-    const entry = toEntry(decoded, { line: 0, start: 0, length: stored.bytes.length }, readFeatures);
+    const place = { line: 0, start: 0, length: stored.bytes.length };
+    const entry = toEntry(decoded, place, { share, measure: read.measure });
     return { plan: { ...entry, kind: 'message', carriedLineId: stored.id }, message: decoded.message };
   });
 }

@@ -1,9 +1,9 @@
-import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { Codec, CodecSession } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
+import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
@@ -14,7 +14,13 @@ import { openTranscript } from './open-transcript.ts';
 import { readRecords, unitOf } from './records.ts';
 import { asRecordSource, attemptRestore, findRestoreProblem, hashLines, type LineStream } from './restored-lines.ts';
 
-type OpenCompacted = { readonly revision: Revision; readonly archive: Archive; readonly source: SourceFile };
+type OpenCompacted = {
+  readonly revision: Revision;
+  readonly archive: Archive;
+  readonly source: SourceFile;
+  /** Of the whole file, in hex. */
+  readonly sha256: string;
+};
 
 /** Opens a file that may have been compacted, indexes it, and passes it to `work` together with the archive. */
 export async function withCompacted<T>(
@@ -45,7 +51,9 @@ async function openAndWork<T>(
     const lines = function* (): Generator<Uint8Array> {
       for (const raw of readRecords(source, codec)) yield raw.bytes;
     };
+    const hash = deps.runtime.createHash();
     const revision = await readRevision(deps, {
+      hash,
       lines,
       hasBom: source.bomLength > 0,
       ownBytes: source.sizeBytes,
@@ -54,7 +62,7 @@ async function openAndWork<T>(
     });
     if (!revision.ok) return revision;
     if (archive.value === null) return notFound(deps, { revision: revision.value, file: input.name, archive: null });
-    return await work({ revision: revision.value, archive: archive.value, source });
+    return await work({ revision: revision.value, archive: archive.value, source, sha256: hash.digest() });
   } finally {
     source.close();
   }
@@ -75,7 +83,7 @@ export type Revision = {
 /** Indexes a revision; invalid lines are allowed. */
 export async function readRevision(
   deps: AppDeps,
-  input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string },
+  input: Omit<Revision, 'session' | 'recordIndex'> & { readonly name: string; readonly hash?: RunningHash },
 ): Promise<Result<Revision, Failure>> {
   const { lines, hasBom, codec, ownBytes, name } = input;
   const session = codec.open();
@@ -84,7 +92,7 @@ export async function readRevision(
     codec,
     session,
     name,
-    scoring: DEFAULT_SCORING_CONFIG,
+    hash: input.hash,
     keepInvalid: true,
     isOneFormat: false,
   });

@@ -6,10 +6,12 @@ import type { ClipMark, Entry } from '../../core/transcript.ts';
 import type { Archive, StoredCycle } from '../../ports/archive.ts';
 import type { Codec, CodecSession, Json } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
+import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { type Conversation, splitConversations } from './conversations.ts';
+import { createMeasure, type MeasureMessage } from './entry.ts';
 import { findRewrittenCycle } from './find-cycles.ts';
 import { asFileSource, indexRecords, type RecordIndex } from './index-records.ts';
 import { type CarriedMessage, foreignPrior, type Prior, readCarried } from './lineage.ts';
@@ -28,7 +30,7 @@ export type PreparedConversation = {
 };
 
 /** A transcript after the first pass. `source` stays open for the second; the caller closes it. */
-export type Prepared = {
+export type ReadTranscript = {
   readonly source: SourceFile;
   readonly codec: Codec;
   readonly session: CodecSession;
@@ -44,14 +46,32 @@ export type Prepared = {
   readonly decodeMessage: (entry: Entry, bytes: Uint8Array) => ConversationMessage | null;
 };
 
+/** A transcript whose bytes were hashed as they were read, so that a later change is noticed. `sha256` (hex): of the whole file. */
+export type Prepared = ReadTranscript & { readonly recordIndex: { readonly sha256: string } };
+
 /** Called only if a transcript begins with a summary, because opening an archive takes time. */
 export type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
 
+type ReadOptions = { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource };
+
+/** Reads a transcript that may be compacted next. */
 export async function prepareTranscript(
   deps: AppDeps,
   input: TranscriptInput,
-  options: { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource },
+  options: ReadOptions,
 ): Promise<Result<Prepared, Failure>> {
+  const hash = deps.runtime.createHash();
+  const read = await readTranscript(deps, input, { ...options, hash });
+  if (!read.ok) return read;
+  return ok({ ...read.value, recordIndex: { ...read.value.recordIndex, sha256: hash.digest() } });
+}
+
+/** Reads a transcript that stays as it is. */
+export async function readTranscript(
+  deps: AppDeps,
+  input: TranscriptInput,
+  options: ReadOptions & { readonly hash?: RunningHash },
+): Promise<Result<ReadTranscript, Failure>> {
   const opened = await openTranscript(input, deps);
   if (!opened.ok) return opened;
   const prepared = await readAll(deps, {
@@ -71,18 +91,20 @@ type ReadInput = {
   readonly isOneFormat: boolean;
   readonly policy: TranscriptPolicy;
   readonly archive: ArchiveSource;
+  readonly hash?: RunningHash;
 };
 
-async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared, Failure>> {
+async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<ReadTranscript, Failure>> {
   const { source, codec, name, policy } = input;
   const session = codec.open();
-  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const measure = createMeasure(deps.runtime, policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG);
   const scanned = await indexRecords(deps, {
     source: asFileSource(source, codec),
     codec,
     session,
     name,
-    scoring,
+    measure,
+    hash: input.hash,
     keepInvalid: policy.keepInvalid,
     isOneFormat: input.isOneFormat,
   });
@@ -114,6 +136,7 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<Prepared
       session,
       archive: archive.value,
       findCycle,
+      measure,
       readMessage: readers.readMessage,
     }),
   );
@@ -150,12 +173,12 @@ function prepareConversation(
     readonly session: CodecSession;
     readonly archive: Archive | null;
     readonly findCycle: CycleFinder;
+    readonly measure: MeasureMessage;
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
 ): PreparedConversation {
   const { entries, context: rules } = conversation;
-  const { archive, policy, codec, session, deps } = context;
-  const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
+  const { archive, policy, codec, session, measure, deps } = context;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
     viewConversation({ entries, ...rules, carried, keepSystem: policy.keepSystem });
   const plain = view([]);
@@ -179,7 +202,7 @@ function prepareConversation(
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
     return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
   }
-  const carried = readCarried(archive, cycle, { formats: deps.formats, codec, session, scoring });
+  const carried = readCarried(archive, cycle, { formats: deps.formats, codec, session, measure });
   return {
     id: cycle.conversationId,
     conversation,

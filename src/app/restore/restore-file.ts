@@ -29,9 +29,9 @@ export async function restoreFile(
   deps: WritingDeps,
   request: RestoreFileRequest,
 ): Promise<Result<RestoreReport, Failure>> {
-  return withCompacted(deps, request.input, async ({ revision, archive, source }) => {
+  return withCompacted(deps, request.input, async ({ revision, archive, source, sha256 }) => {
     const undone = await undo(deps, { revision, archive, request });
-    const compacted = { file: source, sha256: revision.recordIndex.sha256, format: revision.codec.format.name };
+    const compacted = { file: source, sha256, format: revision.codec.format.name };
     return undone.ok ? write(deps, request, { ...undone.value, compacted }) : undone;
   });
 }

@@ -8,14 +8,14 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { MessageFate, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
-import { type Prepared, type PreparedConversation, prepareTranscript } from '../read/prepare.ts';
+import { type PreparedConversation, type ReadTranscript, readTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** Scores every message as a compaction under the same policy would. */
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
   const { input, policy } = request;
   return attempt({ file: input.name, progress: deps.progress }, async () => {
-    const prepared = await prepareTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
+    const prepared = await readTranscript(deps, input, { policy, archive: () => openUnsettled(deps) });
     if (!prepared.ok) return prepared;
     const { source, codec } = prepared.value;
     try {
@@ -27,7 +27,7 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
   });
 }
 
-function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly ScoreRow[] {
+function scoreRows(transcript: ReadTranscript, { policy }: ScoreFileRequest): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   return transcript.conversations.flatMap((prepared) => {
     const plan = planPrepared(transcript, prepared, { policy });
@@ -38,7 +38,7 @@ function scoreRows(transcript: Prepared, { policy }: ScoreFileRequest): readonly
 
 function markRules(
   rows: readonly ScoreRow[],
-  transcript: Prepared,
+  transcript: ReadTranscript,
   { view }: PreparedConversation,
 ): readonly ScoreRow[] {
   const typed = view.messages.filter(

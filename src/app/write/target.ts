@@ -1,4 +1,3 @@
-import { DEFAULT_SCORING_CONFIG } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileFailure, FileLock, FileStamp, FileStore } from '../../ports/files.ts';
@@ -85,7 +84,6 @@ async function findClips(
       codec,
       session: codec.open(),
       name: input.name,
-      scoring: DEFAULT_SCORING_CONFIG,
       keepInvalid: true,
       isOneFormat: false,
     });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { createNodeRuntime } from '../../../../src/adapters/runtime/node.ts';
 import { chatLines } from '../../../../src/adapters/transcript/chat-lines/codec.ts';
 import { parseJsonLine } from '../../../../src/adapters/transcript/json-lines.ts';
-import { toEntry } from '../../../../src/app/read/index-records.ts';
+import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/entry.ts';
 import type { ConversationMessage } from '../../../../src/core/message.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
-import { createFeatureReader } from '../../../../src/core/scoring.ts';
 import type { Decoded, Entry } from '../../../../src/core/transcript.ts';
 import type { CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 
@@ -27,9 +27,11 @@ function asJson(value: unknown): Json {
 export function readRecords(...records: readonly unknown[]): ReadFile {
   const session = chatLines.open();
   const decoded = records.map((record, index) => mustDecode(session, asJson(record), index + 1));
-  const entries = decoded.map((one, index) =>
-    toEntry(one, { line: index + 1, start: 0, length: 1 }, createFeatureReader(DEFAULT_SCORING_CONFIG)),
-  );
+  const readers = {
+    share: createTextSharer(),
+    measure: createMeasure(createNodeRuntime(), DEFAULT_SCORING_CONFIG),
+  };
+  const entries = decoded.map((one, index) => toEntry(one, { line: index + 1, start: 0, length: 1 }, readers));
   return { session, decoded, entries };
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { toEntry } from '../../../../src/app/read/index-records.ts';
+import { createNodeRuntime } from '../../../../src/adapters/runtime/node.ts';
+import { createMeasure, createTextSharer, toEntry } from '../../../../src/app/read/entry.ts';
 import { DEFAULT_SCORING_CONFIG } from '../../../../src/core/policy.ts';
-import { readFeatures } from '../../../../src/core/scoring.ts';
 import type { Entry } from '../../../../src/core/transcript.ts';
 import type { Codec, CodecSession, Json, SummaryInput } from '../../../../src/ports/codec.ts';
 
@@ -60,11 +60,15 @@ export function turn(name: string, text = `question ${name}`, answer = `answer $
 /** What the first pass makes of records, each a line. */
 export function read(codec: Codec, records: readonly Json[]): { entries: readonly Entry[]; session: CodecSession } {
   const session = codec.open();
+  const readers = {
+    share: createTextSharer(),
+    measure: createMeasure(createNodeRuntime(), DEFAULT_SCORING_CONFIG),
+  };
   const entries = records.map((value, index): Entry => {
     const decoded = session.observe(value, index + 1);
     if ('problem' in decoded) throw new Error(`line ${index + 1}: ${decoded.problem}`);
     const place = { line: index + 1, start: 0, length: JSON.stringify(value).length + 1 };
-    return toEntry(decoded, place, (one) => readFeatures(one, DEFAULT_SCORING_CONFIG));
+    return toEntry(decoded, place, readers);
   });
   return { entries, session };
 }
