@@ -88,7 +88,7 @@ test('without [embedding], or with one that cannot be used, nobody is asked', as
   assert.match(none.errors, /the configuration has no \[embedding\] with a provider and a model/);
   const half = await ran(t, { config: '[embedding]\nprovider = "ollama"\n' });
   assert.equal(half.code, 2);
-  assert.match(half.errors, /has the provider 'ollama' and no model/);
+  assert.match(half.errors, /has the provider 'ollama' but no model/);
   const broken = await ran(t, {
     answers: { createEmbeddings: () => Promise.resolve(err('sqlite-vec cannot be loaded')) },
   });
