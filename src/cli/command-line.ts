@@ -16,14 +16,14 @@ import { buildProgram, parseWith, type ProgramFacts, suggestion } from './progra
 /** What a command line asks for. */
 export type Parsed =
   | ({ readonly kind: 'command' } & Call<Invocation> & {
-        /** The operands that could have been meant as a command: none after a command's name or `--`. */
+        /** The operands that could be a mistyped command; empty after a command's name or `--`. */
         readonly openWords: readonly string[];
       })
   | { readonly kind: 'version'; readonly version: string }
-  /** `isAnswer` false: nobody asked for help, so it is no answer and goes to stderr. */
+  /** `isAnswer` false: nobody asked for help, so the text goes to stderr. */
   | { readonly kind: 'help'; readonly text: string; readonly isAnswer: boolean };
 
-/** Any command line as data, and what is wrong with it in words. Imports only the command that it names. */
+/** Parses a command line, or says what is wrong with it. Imports only the command that the line names. */
 export async function parseArguments(
   argv: readonly string[],
   facts: ProgramFacts,
@@ -44,12 +44,12 @@ export async function parseArguments(
 type CommandLine = {
   readonly command: CommandName | null;
   readonly rest: readonly string[];
-  /** The first operand stands where a command could stand, so it may be a mistyped one. */
+  /** The first operand is where a command could be, so it may be a mistyped one. */
   readonly isOpen: boolean;
 };
 
 /**
- * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may stand
+ * The command is the first argument that is neither a flag nor a flag's value, if it is a command's name: flags may come
  * before it. After `--` everything is a file.
  */
 export async function splitCommandLine(argv: readonly string[]): Promise<CommandLine> {
@@ -95,7 +95,7 @@ async function parseLine(line: Line): Promise<Result<Parsed, UsageProblem>> {
   return ok({ kind: 'command', ...call.value, openWords: isOpen ? wordsBeforeDashes(program.args, argv) : [] });
 }
 
-/** The operands in front of `--`; behind it every word is a file. */
+/** The operands in front of `--`; every word after it is a file. */
 function wordsBeforeDashes(operands: readonly string[], argv: readonly string[]): readonly string[] {
   const dashes = argv.indexOf('--');
   return dashes === -1 ? operands : operands.slice(0, operands.length - (argv.length - dashes - 1));
@@ -130,7 +130,7 @@ function programFor(name: Topic, command: Command, facts: ProgramFacts): ReturnT
 
 const PURPOSE = 'Compacts stored conversations: older messages become a summary, and nothing is lost.';
 
-/** For those who name nothing. */
+/** Printed for a bare `compact`. */
 const SHORT_HELP = `compact makes stored conversations smaller, and nothing is lost.
   compact scan              finds transcripts, and what there is to save
   compact -n session.jsonl  shows what would be done, and writes nothing

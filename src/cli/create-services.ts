@@ -7,10 +7,10 @@ import { safeText } from './render/text.ts';
 import type { Session } from './session.ts';
 import type { EmbedderChoice, Embeddings } from './use-cases.ts';
 
-/** The summarizer that the settings name. The error is a sentence about why it cannot be used. */
+/** Creates the summarizer that the settings name. The error is a sentence that says why it cannot be used. */
 export async function createSummarizer(
   { settings, config, terminal, reporter, useCases }: Session,
-  asked: Pick<CommonRequest, 'settings' | 'outputOptions'> & {
+  request: Pick<CommonRequest, 'settings' | 'outputOptions'> & {
     readonly isDryRun: boolean;
     readonly compaction: CompactionConfig;
   },
@@ -18,9 +18,9 @@ export async function createSummarizer(
   const access = resolveModelAccess({
     settings,
     config,
-    flags: asked.settings.flags,
+    flags: request.settings.flags,
     environment: terminal.host.environment,
-    isDryRun: asked.isDryRun,
+    isDryRun: request.isDryRun,
   });
   if (!access.ok) return access;
   const { summarization, privacy } = settings;
@@ -35,16 +35,16 @@ export async function createSummarizer(
     fallsBack: summarization.fallback === 'extractive',
     redactRulesPath: privacy.redact_rules,
     notice: (sentence: string) => reporter.report([safeText(sentence)]),
-    isDryRun: asked.isDryRun,
-    ...(asked.outputOptions.verbosity === 'verbose' && { log: (line: string) => reporter.report([safeText(line)]) }),
+    isDryRun: request.isDryRun,
+    ...(request.outputOptions.verbosity === 'verbose' && { log: (line: string) => reporter.report([safeText(line)]) }),
   };
-  const created = await useCases.createSummarizer({ model, compaction: asked.compaction });
+  const created = await useCases.createSummarizer({ model, compaction: request.compaction });
   if (!created.ok) return created;
   reporter.report(created.value.warnings.map(safeText));
   return ok(created.value.value);
 }
 
-/** The embeddings that the settings name; null: they name none. The error is a sentence about why there can be none. */
+/** Creates the embeddings that the settings name; null if they name none. The error is a sentence that says why they cannot be used. */
 export async function createEmbeddings(
   { settings, config, terminal, reporter, useCases }: Session,
   { outage }: Pick<EmbedderChoice, 'outage'> = {},
@@ -70,13 +70,13 @@ export async function createEmbeddings(
   return ok(created.value.value);
 }
 
-/** The same for work that goes on without them: `instead` says what happens then. */
+/** For work that can go on without embeddings: a failure is only reported, and `instead` says what happens then. */
 export async function createEmbeddingsIfAny(
   session: Session,
-  asked: Pick<EmbedderChoice, 'outage'> & { readonly instead: string },
+  options: Pick<EmbedderChoice, 'outage'> & { readonly instead: string },
 ): Promise<Embeddings | null> {
-  const created = await createEmbeddings(session, asked);
+  const created = await createEmbeddings(session, options);
   if (created.ok) return created.value;
-  session.reporter.report([safeText(`embeddings: ${created.error}; ${asked.instead}`)]);
+  session.reporter.report([safeText(`embeddings: ${created.error}; ${options.instead}`)]);
   return null;
 }

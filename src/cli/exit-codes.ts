@@ -2,9 +2,9 @@
 export const EXIT_CODES = {
   /** Done, or nothing to do. */
   done: 0,
-  /** At least one transcript could not be dealt with. */
+  /** At least one transcript failed. */
   failed: 1,
-  /** The command line or the configuration is wrong; nothing was begun. */
+  /** The command line or the configuration is wrong; nothing was started. */
   usage: 2,
   /** By SIGINT. */
   interrupted: 130,
@@ -14,7 +14,7 @@ export const EXIT_CODES = {
 
 export type ExitCode = (typeof EXIT_CODES)[keyof typeof EXIT_CODES];
 
-/** The code of a run that a signal has ended: 128 and the signal's number, as shells have it. */
+/** The exit code of a run that a signal ended: 128 plus the signal's number, as in a shell. */
 export function interruptionCode({ reason }: AbortSignal): ExitCode {
   return reason === EXIT_CODES.terminated ? EXIT_CODES.terminated : EXIT_CODES.interrupted;
 }

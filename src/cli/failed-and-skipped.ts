@@ -5,7 +5,7 @@ import { describeNoText, describeUnknown, renderFailure } from './render/failure
 import { countOf, formatCost, formatCount } from './render/quantities.ts';
 import { safeText } from './render/text.ts';
 
-/** A failure as the line of `--json`; `file` is what the user calls the transcript. */
+/** A failure as `--json` reports it; `file` is the user's name for the transcript. */
 export function toFailedReport(
   file: string,
   failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
@@ -19,7 +19,7 @@ export function failedReport(file: string, error: FailedReport['error']): Failed
   return { schema: 'compact/report@1', file, result: 'failed', error };
 }
 
-/** A sentence that names the file, also where what failed is another one (the archive, the output). */
+/** A sentence that names the file, even if something else failed (the archive, the output). */
 export function renderFailed({ file, error: { message } }: FailedReport): string {
   const name = safeText(file);
   return message.startsWith(name) ? message : `${name}: ${message}`;
@@ -30,7 +30,7 @@ function kindOf(failure: Exclude<Failure, { readonly kind: 'interrupted' }>): Fa
   return failure.kind === 'archive' ? `archive-${failure.failure.kind}` : failure.kind;
 }
 
-/** In the same line, because it belongs to the failure. */
+/** On the same line, because it belongs to the failure. */
 function spentText(usage: UsageReport | undefined): string {
   if (usage === undefined || usage.inputTokens + usage.outputTokens === 0) return '';
   const { calls, inputTokens, outputTokens, cost } = usage;
@@ -41,8 +41,8 @@ function spentText(usage: UsageReport | undefined): string {
 type Unreadable = Extract<Failure, { readonly kind: SkippedFileReport['reason'] }>;
 
 /**
- * The report of a file that nobody named and that holds no conversation that can be read: folders hold all kinds of files, and that is no
- * reason for a nightly run to fail. Null: it is a failure.
+ * The report of a file that was found rather than named, and that is no readable conversation: folders hold all kinds of files, and
+ * they must not make a nightly run fail. Null: this is a failure.
  */
 export function skipUnreadable(failure: Failure, { name, isNamed }: UnreadableFile): SkippedFileReport | null {
   if (isNamed || !isUnreadable(failure)) return null;
@@ -55,7 +55,7 @@ export function skipUnreadable(failure: Failure, { name, isNamed }: UnreadableFi
   return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
 }
 
-/** `isNamed`: on the command line itself. */
+/** `isNamed`: the command line itself names the file. */
 type UnreadableFile = { readonly name: string; readonly isNamed: boolean };
 
 const REASONS = ['no-messages', 'no-text', 'not-a-transcript', 'unknown-format', 'mixed-formats', 'bad-line'] as const;
@@ -66,7 +66,7 @@ function isUnreadable(failure: Failure): failure is Unreadable {
 
 const CARRY_ADVICE = '--keep-invalid carries such lines along';
 
-/** The lines of a run for people: a folder of damaged files repeats the reason for each, but the advice behind it only once. */
+/** The failed lines of a run, for people: the reason is repeated for each line, the advice is printed once. */
 export function createSkipRenderer(): (report: SkippedFileReport) => string {
   const given = new Set<string>();
   return ({ file, notes: [reason = '', ...advice] }) => {

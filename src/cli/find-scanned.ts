@@ -14,19 +14,19 @@ export type ScannedFile = {
   readonly path: string;
   readonly name: string;
   readonly isNamed: boolean;
-  /** By the folder that it stands in: where the records do not tell, that is better than nothing. */
+  /** The name of the folder that holds the file: the fallback if the records name no project. */
   readonly project: string | null;
 };
 
 export type Scanned = {
   readonly files: readonly ScannedFile[];
-  /** Where they were looked for, for people. */
+  /** The places that were searched, for people. */
   readonly looked: readonly string[];
-  /** Of what could not be looked into; it has been told. */
+  /** The number of places that could not be read; each was reported. */
   readonly failedCount: number;
 };
 
-/** With operands what they name and nothing else; without, the places of the formats. A number instead: the command is over. */
+/** Searches the operands, or without any the places of the formats. A number is an exit code: the command is over. */
 export async function findScanned(
   session: Session,
   { operands, format }: { readonly operands: readonly string[]; readonly format: string | null },
@@ -51,16 +51,16 @@ function folderOf(path: string): string {
   return basename(dirname(resolve(path)));
 }
 
-/** What stands in the places of the producers. */
+/** What is in the places where producers keep transcripts. */
 type KnownFiles = {
-  /** `project` is the name of the folder that `*` stands for. */
+  /** `project` is the name of the folder that `*` matched. */
   readonly files: readonly { readonly path: string; readonly project: string | null }[];
-  /** The places, for people; there may be nothing in them. */
+  /** The places, for people; they may be empty. */
   readonly looked: readonly string[];
   readonly failures: readonly FileFailure[];
 };
 
-/** Looks for transcripts where their producers keep them. A place that is not there is no failure. */
+/** Looks for transcripts where their producers keep them. A missing place is no failure. */
 export async function findKnownFiles(places: readonly Place[], host: HostEnvironment): Promise<KnownFiles> {
   const looked = new Set<string>();
   const files: { path: string; project: string | null }[] = [];
@@ -81,7 +81,7 @@ export async function findKnownFiles(places: readonly Place[], host: HostEnviron
   return { files, looked: [...looked], failures };
 }
 
-/** An empty variable counts as not set; `~` is for those who set it where no shell reads it. */
+/** An empty variable counts as not set; `~` is expanded for variables that were set without a shell. */
 function findRoot({ variable, base }: Place, { environment, workingFolder, homeFolder }: HostEnvironment): string {
   const named = variable === undefined ? undefined : environment[variable];
   if (named === undefined || named === '') return join(homeFolder, base);
@@ -120,7 +120,7 @@ async function findFolders(root: string, pattern: string): Promise<Folders> {
   return { found, failures: failures.filter(isThere) };
 }
 
-/** Not there at all, or gone since it was seen. */
+/** It does not exist, or it was removed after it was listed. */
 function isThere(failure: FileFailure): boolean {
   return failure.kind !== 'not-found';
 }

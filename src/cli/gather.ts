@@ -12,24 +12,24 @@ import type { Session } from './session.ts';
 import { toFileFailure } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
-/** An input that can be opened: `name` is what messages call it. */
+/** An input that can be opened; messages call it `name`. */
 export type ReadyInput = InputFile & { readonly name: string };
 
 type Gathered = {
   readonly inputs: readonly ReadyInput[];
-  /** Any number of transcripts is meant, even where there is one. */
+  /** The user may mean several transcripts, even if there is only one. */
   readonly isSeveral: boolean;
-  /** What could not be had of the operands; it has been told. */
+  /** The number of operands that failed; each was reported. */
   readonly failures: readonly FailedReport[];
 };
 
-/** `filesFrom` is what `--files-from` names: a list of further transcripts, `-` on standard input. */
+/** `filesFrom`: the file given with `--files-from`, a list of further transcripts; `-` is standard input. */
 type GatherRules = Omit<InputRules, 'names'> & {
   readonly filesFrom?: string | null;
   readonly isStdinImplied?: boolean;
 };
 
-/** The operands as files, standard input spooled. A number instead: the command is over, with that exit code. */
+/** The operands as files; standard input is spooled. A number is an exit code: the command is over. */
 export async function gatherInputs(
   session: Session,
   operands: readonly string[],
@@ -50,8 +50,8 @@ export async function gatherInputs(
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) reporter.error(error.message);
   for (const operand of found.empty) {
-    const ours = skipsCompacted ? ' (*.compact.* is left out)' : '';
-    reporter.report([`${safeText(operand)}: no transcripts in it${ours}; nothing to do.`]);
+    const ours = skipsCompacted ? ' (*.compact.* is skipped)' : '';
+    reporter.report([`${safeText(operand)}: no transcripts found${ours}; nothing to do.`]);
   }
   const files = found.files.map((file): ReadyInput => ({ ...file, name: file.path }));
   const count = files.length + failures.length + (readsStdin ? 1 : 0);
@@ -71,13 +71,13 @@ export async function gatherInputs(
   return { inputs: [...files, stdin], isSeveral, failures };
 }
 
-/** A list that cannot be read is a wrong command line: nothing is begun. One without names is nothing to do. */
+/** A list that cannot be read is a usage error: nothing is started. An empty list means there is nothing to do. */
 async function listNames(session: Session, filesFrom: string): Promise<readonly string[] | ExitCode> {
   const listed = await readNameList(filesFrom, session.terminal);
   if (!listed.ok) return session.refuse(`--files-from ${renderFailure({ kind: 'file', failure: listed.error })}`);
   if (listed.value.length === 0) {
     const list = filesFrom === '-' ? 'standard input' : safeText(filesFrom);
-    session.reporter.report([`${list}: no names in it; nothing to do.`]);
+    session.reporter.report([`${list}: the list is empty; nothing to do.`]);
   }
   return listed.value;
 }
@@ -97,7 +97,7 @@ function toFailure(problem: InputProblem): FailedReport {
   }
 }
 
-/** The names that a file lists; `-` is standard input, which rejects when it is interrupted. */
+/** The names that a file lists. `-` is standard input; reading it rejects when the run is interrupted. */
 async function readNameList(
   path: string,
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
@@ -118,7 +118,7 @@ async function readNameList(
 const NUL = 0x00;
 const BOM = '\ufeff';
 
-/** Names that a NUL ends where there is any, so that they may hold anything; else one a line, blank lines left out. */
+/** Names that end in NUL if there is a NUL, so that they may contain anything; otherwise one per line, without blank lines. */
 export function parseNames(list: Buffer): readonly string[] {
   const text = list.toString();
   if (list.includes(NUL)) return text.split('\0').filter((name) => name !== '');

@@ -6,11 +6,11 @@ import { isCompacted, isTranscriptName, walkFolder } from './transcript-files.ts
 
 /** A transcript that the operands name. */
 export type InputFile = {
-  /** As it is opened and as messages call it. */
+  /** The path to open, which is also the name in messages. */
   readonly path: string;
-  /** Below the folder that it was found in: what an output folder repeats of its path. */
+  /** The path relative to the folder in which it was found; an output folder repeats it. */
   readonly pathInFolder: string;
-  /** Named on the command line itself: not found in a folder, by a glob or in a list. */
+  /** The command line itself names it: it was not found in a folder, by a glob or in a list. */
   readonly isNamed: boolean;
 };
 
@@ -20,19 +20,19 @@ export type InputProblem =
   | { readonly kind: 'file'; readonly failure: FileFailure };
 
 export type InputSet = {
-  /** In the order of the operands, sorted within one, each file once. */
+  /** In the order of the operands, sorted within each, every file once. */
   readonly files: readonly InputFile[];
-  /** A folder was named: there may be any number of files, whatever their number is now. */
+  /** A folder was named, so the number of files may change from run to run. */
   readonly hasFolder: boolean;
-  /** Folders and globs that hold no transcript: nothing to do there, and not an error. */
+  /** Folders and globs that hold no transcript: nothing to do there, but no error. */
   readonly empty: readonly string[];
   readonly problems: readonly InputProblem[];
 };
 
 export type InputRules = {
-  /** Whether folders and globs leave out what this program wrote. */
+  /** Whether folders and globs skip files that this program wrote. */
   readonly skipsCompacted: boolean;
-  /** Of a list: names of files and folders as they are, after the operands. None of them is a pattern. */
+  /** Names of files and folders from a list, added after the operands. They are never patterns. */
   readonly names?: readonly string[];
 };
 
@@ -45,8 +45,8 @@ type Found = {
 const PATTERN = /[*?[\]{}]/;
 
 /**
- * Operands other than `-` as files. What exists is never a pattern. A pattern that matches nothing at all is an error, as a
- * missing file is (a shell hands it over unexpanded); a folder without transcripts is not.
+ * The operands other than `-` as files. A name that exists is never a pattern. A pattern without any match is an error, like a missing
+ * file (a shell passes it on unexpanded); a folder without transcripts is not.
  */
 export async function findInputs(operands: readonly string[], rules: InputRules): Promise<InputSet> {
   const found: { readonly operand: string; readonly result: Found }[] = [];
@@ -65,13 +65,13 @@ export async function findInputs(operands: readonly string[], rules: InputRules)
   };
 }
 
-/** Whether an operand names nothing at all, neither by itself nor as a pattern. */
+/** Whether an operand matches nothing, neither as a name nor as a pattern. */
 export async function findNothing(operand: string): Promise<'missing' | 'no-match' | null> {
   if (kindOf(operand) !== 'missing') return null;
   if (!PATTERN.test(operand)) return 'missing';
   const { glob } = await import('node:fs/promises');
   for await (const path of glob(operand)) {
-    // A folder that matches names none of its files.
+    // A matching folder does not count: a pattern selects files.
     if (kindOf(path) !== 'folder') return null;
   }
   return 'no-match';
@@ -86,7 +86,7 @@ async function findNamed(operand: string, rules: InputRules): Promise<Found> {
   return { kind: 'file', files: [file], problems: [] };
 }
 
-/** What a program has listed may be anything that it found: only a name of nothing is a mistake. */
+/** A list may name whatever another program found: only a name that does not exist is an error. */
 async function findListed(name: string, rules: InputRules): Promise<Found> {
   const found = await findNamed(name, rules);
   return { ...found, files: found.files.map((file) => ({ ...file, isNamed: false })) };
@@ -98,7 +98,7 @@ function kindOf(path: string): 'file' | 'folder' | 'dangling' | 'missing' {
   } catch (error) {
     const code = systemCode(error);
     if (code === 'ENOENT' && isLink(path)) return 'dangling';
-    // A pattern may be longer than a name can be. Anything else (no permission) shows when the file is opened.
+    // A pattern may be longer than a name can be. Any other error (no permission) is reported when the file is opened.
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ENAMETOOLONG') return 'missing';
     return 'file';
   }
@@ -142,7 +142,7 @@ async function matchPattern(pattern: string, rules: InputRules): Promise<Found> 
   return { kind: 'glob', files, problems };
 }
 
-/** The first naming of a file stands, under whatever name; a link and its target are one file. */
+/** The first name of a file is kept; a link and its target are one file. */
 export function dropRepeated<T extends { readonly path: string }>(files: readonly T[]): readonly T[] {
   const seen = new Map<string, T>();
   for (const file of files) {
@@ -156,7 +156,7 @@ function identify(path: string): string {
   try {
     return realpathSync.native(path);
   } catch {
-    // It cannot be looked at, so it is told from others by its name; opening it will say why.
+    // It cannot be read, so compare it by name; opening it will report why.
     return path;
   }
 }

@@ -1,7 +1,7 @@
 import type { ConfigRequest } from '../config/find.ts';
 import type { SettingFlags } from '../config/resolve.ts';
 
-/** How a run speaks: the same for every command. */
+/** How much a run prints, and how; the same options for every command. */
 export type OutputOptions = {
   readonly json: boolean;
   readonly verbosity: 'quiet' | 'normal' | 'verbose';
@@ -12,23 +12,23 @@ export type OutputOptions = {
 /** Which settings apply. */
 export type SettingsRequest = ConfigRequest & {
   readonly flags: SettingFlags;
-  /** How large a compressed transcript may become; by default the file system's adapter decides. */
+  /** The limit for unpacking a compressed transcript; by default the file system's adapter decides. */
   readonly maxUnpackedBytes?: number;
 };
 
-/** What every command that reads the configuration is asked. */
+/** The options of every command that reads the configuration. */
 export type CommonRequest = { readonly outputOptions: OutputOptions; readonly settings: SettingsRequest };
 
-/** What every command that can read a pipe is asked. */
+/** The options of every command that can read a pipe. */
 export type PipedRequest = {
-  /** Nothing was named, and standard input is taken because it is no terminal. */
+  /** No operand was given, and standard input is used because it is not a terminal. */
   readonly isStdinImplied: boolean;
 };
 
-/** What is wrong with a command line; `command` is the one whose help tells more. */
+/** What is wrong with a command line; `command` is the one whose help explains it. */
 export type UsageProblem = {
   readonly message: string;
   readonly command: string;
-  /** No operand stands on the line. */
+  /** The line has no operands. */
   readonly lacksOperand?: boolean;
 };

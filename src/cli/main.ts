@@ -5,7 +5,7 @@ import { createTerminal } from './terminal.ts';
 
 const loadRealUseCases: CliContext['loadUseCases'] = async () => (await import('./compose.ts')).createUseCases;
 
-/** The program. Sets the exit code and lets the process end by itself, so that nothing written is lost. */
+/** The program. Sets the exit code and lets the process end by itself, so that all output is written. */
 export async function main(loadUseCases = loadRealUseCases): Promise<void> {
   const terminal = createTerminal();
   try {

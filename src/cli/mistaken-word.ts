@@ -3,9 +3,9 @@ import { COMMAND_NAMES, loadActions } from './commands/table.ts';
 import { findNothing } from './inputs.ts';
 
 /**
- * Why nothing is begun: the first word of the line is neither a command nor a file, or a later one is no file and looks like a command
- * (`compact -i x.jsonl status`). With the command that was meant, the other operands would mean something else. Any other later word that
- * is no file is a missing file, which fails alone. Null: no word is mistaken.
+ * Why the run does not start: the first word is neither a command nor a file, or a later word is not a file and looks like a command
+ * (`compact -i x.jsonl status`). With that command, the other operands would mean something else. Any other later word that
+ * is not a file is a missing file, which fails alone. Null: no word is mistaken.
  */
 export async function describeMistakenWord(words: readonly string[]): Promise<string | null> {
   for (const [index, word] of words.entries()) {
@@ -17,7 +17,7 @@ export async function describeMistakenWord(words: readonly string[]): Promise<st
   return null;
 }
 
-/** As command names are written; transcripts have an ending, a folder or a number in their names. */
+/** Matches words that are written like a command; transcripts have an extension, a folder or a number in their names. */
 const COMMAND_LIKE = /^[a-z]+(?:-[a-z]+)*$/i;
 
 async function describeMissing(word: string): Promise<string> {
@@ -29,7 +29,7 @@ async function describeMissing(word: string): Promise<string> {
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }
 
-/** What each word may have meant. A command wins over an action of the same name. */
+/** What the user may have meant by each word. A command wins over an action of the same name. */
 async function listCommandLines(): Promise<ReadonlyMap<string, string>> {
   const actions = await loadActions();
   return new Map([

@@ -7,13 +7,13 @@ import type { InputFile } from './inputs.ts';
 import { systemCode, toFileFailure } from './system-failure.ts';
 import { compactedPath, isTranscriptName } from './transcript-files.ts';
 
-/** Where the results go, as the command line says it. */
+/** Where the results go, as the command line gives it. */
 export type OutputChoice =
   | { readonly kind: 'default' }
   | { readonly kind: 'path'; readonly path: string }
   | { readonly kind: 'in-place' }
   | { readonly kind: 'stdout' }
-  /** The summaries are made and shown. */
+  /** Summaries are made and shown, but no transcript is written. */
   | { readonly kind: 'preview' };
 
 export type OutputProblem =
@@ -24,12 +24,12 @@ export type OutputProblem =
 
 type Wanted = {
   readonly files: readonly InputFile[];
-  /** Any number of inputs is meant, even where there is one. */
+  /** The user may mean several inputs, even if there is only one. */
   readonly isSeveral: boolean;
   readonly choice: OutputChoice;
 };
 
-/** The output of each input, in their order. Reads what stands where; writes nothing. */
+/** The output of each input, in the same order. Looks at existing files; writes nothing. */
 export async function planOutputs(wanted: Wanted): Promise<Result<readonly OutputTarget[], OutputProblem>> {
   const { files, isSeveral, choice } = wanted;
   if (choice.kind === 'in-place') return ok(files.map(() => ({ kind: 'in-place' })));
@@ -43,13 +43,13 @@ export async function planOutputs(wanted: Wanted): Promise<Result<readonly Outpu
   return problem === null ? targets : err(problem);
 }
 
-/** Under whatever names and links; false where one of them is not there. */
+/** Whether both are the same file, under any names and links; false if one of them does not exist. */
 export async function isSameFile(path: string, other: string): Promise<boolean> {
   const [one, two] = [await identify(path), await identify(other)];
   return one !== null && one.key === two?.key;
 }
 
-/** Makes the folders in which a target of an output folder will stand. */
+/** Creates the folders for a target inside an output folder. */
 export async function makeFolderFor(target: OutputTarget): Promise<Result<void, FileFailure>> {
   if (target.kind !== 'file') return ok(undefined);
   const folder = dirname(target.path);
@@ -61,7 +61,7 @@ export async function makeFolderFor(target: OutputTarget): Promise<Result<void, 
   }
 }
 
-/** One folder after the other, from the top: Node's own recursion never returns where the system has none to give (/proc). */
+/** One folder after the other, from the top: Node's recursion never returns where folders cannot be created (/proc). */
 async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder);
@@ -92,7 +92,7 @@ async function nameTargets(
   return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, compactedPath(file.pathInFolder)) })));
 }
 
-/** The same file under any name or link. */
+/** Whether two paths are the same file, under any names and links. */
 async function findOverwritten(
   files: readonly InputFile[],
   targets: readonly PathTarget[],
@@ -127,7 +127,7 @@ async function identify(path: string): Promise<{ readonly key: string; readonly 
     const found = await stat(path, { bigint: true });
     return { key: `${found.dev}:${found.ino}`, isFolder: found.isDirectory() };
   } catch (error) {
-    // Nothing there, or not to be looked at: then nothing can be told of it, and writing will say why it cannot.
+    // It does not exist or cannot be read; in the second case writing will report why.
     if (systemCode(error) === null) throw error;
     return null;
   }

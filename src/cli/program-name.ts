@@ -10,8 +10,8 @@ const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**
- * How this program is called from the user's shell, so that a printed command can be pasted: by a name that the shell finds, inside a
- * clone by npx, else by the path of Node and of the program. Outside a clone `npx compact` is somebody else's package.
+ * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx inside a
+ * clone, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
 export function programName(environment: Environment, nodePath: string): string {
   const folders = shellFolders(environment);
@@ -25,7 +25,7 @@ export function programName(environment: Environment, nodePath: string): string 
   return `${isOnPath ? 'node' : shellWord(nodePath)} ${shellWord(ENTRY)}`;
 }
 
-/** The folders of PATH without those that npm puts before them for the time of a command. */
+/** The folders of PATH without those that npm adds while it runs a command. */
 function shellFolders(environment: Environment): readonly string[] {
   const folders = (environment['PATH'] ?? '').split(delimiter).filter(isAbsolute);
   if (environment['npm_command'] === undefined) return folders;
@@ -38,7 +38,7 @@ function findCommand(name: string, folders: readonly string[]): string | null {
 
 const SCRIPT_BYTES = 4096;
 
-/** A link to this program, or a package manager's script that starts it. */
+/** Whether the file is a link to this program, or a package manager's script that starts it. */
 function isThisProgram(path: string | null): boolean {
   if (path === null) return false;
   return realPath(path) === realPath(ENTRY) || readStart(path).includes('compact-transcript/bin/compact.js');
@@ -52,7 +52,7 @@ function readStart(path: string): string {
     closeSync(file);
     return bytes.toString('latin1', 0, length);
   } catch (error) {
-    // It is there and cannot be read: it is not ours.
+    // A file that we cannot read is not ours.
     if (systemCode(error) === null) throw error;
     return '';
   }
@@ -67,7 +67,7 @@ function isFile(path: string): boolean {
   }
 }
 
-/** Null: nothing is there. */
+/** Null: it does not exist. */
 function realPath(path: string): string | null {
   if (path === '') return null;
   try {
@@ -78,7 +78,7 @@ function realPath(path: string): string | null {
   }
 }
 
-/** From package.json, which stands two folders up from here in `src` and in `dist` alike. */
+/** Read from package.json, which is two folders up both in `src` and in `dist`. */
 export function readPackageVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   const manifest: unknown = JSON.parse(text);

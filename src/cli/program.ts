@@ -3,15 +3,15 @@ import { likelyName, nearestName } from '../config/nearest.ts';
 import type { Command, Flag, Operands, ParseValue } from './commands/command.ts';
 import type { UsageProblem } from './invocation.ts';
 
-/** Commander's view of a command. Parsing writes nothing: errors and help come back as values. */
+/** Commander's parser for a command. It writes nothing: errors and help are values. */
 
 export type ProgramFacts = {
   readonly version: string;
   /** For help texts. */
   readonly widthColumns: number;
-  /** Something is piped or redirected into the program. */
+  /** Standard input is a pipe or a file. */
   readonly hasInput: boolean;
-  /** Of this run, in Unix milliseconds: what ages are counted from. */
+  /** The time of this run, in Unix milliseconds; ages are relative to it. */
   readonly nowMs: number;
 };
 
@@ -30,7 +30,7 @@ export function buildProgram({ name, description, command, facts }: Building): P
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
     .exitOverride()
-    // What commander would print is made of its errors and `helpInformation` instead: parsing writes nothing.
+    // commander must print nothing: `parseWith` returns its errors, and help comes from `helpInformation`.
     .configureOutput({
       writeOut: () => {},
       writeErr: () => {},
@@ -69,7 +69,7 @@ function throwing(parse: ParseValue, nowMs: number): (text: string) => string | 
   };
 }
 
-/** Null: the line is right. */
+/** Null: the line is valid. */
 export function parseWith(program: Program, argv: readonly string[]): 'help' | UsageProblem | null {
   try {
     program.parse(argv, { from: 'user' });
@@ -85,10 +85,10 @@ function describeError(error: CommanderError, program: Program): UsageProblem {
   const message = error.message.replace(/^error: /, '');
   const unknown = error.code === 'commander.unknownOption' ? /^unknown option '(.*)'$/s.exec(message)?.[1] : undefined;
   if (unknown !== undefined) {
-    const told = `${message}${nearOption(unknown, program)}`;
-    if (program.name() !== 'compact search') return { message: told, command: program.name() };
-    const aside = 'text that begins with a dash stands behind --';
-    return { message: `${told}${told.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
+    const described = `${message}${nearOption(unknown, program)}`;
+    if (program.name() !== 'compact search') return { message: described, command: program.name() };
+    const aside = 'put text that begins with a dash after --';
+    return { message: `${described}${described.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
   }
   if (error.code === 'commander.missingArgument') return { message, command: program.name(), lacksOperand: true };
   const [, value, choices] = CHOICE_ERROR.exec(message) ?? [];
@@ -99,7 +99,7 @@ function describeError(error: CommanderError, program: Program): UsageProblem {
 
 const CHOICE_ERROR = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/s;
 
-/** Always a name that exists; for a single letter all of them are as near. */
+/** Always an existing name; for a single letter all are equally near, so all are listed. */
 function nearOption(unknown: string, program: Program): string {
   const known = program.options.flatMap((option) => (option.long === undefined ? [] : [option.long]));
   const [flag = unknown] = unknown.split('=');
@@ -112,7 +112,7 @@ export function suggestion(name: string | null): string {
   return name === null ? '' : `: did you mean ${name}?`;
 }
 
-/** commander takes `-o --json` for an output named `--json`: nobody means that. */
+/** commander accepts `-o --json` as an output file named `--json`, which nobody means. */
 function findSwallowedFlag(program: Program): string | null {
   for (const option of program.options) {
     const value: unknown = program.getOptionValue(option.attributeName());

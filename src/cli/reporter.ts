@@ -5,18 +5,18 @@ import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWid
 import { decideColor, isCi, loadTheme, type Theme } from './render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
 
-/** How a command speaks to its user: answers on stdout, all else on stderr. Lines come without a line's end. */
+/** How a command prints: answers to stdout, everything else to stderr. Lines come without a line ending. */
 export type Reporter = {
-  /** For what goes to stdout. */
+  /** The theme for stdout. */
   readonly answerTheme: Theme;
   readonly answerWidthColumns: number;
   readonly theme: Theme;
   readonly answer: (lines: readonly string[]) => void;
-  /** Raw output, in pieces: exact in a file or a pipe; on a terminal control characters are shown, not obeyed. */
+  /** Prints raw output in pieces: unchanged into a file or a pipe; on a terminal, control characters are escaped. */
   readonly answerPiece: (piece: string | Uint8Array) => void;
-  /** Said even with `--quiet`. */
+  /** Printed even with `--quiet`. */
   readonly error: (line: string) => void;
-  /** Not said with `--quiet`. */
+  /** Not printed with `--quiet`. */
   readonly report: (lines: readonly string[]) => void;
   readonly progress: RunProgress;
 };
@@ -32,12 +32,12 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
     stderr.isTerminal &&
     !isCi(environment['CI'] ?? '');
   const progress = createProgress(showsProgress ? stderr : null);
-  const say = (lines: readonly string[]): void => {
+  const print = (lines: readonly string[]): void => {
     progress.clear();
     if (lines.length > 0) stderr.write(`${safeLines(lines.join('\n'))}\n`);
   };
   const showPiece = stdout.isTerminal ? createTerminalFilter() : null;
-  /** What goes to a file or a pipe does not stand in the way of the line. */
+  /** stdout goes to a file or a pipe, so it cannot disturb the progress line. */
   const makeRoom = (): void => {
     if (stdout.isTerminal) progress.clear();
   };
@@ -53,31 +53,31 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
       makeRoom();
       stdout.write(showPiece === null ? piece : showPiece(piece));
     },
-    error: (line) => say([line]),
+    error: (line) => print([line]),
     report: (lines) => {
-      if (outputOptions.verbosity !== 'quiet') say(lines);
+      if (outputOptions.verbosity !== 'quiet') print(lines);
     },
     progress,
   };
 }
 
-const REDRAW_MS = 100; // faster than this nobody reads, and drawing would cost more than the work
-/** What is left of a name at least: the stage gives way to it. */
+const REDRAW_MS = 100; // nobody reads faster than this, and drawing would cost more than the work
+/** The least that is shown of a name: the stage is shortened first. */
 const MIN_NAME_COLUMNS = 10;
 
-/** Which of how many transcripts: `index` from 0. */
+/** The position of a transcript among those of the run; `index` from 0. */
 export type Place = { readonly index: number; readonly count: number };
 
 type RunProgress = Progress & {
-  /** The transcript that the next updates are about. */
+  /** Names the transcript that the next updates are about. */
   readonly name: (transcript: string, place?: Place) => void;
-  /** That of one transcript, where several are at work: the line is about the one that told something last. */
+  /** The progress of one transcript while several are running; the line shows the one that reported last. */
   readonly of: (transcript: string, place: Place) => Progress;
-  /** Takes the line away, before something else is said. */
+  /** Clears the line before something else is printed. */
   readonly clear: () => void;
 };
 
-/** One line that is drawn over itself; `channel` null: nothing is drawn. In a run over several it stays from one to the next. */
+/** One line that is redrawn in place; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. */
 function createProgress(channel: Channel | null): RunProgress {
   const state: { transcript: string; place: Place | null; isDrawn: boolean; drawnAtMs: number } = {
     transcript: '',
@@ -97,7 +97,7 @@ function createProgress(channel: Channel | null): RunProgress {
     if (channel === null || !state.isDrawn) return;
     channel.write('\r\u001b[2K');
     state.isDrawn = false;
-    // In a list that grows quickly the line would be gone for most of the time.
+    // In a list that grows quickly, the line would be missing most of the time.
     state.drawnAtMs = 0;
   };
   const turnTo = (transcript: string, place: Place | undefined): void => {
@@ -133,7 +133,7 @@ function createProgress(channel: Channel | null): RunProgress {
   };
 }
 
-/** `[123/10,000] name: stage`: of a long name the end stays, by which it is known. */
+/** `[123/10,000] name: stage`. A long name keeps its end, which identifies it. */
 function layLine(
   { transcript, place }: { readonly transcript: string; readonly place: Place | null },
   { stage, widthColumns }: { readonly stage: string; readonly widthColumns: number },

@@ -16,7 +16,7 @@ import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
 
-/** What each command prints with `--json`. `npm run build` makes JSON Schemas of it. */
+/** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
   score: ScoreReport;

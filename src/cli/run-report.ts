@@ -18,12 +18,12 @@ import { safeText } from './render/text.ts';
 import type { Theme } from './render/theme.ts';
 import type { Reporter } from './reporter.ts';
 
-/** Tells of each transcript as it is done, and of the run at its end. Holds nothing that grows with the number of transcripts. */
+/** Reports each transcript when it is done, and the totals of the run. Its memory does not grow with the number of transcripts. */
 export type RunReport = {
   readonly done: (report: CompactReport) => void;
   readonly failed: (report: FailedReport) => void;
   readonly skipped: (report: SkippedFileReport) => void;
-  /** `leftCount`: transcripts that an interruption left alone. */
+  /** `leftCount`: transcripts that were not compacted because the run was interrupted. */
   readonly end: (leftCount: number) => RunTotals;
 };
 
@@ -31,16 +31,16 @@ type RunReportOptions = {
   readonly reporter: Reporter;
   readonly outputOptions: OutputOptions;
   readonly terminalColumns: number;
-  /** Of all transcripts that the run is about. */
+  /** All transcripts of the run. */
   readonly names: readonly string[];
-  /** Failures that have been told already. */
+  /** Failures that were reported before the transcripts. */
   readonly failures: readonly FailedReport[];
   readonly rendering: CompactRendering;
 };
 
-/** Rows of the smallest usual terminal: what was said so many lines ago has scrolled away. */
+/** Rows of the smallest usual terminal: a message that many lines up has scrolled away. */
 const SCREEN_ROWS = 24;
-/** Of more failed transcripts than this only the number is told again. */
+/** If more transcripts failed than this, the end of the run only gives their number. */
 const MAX_REPEATED = 20;
 
 export function createRunReport(options: RunReportOptions): RunReport {
@@ -56,17 +56,17 @@ export function createRunReport(options: RunReportOptions): RunReport {
     linesSinceFailure: 0,
     archive: null,
   };
-  const failures: string[] = []; // names alone: the reason of each has been said
+  const failures: string[] = []; // names only: the reasons were printed above
 
-  const say = (lines: readonly string[]): void => {
+  const print = (lines: readonly string[]): void => {
     reporter.report(lines);
     if (failures.length > 0) state.linesSinceFailure += lines.length;
   };
-  const tell = (report: CompactReport): void => {
-    if (!isList) return say(renderCompactReport(report, rendering));
-    if (!state.hasHead) say([renderListHead(layout, rendering.theme)]);
+  const printReport = (report: CompactReport): void => {
+    if (!isList) return print(renderCompactReport(report, rendering));
+    if (!state.hasHead) print([renderListHead(layout, rendering.theme)]);
     state.hasHead = true;
-    say([renderListLine(report, layout, rendering.theme)]);
+    print([renderListLine(report, layout, rendering.theme)]);
     noteList.add(report);
   };
   const countFailure = (report: FailedReport): void => {
@@ -79,7 +79,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   return {
     done: (report) => {
       if (outputOptions.json) reporter.answerPiece(reportJson(report));
-      else tell(report);
+      else printReport(report);
       if (!outputOptions.json) reporter.answer(renderPreview(report, { isSeveral, theme: reporter.answerTheme }));
       state.totals = addToTotals(state.totals, report);
       state.archive = report.archive ?? state.archive;
@@ -90,7 +90,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
     },
     skipped: (report) => {
       if (outputOptions.json) reporter.answerPiece(reportJson(report));
-      else say([renderSkipped(report)]);
+      else print([renderSkipped(report)]);
       state.totals = addToTotals(state.totals, report);
     },
     end: (leftCount) => {
@@ -136,7 +136,7 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
   const { tokens, facts, levels } = totals;
   const { before, after } = sumTokens(report);
   const made = countLevels(report);
-  const told = {
+  const added = {
     ...counted,
     previewed: totals.previewed + (preview === undefined ? 0 : 1),
     tokens: { before: tokens.before + before, after: tokens.after + after },
@@ -147,7 +147,7 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
       feedback: levels.feedback + made.feedback,
     },
   };
-  return addSpending(told, usage);
+  return addSpending(added, usage);
 }
 
 function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): RunTotals {
@@ -156,37 +156,37 @@ function addSkip(totals: RunTotals, reason: Parameters<typeof skipWords>[0]): Ru
   return { ...totals, skipped: new Map(totals.skipped).set(words, count) };
 }
 
-/** What a transcript cost, also where nothing came of it. */
+/** What a transcript cost, even if nothing came of it. */
 function addSpending(totals: RunTotals, usage: UsageReport | undefined): RunTotals {
   return usage === undefined ? totals : { ...totals, usage: sumUsage(totals.usage, usage) };
 }
 
-/** A cost that nobody knows is not counted. */
+/** An unknown cost is not counted. */
 function sumUsage(sum: UsageReport | undefined, usage: UsageReport): UsageReport {
   if (sum === undefined) return usage;
   const cost = usage.cost === null ? sum.cost : (sum.cost ?? 0) + usage.cost;
   return { ...addUsage(sum, usage), cost };
 }
 
-/** The notes on the transcripts of a run: each is printed once, with the number of transcripts that it is about. */
+/** The notes on the transcripts of a run: each is printed once, with the number of transcripts that have it. */
 type NoteList = {
   readonly add: (report: CompactReport) => void;
   readonly render: (theme: Theme) => readonly string[];
 };
 
-/** Of more notes than this only the number is printed. */
+/** If there are more notes than this, only their number is printed. */
 const MAX_NOTES = 20;
 
 type CountedNote = { readonly file: string; count: number };
 
 function createNoteList(): NoteList {
   const known = new Map<string, CountedNote>();
-  const state = { untold: 0 };
+  const state = { unlisted: 0 };
   const addNote = (note: string, file: string): void => {
     const counted = known.get(note);
     if (counted !== undefined) counted.count += 1;
     else if (known.size < MAX_NOTES) known.set(note, { file, count: 1 });
-    else state.untold += 1;
+    else state.unlisted += 1;
   };
   return {
     add: ({ result, notes, file }) => {
@@ -195,9 +195,9 @@ function createNoteList(): NoteList {
     },
     render: (theme) => [
       ...[...known].map(([note, counted]) => theme.warning(renderNote(note, counted))),
-      ...(state.untold === 0
+      ...(state.unlisted === 0
         ? []
-        : [theme.warning(`note: … and ${formatCount(state.untold)} more; --json has them all`)]),
+        : [theme.warning(`note: … and ${formatCount(state.unlisted)} more; --json lists them all`)]),
     ],
   };
 }

@@ -6,7 +6,7 @@ import type { UsageProblem } from './invocation.ts';
 import { readPackageVersion } from './program-name.ts';
 import type { CliContext } from './session.ts';
 
-/** The command line from argv to exit code. */
+/** Runs a command line, from argv to exit code. */
 export async function run(context: CliContext): Promise<ExitCode> {
   const { terminal } = context;
   const facts = {
@@ -18,7 +18,7 @@ export async function run(context: CliContext): Promise<ExitCode> {
   const parsed = await parseArguments(terminal.argv, facts);
   if (!parsed.ok) return refuse(context, parsed.error);
   const code = await perform(context, parsed.value);
-  // A signal that came at the very end is heard before the code is chosen: twice, for the loop to ask for events in between.
+  // Let the event loop turn twice, so that a signal at the very end still decides the exit code.
   await setImmediate();
   await setImmediate();
   const failure = terminal.stdout.failure();

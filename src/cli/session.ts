@@ -7,30 +7,30 @@ import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import type { OutputOptions, SettingsRequest } from './invocation.ts';
-import { renderMissed, renderPassedOver } from './render/config.ts';
+import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
 
-/** What a command is handed beside its invocation. */
+/** What a command gets besides its invocation. */
 export type CliContext = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };
 
-/** A command at work: its reporter, its settings and its use cases. */
+/** What a running command works with: its reporter, settings and use cases. */
 export type Session = {
   readonly terminal: Terminal;
   readonly reporter: Reporter;
   readonly settings: ResolvedSettings;
   readonly config: LoadedConfig;
   readonly useCases: UseCases;
-  /** Further ones, with an archive and a model of their own, until the signal; who asks for them closes them. */
+  /** Creates further use cases with their own archive and model, until the signal; the caller closes them. */
   readonly openUseCases: (signal: AbortSignal) => UseCases;
-  /** Runs when the session is over, whatever its end. */
+  /** Runs when the session ends, for whatever reason. */
   readonly atEnd: (cleanUp: () => void) => void;
-  /** With `-v`, why a file is of none of the formats. */
+  /** With `-v`, prints why a file matches none of the formats. */
   readonly explain: (failure: LookupFailure) => void;
-  /** Says what is wrong with the command line, and gives the exit code for it. */
+  /** Prints what is wrong with the command line and returns the exit code. */
   readonly refuse: (message: string) => ExitCode;
 };
 
@@ -39,15 +39,15 @@ export type CommandRequest = {
   readonly outputOptions: OutputOptions;
   readonly settings: SettingsRequest;
   readonly format: string | null;
-  /** Settings that the command depends on: if a file may not set one of them, the command is refused. */
+  /** Settings that the command depends on: if an untrusted file sets one of them, the command is refused. */
   readonly needs: readonly SettingsUse[];
-  /** Settings that it can do without: if a file may not set one of them, that is only reported. */
+  /** Settings that the command can do without: if an untrusted file sets one of them, that is only reported. */
   readonly wants?: readonly SettingsUse[];
-  /** Stop when nobody reads stdout any more: for commands that do nothing else. */
+  /** Stop when the reader of stdout is gone: for commands that only print. */
   readonly endsWithStdout?: boolean;
 };
 
-/** Runs `work` in a session; a mistaken configuration or format is reported, in this order, before anything is opened. */
+/** Runs `work` in a session. Wrong settings or formats are reported before anything is opened. */
 export async function inSession(
   context: CliContext,
   request: CommandRequest,
@@ -103,16 +103,16 @@ type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: r
 
 async function readSettings(
   { host, program }: Terminal,
-  { settings: asked, needs, wants = [] }: CommandRequest,
+  { settings: request, needs, wants = [] }: CommandRequest,
 ): Promise<Result<ReadSettings, readonly string[]>> {
-  const loaded = await loadConfig(host, asked);
+  const loaded = await loadConfig(host, request);
   if (!loaded.ok) return err(loaded.error.map(renderConfigProblem));
   const config = loaded.value;
-  const given = { config, flags: asked.flags, host };
+  const given = { config, flags: request.flags, host };
   const missed = renderMissed(config, { program, keys: findMissed({ ...given, uses: needs }), isNeeded: true });
   if (missed.length > 0) return err(missed);
   const remarks = [
-    ...renderPassedOver(config),
+    ...renderIgnored(config),
     ...renderMissed(config, { program, keys: findMissed({ ...given, uses: wants }), isNeeded: false }),
   ];
   return ok({ settings: resolveSettings(given), config, remarks });

@@ -11,7 +11,7 @@ import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
 
-/** Standard input as a file that nobody else may read: a transcript is read twice. Rejects when it is interrupted. */
+/** Standard input as a private file, because a transcript is read twice. Rejects when the run is interrupted. */
 export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
   const made = await makeFolder();
   if (!made.ok) return made;
@@ -34,12 +34,12 @@ export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInpu
   }
 }
 
-/** How long something is waited for that nobody has named. */
+/** How long to wait for standard input that the user did not name. */
 const IMPLIED_WAIT_MS = 30_000;
 
 /**
- * Why nothing can be read where no transcript is named: a script may have a standard input that never gives anything and never ends. Null:
- * something has come in.
+ * Why standard input cannot be read although no transcript is named: a script's standard input may stay silent and never end. Null:
+ * there is input.
  */
 export async function describeMissingInput(
   { stdin, signal }: Pick<Terminal, 'stdin' | 'signal'>,
@@ -54,7 +54,7 @@ export async function describeMissingInput(
     source.destroy();
     if (!timeout.aborted)
       return `no transcript is named, and standard input cannot be read (${systemCode(error) ?? 'no reason'})`;
-    return `no transcript is named, and nothing came in on standard input for ${IMPLIED_WAIT_MS / 1000} seconds: name one, or - to wait for it`;
+    return `no transcript is named, and nothing arrived on standard input within ${IMPLIED_WAIT_MS / 1000} seconds: name one, or - to wait for it`;
   }
   if (source.readableLength > 0) return null;
   return 'no transcript is named, and standard input is empty';

@@ -1,6 +1,6 @@
 import type { FileFailure } from '../ports/files.ts';
 
-/** What the system said no to, as data; an error that is not the system's is thrown on. */
+/** The system's error as data; any other error is rethrown. */
 export function toFileFailure(
   error: unknown,
   { path, what }: { readonly path: string; readonly what: 'read' | 'write' },
@@ -27,7 +27,7 @@ export function toFileFailure(
   }
 }
 
-/** The code of a system's error ("ENOENT"); null for another error. */
+/** The code of a system error ("ENOENT"); null for any other error. */
 export function systemCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error ? String(error.code) : null;
 }

@@ -7,22 +7,22 @@ import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { programName } from './program-name.ts';
 import { systemCode } from './system-failure.ts';
 
-/** One of the two ways out. Writing is done when it returns; where nobody reads any more, or writing failed, it does nothing. */
+/** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
 export type Channel = {
   readonly isTerminal: boolean;
   readonly widthColumns: number;
   readonly write: (data: string | Uint8Array) => void;
-  /** The reader has gone (`| head`). */
+  /** The reader is gone (`| head`). */
   readonly isClosed: () => boolean;
-  /** The system's code for why writing failed (a full disk behind `>`); null: it did not. */
+  /** The system's code for a failed write (a full disk behind `>`); null: none failed. */
   readonly failure: () => string | null;
 };
 
-/** Everything that the program has of its process. */
+/** Everything that the program knows about its process. */
 export type Terminal = {
   readonly argv: readonly string[];
   readonly host: HostEnvironment;
-  /** How the user calls this program, as it can be pasted into a shell. */
+  /** How the user calls this program, ready to paste into a shell. */
   readonly program: () => string;
   /** input: a pipe, a socket or a file. nothing: /dev/null, or closed. */
   readonly stdin: { readonly kind: 'terminal' | 'input' | 'nothing'; readonly open: () => Readable };
@@ -30,29 +30,29 @@ export type Terminal = {
   readonly stderr: Channel;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
-  /** Removes a path when the process ends, however it ends. Gives a function that removes it now. */
+  /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
   readonly removeAtExit: (path: string) => () => void;
 };
 
 export type OwnedTerminal = Terminal & {
   readonly setExitCode: (code: ExitCode) => void;
-  /** Lets the process end: signals are the system's again. */
+  /** Stops listening for signals, so that the process can end. */
   readonly close: () => void;
 };
 
 const DEFAULT_WIDTH_COLUMNS = 80;
 
-/** The only place that knows of `process`. */
+/** The only file that uses `process`. */
 export function createTerminal(): OwnedTerminal {
   const interruption = new AbortController();
   const leftovers = new Set<string>();
   const clean = (): void => {
-    // A lock was begun before what it guards, and ends after it.
+    // Newest first: a lock was taken before the files it guards, so it is removed after them.
     for (const path of [...leftovers].toReversed()) remove(path);
   };
   const interruptWith = (code: ExitCode) => (): void => {
     if (!interruption.signal.aborted) return interruption.abort(code);
-    // Not process.kill: 'exit' listeners remove what is left of temp files.
+    // Not process.kill: the 'exit' listeners remove leftover temp files.
     process.exit(code);
   };
   const interrupt = interruptWith(EXIT_CODES.interrupted);
@@ -107,7 +107,7 @@ function kindOfStdin(): Terminal['stdin']['kind'] {
   }
 }
 
-/** What cannot be removed stays for the next run: there may be other things to remove, and the failure that is behind it is told elsewhere. */
+/** A path that cannot be removed is left for the next run: others must still be removed, and the cause is reported elsewhere. */
 function remove(path: string): void {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -117,7 +117,7 @@ function remove(path: string): void {
 }
 
 /**
- * Writes with the system call: `process.stdout` to a pipe holds in memory what the reader has not taken, and loses it when the
+ * Writes with the system call: `process.stdout` keeps unread output to a pipe in memory, and loses it when the
  * process ends.
  */
 function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
@@ -158,7 +158,7 @@ function writeAll(descriptor: number, bytes: Uint8Array): string | null {
   return null;
 }
 
-/** Where the shell believes to be, if that folder is gone: what is named in it is then told not to be there. */
+/** The shell's current folder if it was deleted; paths in it are then reported as missing. */
 function workingFolder(): string {
   try {
     return process.cwd();

@@ -4,12 +4,12 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { toFileFailure } from './system-failure.ts';
 
-/** The files of a folder and of the folders in it, and the folders that could not be looked into. */
+/** The files below a folder, and the folders that could not be read. */
 type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };
 
 /**
- * Depth first, sorted, hidden folders too. As ripgrep does it, links are not followed (they may lead around in a circle), and what is
- * no file (a pipe) is passed over whatever its name is.
+ * Depth first, sorted, including hidden folders. Like ripgrep, it does not follow links (they may form a circle), and it skips
+ * whatever is not a file (a pipe), whatever its name is.
  */
 export async function walkFolder(folder: string, accepts: (name: string) => boolean): Promise<Walk> {
   const paths: string[] = [];
@@ -32,7 +32,7 @@ export async function walkFolder(folder: string, accepts: (name: string) => bool
 
 const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 
-/** Sorted. The failure: no permission, or gone since its parent was read. */
+/** Sorted. It fails without permission, or if the folder was removed after its parent was read. */
 export async function listFolder(folder: string): Promise<Result<readonly Dirent[], FileFailure>> {
   const { readdir } = await import('node:fs/promises');
   try {
@@ -43,27 +43,27 @@ export async function listFolder(folder: string): Promise<Result<readonly Dirent
   }
 }
 
-// What a transcript's name may end in; a compressed one's ending follows the other.
+// The extensions of a transcript; that of a compressed one comes after them.
 const ENDING = /(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
 const COMPACTED = /\.compact(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
 const TRANSCRIPT = /\.jsonl(?:\.(?:zst|gz))?$/i;
 
-/** Whether a file of a folder is taken for a transcript without being named. */
+/** Whether a file found in a folder counts as a transcript. */
 export function isTranscriptName(path: string): boolean {
   return TRANSCRIPT.test(path);
 }
 
-/** Whether a name is one that this program gives its results. */
+/** Whether a name looks like an output of this program. */
 export function isCompacted(path: string): boolean {
   return COMPACTED.test(path);
 }
 
-/** `dir/x.jsonl` → `dir/x.compact.jsonl`; a name without a known ending gets `.compact.jsonl`. */
+/** `dir/x.jsonl` → `dir/x.compact.jsonl`; a name without a known extension gets `.compact.jsonl`. */
 export function compactedPath(path: string): string {
   const name = basename(path);
   const ending = ENDING.exec(name)?.[0] ?? '';
   const stem = ending === '' ? name : name.slice(0, -ending.length);
-  // A name that is an ending and nothing else (`.jsonl`) is a hidden file's.
+  // A name that consists of an extension (`.jsonl`) is a hidden file.
   const renamed = stem === '' ? `${name}.compact.jsonl` : `${stem}.compact${ending === '' ? '.jsonl' : ending}`;
   return folderPart(path) + renamed;
 }
@@ -76,7 +76,7 @@ export function restoredPath(path: string): string {
   return `${folderPart(path)}${stem}.restored${ending === '' ? '.jsonl' : ending}`;
 }
 
-/** With its slash, as the user wrote it: `x` stays without `./`, `./x` stays with it. */
+/** The folder with its slash, as the user wrote it: `x` gets no `./`, `./x` keeps it. */
 function folderPart(path: string): string {
   return path.slice(0, path.length - basename(path).length);
 }

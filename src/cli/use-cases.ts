@@ -28,11 +28,11 @@ import type { Result } from '../core/result.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
 
-/** What the commands can ask for. Nothing is opened before it is needed. */
+/** What the commands can call. Nothing is opened before it is needed. */
 export type UseCases = {
   /** The error says why the model cannot be used. */
   readonly createSummarizer: (choice: SummarizerChoice) => Promise<Result<Created<Summarizer>, string>>;
-  /** The error says why there can be no embeddings; everything else works without them. */
+  /** The error says why embeddings cannot be used; everything else works without them. */
   readonly createEmbeddings: (choice: EmbedderChoice) => Promise<Result<Created<Embeddings>, string>>;
   /** A function that masks secrets in texts. The error says why the rules at this path cannot be used. */
   readonly createMask: (redactRulesPath: string | null) => Promise<Result<Created<Mask>, string>>;
@@ -42,7 +42,7 @@ export type UseCases = {
     progress: Progress,
   ) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
-  /** Reads only. Null: it is not one that is asked for. */
+  /** Only reads. Null: the file does not match the request. */
   readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
@@ -50,7 +50,7 @@ export type UseCases = {
     request: SearchRequest & WithEmbeddings & WithMask,
   ) => Promise<Result<SearchReport, Failure>>;
   readonly showArchived: (request: ShowRequest & WithMask) => Promise<Result<ShowReport, LookupFailure>>;
-  /** `onLine` says whether to go on; gives the number of lines. */
+  /** `onLine` returns whether to go on. The result is the number of lines. */
   readonly showOriginals: (
     request: ShowRequest & WithMask,
     onLine: (line: ShownOriginal) => boolean,
@@ -63,19 +63,19 @@ export type UseCases = {
   readonly close: () => void;
 };
 
-/** Something made to order, with warnings about what will not work as it was configured. */
+/** Something that was created, with warnings about the parts of its configuration that will not work. */
 export type Created<T> = { readonly value: T; readonly warnings: readonly string[] };
 
 export type Mask = (text: string) => string;
 type WithMask = { readonly mask?: Mask };
 
-/** Makes vectors of what is archived and of what is searched for, during one run. Null: nothing does. */
+/** Makes vectors of archived texts and of queries, during one run. */
 export type Embeddings = {
   readonly service: EmbeddingService;
   readonly queryVectors: QueryVectors;
-  /** The file of SQLite's extension for vectors. */
+  /** The path of SQLite's extension for vectors. */
   readonly vectorExtension: string;
-  /** After a failure the service is left alone for the rest of the run. */
+  /** After a failure, the service is not called again in this run. */
   readonly run: { hasFailed: boolean };
 };
 type WithEmbeddings = { readonly embeddings: Embeddings | null };
@@ -86,26 +86,26 @@ export type SummarizerChoice = {
   readonly compaction: Pick<CompactionConfig, 'maxConsecutiveFailures' | 'minRetention'>;
 };
 
-/** A model that is a service, and how it is called. */
+/** A model that is a service, and how to call it. */
 export type ModelChoice = ModelAccess & {
   readonly limits: RateLimits;
-  /** Null: by the host. */
+  /** Null: decided by the host. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;
   readonly fallsBack: boolean;
-  /** It will not be asked, only what would be asked of it is told. */
+  /** The model is never called; the run only reports what it would be sent. */
   readonly isDryRun: boolean;
-  /** gitleaks' rules; null: our own alone. */
+  /** The path of rules in gitleaks' format; null: only ours. */
   readonly redactRulesPath: string | null;
-  /** Told of waits and the like. */
+  /** Called with sentences for people, for example about waits. */
   readonly notice: (sentence: string) => void;
-  /** What the vendor's library has to say, without keys. */
+  /** Receives the log of the vendor's library, without keys. */
   readonly log?: (line: string) => void;
 };
 
-/** Who turns texts into vectors, and how that is to be asked. */
+/** The service that turns texts into vectors, and how to call it. */
 export type EmbedderChoice = EmbeddingAccess &
   Pick<ModelChoice, 'limits' | 'redactRulesPath' | 'notice'> & {
-    /** Of the searches of all use cases that are given it. */
+    /** Shared by the searches of all use cases that get it. */
     readonly outage?: Outage | undefined;
   };
 
@@ -115,9 +115,9 @@ export type Composition = {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly stdout: (bytes: Uint8Array) => void;
-  /** Has a file removed when the process ends; gives a function that forgets it. */
+  /** Has a file removed when the process ends; returns a function that forgets it. */
   readonly removeAtExit: (path: string) => () => void;
-  /** Told of each step of a run. */
+  /** Called at each step of a run. */
   readonly reached?: StepListener;
 };
 

@@ -28,7 +28,7 @@ export type ConfigSearch = {
   /** Every path that was tried, in order. */
   readonly looked: readonly string[];
   /** A repository's file that is not read, because the search stopped before its folder, for this `reason`. */
-  readonly passedOver: { readonly path: string; readonly reason: string } | null;
+  readonly ignored: { readonly path: string; readonly reason: string } | null;
 };
 
 /** `mode` holds the permission bits. */
@@ -54,13 +54,12 @@ export function findConfig(
     return named(resolve(workingFolder, fromEnvironment), 'environment');
   }
   const user = join(xdgFolder(host, { name: 'XDG_CONFIG_HOME', fallback: '.config' }), 'compact', 'config.toml');
-  const { folders, passedOver } =
-    project === 'ignored' ? { folders: [], passedOver: null } : projectFolders(host, look);
+  const { folders, ignored } = project === 'ignored' ? { folders: [], ignored: null } : projectFolders(host, look);
   const projectPaths = folders.map((folder) => join(folder, PROJECT_FILE));
   const looked = [...projectPaths, user];
   const path = projectPaths.find((one) => existsSync(one));
-  if (path !== undefined) return { found: { path, place: 'project' }, looked, passedOver: null };
-  return { found: existsSync(user) ? { path: user, place: 'user' } : null, looked, passedOver };
+  if (path !== undefined) return { found: { path, place: 'project' }, looked, ignored: null };
+  return { found: existsSync(user) ? { path: user, place: 'user' } : null, looked, ignored };
 }
 
 export function defaultArchivePath(host: HostEnvironment): string {
@@ -87,10 +86,10 @@ export function describeOwner(
 }
 
 function named(path: string, place: ConfigPlace): ConfigSearch {
-  return { found: { path, place }, looked: [path], passedOver: null };
+  return { found: { path, place }, looked: [path], ignored: null };
 }
 
-type ProjectFolders = { readonly folders: readonly string[]; readonly passedOver: ConfigSearch['passedOver'] };
+type ProjectFolders = { readonly folders: readonly string[]; readonly ignored: ConfigSearch['ignored'] };
 
 /**
  * The working folder and its parents up to the repository's root. Like git (`safe.directory`), the search stops before
@@ -100,7 +99,7 @@ function projectFolders(host: HostEnvironment, look: LookAtFolder): ProjectFolde
   const start = resolve(host.workingFolder);
   const own = look(start);
   if (own === null || describeOwner('its folder', own, host) !== null) {
-    return { folders: [start], passedOver: null };
+    return { folders: [start], ignored: null };
   }
   const folders: string[] = [];
   for (let folder = start; ; folder = dirname(folder)) {
@@ -108,11 +107,11 @@ function projectFolders(host: HostEnvironment, look: LookAtFolder): ProjectFolde
     const isRoot = existsSync(join(folder, '.git'));
     if (reason !== null) {
       const path = join(folder, PROJECT_FILE);
-      return { folders: [start], passedOver: isRoot && existsSync(path) ? { path, reason } : null };
+      return { folders: [start], ignored: isRoot && existsSync(path) ? { path, reason } : null };
     }
     folders.push(folder);
-    if (isRoot) return { folders, passedOver: null };
-    if (dirname(folder) === folder) return { folders: [start], passedOver: null };
+    if (isRoot) return { folders, ignored: null };
+    if (dirname(folder) === folder) return { folders: [start], ignored: null };
   }
 }
 

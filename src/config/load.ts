@@ -15,7 +15,7 @@ export type LoadedConfig = {
   readonly values: ConfigFile;
   /** The settings that do not apply, because the file is not trusted. */
   readonly refused: ConfigFile;
-  readonly passedOver: ConfigSearch['passedOver'];
+  readonly ignored: ConfigSearch['ignored'];
 };
 
 /**
@@ -34,8 +34,8 @@ export async function loadConfig(
   host: HostEnvironment,
   request: ConfigRequest,
 ): Promise<Result<LoadedConfig, readonly ConfigProblem[]>> {
-  const { found, passedOver } = findConfig(host, request);
-  if (found === null) return ok({ file: null, values: {}, refused: {}, passedOver });
+  const { found, ignored } = findConfig(host, request);
+  if (found === null) return ok({ file: null, values: {}, refused: {}, ignored });
   const { readConfigText } = await import('./read-config.ts');
   const read = await readConfigText(found, host);
   if (!read.ok) return err([read.error]);
@@ -45,7 +45,7 @@ export async function loadConfig(
   const { values, lines } = parsed.value;
   const isTrusted = found.place !== 'project' || request.project === 'trusted';
   const trust = isTrusted ? ({ kind: 'given' } as const) : await findTrust(host, found.path, read.value);
-  return ok({ file: { ...found, lines, trust }, ...(await applyTrust(values, trust)), passedOver });
+  return ok({ file: { ...found, lines, trust }, ...(await applyTrust(values, trust)), ignored });
 }
 
 async function findTrust(host: HostEnvironment, path: string, { bytes, owner }: ConfigText): Promise<FileTrust> {

@@ -92,7 +92,7 @@ for (const { what, spoil, says } of [
   {
     what: 'an archive of a newer version',
     spoil: (folder: string): void => change(join(folder, 'archive.db'), 'PRAGMA user_version = 99'),
-    says: `an archive of version 99, and this program knows ${SCHEMA_VERSION}. Update compact.`,
+    says: `an archive of version 99, but this program supports ${SCHEMA_VERSION}. Update compact.`,
   },
   {
     what: 'a newer archive whose writer was killed',
@@ -104,7 +104,7 @@ for (const { what, spoil, says } of [
       holder.close();
       for (const [part, bytes] of parts) writeFileSync(part, bytes);
     },
-    says: `an archive of version 99, and this program knows ${SCHEMA_VERSION}. Update compact.`,
+    says: `an archive of version 99, but this program supports ${SCHEMA_VERSION}. Update compact.`,
   },
   {
     what: 'a file that is not SQLite',
@@ -144,12 +144,12 @@ for (const { what, spoil, says } of [
   {
     what: 'an archive whose first page was overwritten',
     spoil: (folder: string): void => write(folder, bytesOf(folder).fill(0xa5, 100, 4096)),
-    says: 'the archive is damaged: database disk image is malformed (SQLITE_CORRUPT). Put a backup in its place.',
+    says: 'the archive is damaged: database disk image is malformed (SQLITE_CORRUPT). Replace it with a backup.',
   },
   {
     what: 'an archive that was cut off',
     spoil: (folder: string): void => truncateSync(join(folder, 'archive.db'), 40_960),
-    says: /^the archive is damaged: it is truncated: it has 40960 of its \d+ bytes\. Put a backup in its place\.$/,
+    says: /^the archive is damaged: it is truncated: it has 40960 of its \d+ bytes\. Replace it with a backup\.$/,
   },
 ]) {
   test(`${what}: every command says so in one line, exits with 1, and changes nothing`, async (t) => {

@@ -120,7 +120,7 @@ test('a service that fails leaves the compaction a success with a note, and `arc
   assert.equal(hitsOf(search)[0]?.id, 'boat');
   assert.match(
     search.stderr,
-    /the archive has no vectors yet: `compact archive embed` makes them; search is by words alone/,
+    /the archive has no vectors yet: `compact archive embed` makes them; this search uses words only/,
   );
   state.isBroken = false;
   const done = await run('archive', 'embed', '--json');
@@ -131,7 +131,7 @@ test('a service that fails leaves the compaction a success with a note, and `arc
   state.isBroken = true;
   const words = await run('search', 'varnished', '--messages', '--json');
   assert.deepEqual([words.code, hitsOf(words)[0]?.id], [0, 'boat']);
-  assert.match(words.stderr, /^embeddings: .* answered 500 .*; search is by words alone\n$/);
+  assert.match(words.stderr, /^embeddings: .* answered 500 .*; this search uses words only\n$/);
 });
 
 test('another length in the configuration: a search says so, and `archive embed` makes all of them anew', async (t) => {

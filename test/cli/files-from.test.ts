@@ -53,7 +53,7 @@ test('a list comes in on standard input, and a name in it is never a pattern', a
 
 test('a list without names is nothing to do', async () => {
   const { code, names, errors } = await takenUp(['--files-from', '-'], { stdin: '\n' });
-  assert.deepEqual([code, names, errors], [0, [], 'standard input: no names in it; nothing to do.\n']);
+  assert.deepEqual([code, names, errors], [0, [], 'standard input: the list is empty; nothing to do.\n']);
 });
 
 test('a list that cannot be read is a wrong command line, and nothing is begun', async (t) => {

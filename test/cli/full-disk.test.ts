@@ -67,7 +67,7 @@ suite('no space where the result is to stand', AT_A_TIME, () => {
         disk.leave(freeBytes);
         const command = [...flags.map((flag) => flag.replace('DISK', disk.path)), ...SETTINGS, '--archive', archive];
         const failed = await run([...command, join(disk.path, 'talk.jsonl')]);
-        assertOneLine(failed, /^\S+: no space is left there\. Free some, or give another place with -o\.$/m);
+        assertOneLine(failed, /^\S+: no space is left there\. Make room, or give another place with -o\.$/m);
         assert.deepEqual([readFileSync(file, 'utf8') === original, names(disk)], [true, ['talk.jsonl']]);
         const rows = readArchiveRows(archive);
         assert.deepEqual([rows?.statuses, rows?.damage], [[], []]);
@@ -108,7 +108,7 @@ suite('no space for the archive', AT_A_TIME, () => {
       const command = ['-i', ...SETTINGS, '--archive', join(disk.path, 'archive.db'), file];
       assertOneLine(
         await run(command),
-        /^\S+archive\.db: no space is left for the archive\. Free some, or name another/,
+        /^\S+archive\.db: no space is left for the archive\. Make room, or name another/,
       );
       assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(elsewhere)], [true, ['talk.jsonl']]);
       assertSound(disk, elsewhere, []);
@@ -166,7 +166,7 @@ suite('no space for standard input', AT_A_TIME, () => {
       });
       assertOneLine(
         failed,
-        /^\S+disk: standard input cannot be kept there \(no space is left\)\. Name another folder with TMPDIR\.$/m,
+        /^\S+disk: standard input cannot be stored there \(no space is left\)\. Name another folder with TMPDIR\.$/m,
       );
       assert.deepEqual([failed.stdout, names(disk), existsSync(archive)], ['', [], false]);
     });

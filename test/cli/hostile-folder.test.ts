@@ -150,7 +150,7 @@ test('a search in a hostile repository is by words alone, and says so', async (t
   const { code, stdout, stderr } = await run(['search', 'backoff']);
   assert.deepEqual([code, heard], [0, []]);
   assert.match(stdout, /backoff/);
-  assert.match(stderr, /not trusted, so it may not set embedding\.provider.*; this run goes on without that\./);
+  assert.match(stderr, /not trusted, so it may not set embedding\.provider.*; this run continues without them\./);
 });
 
 /** Lines that vim would run, or sshd would take for a key. */

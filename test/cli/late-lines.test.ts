@@ -24,7 +24,7 @@ test('a line that comes while the file is replaced, on a disk that is full then,
   assert.equal(ended.code, 1);
   assert.match(
     ended.stderr,
-    /talk\.jsonl: it was replaced, .* it stands in \S+\.old, and the next run adds it\. The cause: \S+: no space is left there\./,
+    /talk\.jsonl: it was replaced, .* it is in \S+\.old, and the next run appends it\. The cause: \S+: no space is left there\./,
   );
   assert.deepEqual(
     names()

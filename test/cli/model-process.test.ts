@@ -58,16 +58,16 @@ const FAULTS: Readonly<
 > = {
   anthropic: {
     reply: failing(529, 'Overloaded'),
-    says: /: no summary: 127\.0\.0\.1:\d+ answered 529 \(Overloaded\)\. It is as it was\./,
+    says: /: no summary: 127\.0\.0\.1:\d+ answered 529 \(Overloaded\)\. The file is unchanged\./,
   },
   'openai-compat': {
     reply: { kind: 'reset' },
-    says: /: no summary: 127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\. It is as it was\./,
+    says: /: no summary: 127\.0\.0\.1:\d+ closed the connection \(ECONNRESET\)\. The file is unchanged\./,
   },
   ollama: {
     reply: { kind: 'hang' },
     settings: { compaction_timeout: HELD_MS, chunk_size: 2 },
-    says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 123\.456 s: compaction_timeout allows more\. It is as it was\./,
+    says: /: no summary: 127\.0\.0\.1:\d+ did not complete its answer within 123\.456 s: compaction_timeout allows more\. The file is unchanged\./,
   },
 };
 

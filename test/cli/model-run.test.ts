@@ -99,7 +99,7 @@ test('summaries that keep too few of the facts fail the transcript, and it stays
   assert.deepEqual([code, scene.sha256()], [1, before]);
   assert.match(
     stderr,
-    /the summaries keep \d+ of \d+ facts \(\d+ %\), and 100 % are wanted; lost: .*\. It is as it was\. Try /,
+    /the summaries keep \d+ of \d+ facts \(\d+ %\), and 100 % are required; lost: .*\. The file is unchanged\. Try /,
   );
 });
 

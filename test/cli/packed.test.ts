@@ -127,10 +127,7 @@ suite('packed transcripts on the command line', AT_A_TIME, () => {
     const bytes = gzipSync(original).subarray(0, -20);
     writeFileSync(cut, bytes);
     const ended = await runHere(['-i', '-q', '--archive', archive, cut, file]);
-    assert.deepEqual(
-      [ended.code, ended.stderr],
-      [1, `${cut}: gzip data that ends too soon. Get a whole copy of it.\n`],
-    );
+    assert.deepEqual([ended.code, ended.stderr], [1, `${cut}: gzip data that ends too early. Get a complete copy.\n`]);
     assert.ok(readFileSync(cut).equals(bytes));
     assert.equal(await restored({ logs, file, archive, temporary: '' }), original);
   });
@@ -145,7 +142,7 @@ suite('packed transcripts on the command line', AT_A_TIME, () => {
       wrapper: disk.wrapper,
       environment: { TMPDIR: disk.path },
     });
-    const what = `what it holds cannot be kept in ${disk.path} while it is read (no space is left).`;
+    const what = `its content cannot be stored in ${disk.path} while it is read (no space is left).`;
     assert.deepEqual([ended.code, ended.stderr], [1, `${file}: ${what} Name another folder with TMPDIR.\n`]);
     assert.deepEqual([readdirSync(logs), readdirSync(disk.seen)], [['talk.jsonl.zst'], []]);
     assert.ok(readFileSync(file).equals(bytes));

@@ -94,7 +94,10 @@ test('a standard input that never gives anything is not waited for beyond the ti
   const { signal } = createFakeTerminal([]);
   const told = describeMissingInput({ stdin: { kind: 'input', open: () => silent }, signal }, timeout.signal);
   timeout.abort();
-  assert.match((await told) ?? '', /^no transcript is named, and nothing came in on standard input for 30 seconds: /);
+  assert.match(
+    (await told) ?? '',
+    /^no transcript is named, and nothing arrived on standard input within 30 seconds: /,
+  );
   assert.equal(silent.destroyed, true);
 });
 

@@ -45,10 +45,10 @@ for (const [line, message] of [
   ['search --until 2026-02-30 x', /a day \(2026-03-02, yesterday\)/],
   ['search --role model x', /user, assistant, system, tool/],
   ['search --role user --batches x', /cannot be used with/],
-  ['search -x', "unknown option '-x'; text that begins with a dash stands behind --"],
+  ['search -x', "unknown option '-x'; put text that begins with a dash after --"],
   [
     'search --newst x',
-    "unknown option '--newst': did you mean --newest? If not, text that begins with a dash stands behind --",
+    "unknown option '--newst': did you mean --newest? If not, put text that begins with a dash after --",
   ],
   ['show a b', /too many arguments/],
   ['archive', /missing required argument/],

@@ -121,7 +121,7 @@ test('a folder without transcripts is nothing to do, and a glob of nothing is a 
   assert.deepEqual(await ran([folder]), {
     code: 0,
     out: '',
-    errors: `${folder}: no transcripts in it (*.compact.* is left out); nothing to do.\n`,
+    errors: `${folder}: no transcripts found (*.compact.* is skipped); nothing to do.\n`,
   });
   const pattern = `${folder}/*.jsonl`;
   const glob = await ran([folder, pattern]);

@@ -193,7 +193,7 @@ suite('what may not be written, by an ordinary user', AT_A_TIME, () => {
     t.after(() => closeSync(stdin));
     const environment = { TMPDIR: join(folder, 'gone') };
     const ended = await runProcess(['-', '--archive', archive], { stdio: [stdin, 'pipe', 'pipe'], environment });
-    const message = 'standard input cannot be kept there (no such folder). Name another folder with TMPDIR.';
+    const message = 'standard input cannot be stored there (no such folder). Name another folder with TMPDIR.';
     assert.deepEqual([ended.code, ended.stderr], [1, `${join(folder, 'gone')}: ${message}\n`]);
   });
 });

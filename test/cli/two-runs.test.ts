@@ -40,7 +40,7 @@ async function assertOnce({ archive }: Place, compacted: string): Promise<void> 
 }
 
 function heldMessage(path: string): string {
-  return `${path}: another run of compact is at work on it. Try again when that one is done.\n`;
+  return `${path}: another run of compact is working on it. Try again when that one is done.\n`;
 }
 
 suite('two runs that write one file: the first has it, the second says so and fails', { concurrency: 3 }, () => {

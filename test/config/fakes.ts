@@ -10,7 +10,7 @@ export function surroundingsOf(changes: Partial<HostEnvironment> = {}): HostEnvi
   return { environment: {}, workingFolder: '/work', homeFolder: '/home/u', userId: USER_ID, ...changes };
 }
 
-export const NO_CONFIG: LoadedConfig = { file: null, values: {}, refused: {}, passedOver: null };
+export const NO_CONFIG: LoadedConfig = { file: null, values: {}, refused: {}, ignored: null };
 
 type FileFacts = {
   readonly path?: string;
@@ -25,5 +25,5 @@ export function configOf(
   values: ConfigFile,
   { path = '/p/compact.toml', place = 'user', lines = { lineOf: () => 1 }, refused = {} }: FileFacts = {},
 ): LoadedConfig {
-  return { file: { path, place, lines, trust: { kind: 'given' } }, values, refused, passedOver: null };
+  return { file: { path, place, lines, trust: { kind: 'given' } }, values, refused, ignored: null };
 }

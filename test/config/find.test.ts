@@ -49,7 +49,7 @@ test("the user's own file comes last, and every place is told", (t) => {
   assert.deepEqual(findConfig(at(folder), ASKED), {
     found: { path: join(folder, 'home/.config/compact/config.toml'), place: 'user' },
     looked: [join(folder, 'compact.toml'), join(folder, 'home/.config/compact/config.toml')],
-    passedOver: null,
+    ignored: null,
   });
   const xdg = findConfig(at(folder, '', { XDG_CONFIG_HOME: join(folder, 'xdg') }), ASKED);
   assert.equal(xdg.found?.path, join(folder, 'xdg/compact/config.toml'));
@@ -72,7 +72,7 @@ suite('folders that others can write to', () => {
       mode: 0o755,
       ...facts[path.slice(folder.length + 1)],
     }));
-    return { found: search.found?.path ?? null, passedOver: search.passedOver, looked: search.looked.length };
+    return { found: search.found?.path ?? null, ignored: search.ignored, looked: search.looked.length };
   }
 
   const FILES = { 'top/.git/': '', 'top/compact.toml': '', 'top/a/b/': '' };
@@ -80,16 +80,16 @@ suite('folders that others can write to', () => {
   test('the search upwards stops in front of a folder of another user, and says what it passes over', (t) => {
     const folder = folderWith(t, FILES);
     const path = join(folder, 'top/compact.toml');
-    assert.deepEqual(searchIn(folder, 'top/a/b', {}), { found: path, passedOver: null, looked: 4 });
+    assert.deepEqual(searchIn(folder, 'top/a/b', {}), { found: path, ignored: null, looked: 4 });
     assert.deepEqual(searchIn(folder, 'top/a/b', { top: { uid: 7 } }), {
       found: null,
-      passedOver: { path, reason: 'its folder belongs to another user (uid 7)' },
+      ignored: { path, reason: 'its folder belongs to another user (uid 7)' },
       looked: 2,
     });
     assert.deepEqual(searchIn(folder, 'top/a/b', { top: { uid: 0 } }).found, null);
     assert.deepEqual(searchIn(folder, 'top/a/b', { 'top/a': { uid: 7 } }), {
       found: null,
-      passedOver: null,
+      ignored: null,
       looked: 2,
     });
   });
@@ -98,8 +98,8 @@ suite('folders that others can write to', () => {
     const folder = folderWith(t, FILES);
     const path = join(folder, 'top/compact.toml');
     for (const mode of [0o777, 0o1777, 0o702]) {
-      const { found, passedOver } = searchIn(folder, 'top/a/b', { top: { mode } });
-      assert.deepEqual([found, passedOver], [null, { path, reason: 'anyone can write to its folder' }]);
+      const { found, ignored } = searchIn(folder, 'top/a/b', { top: { mode } });
+      assert.deepEqual([found, ignored], [null, { path, reason: 'anyone can write to its folder' }]);
     }
     assert.equal(searchIn(folder, 'top/a/b', { top: { mode: 0o775 } }).found, path);
     assert.equal(searchIn(folder, 'top', { top: { mode: 0o777 } }).found, path, 'the working folder was chosen');
@@ -114,7 +114,7 @@ suite('folders that others can write to', () => {
 
   test('nothing is said of a folder that would not have been read anyway', (t) => {
     const folder = folderWith(t, { 'tmp/compact.toml': '', 'tmp/mine/': '' });
-    assert.deepEqual(searchIn(folder, 'tmp/mine', { tmp: { uid: 0 } }), { found: null, passedOver: null, looked: 2 });
+    assert.deepEqual(searchIn(folder, 'tmp/mine', { tmp: { uid: 0 } }), { found: null, ignored: null, looked: 2 });
   });
 
   test('where users have no numbers, nobody is another', (t) => {
@@ -128,5 +128,5 @@ test("a project's file that is to be ignored is not even looked for", (t) => {
   const folder = folderWith(t, { 'compact.toml': '', 'home/.config/compact/config.toml': '' });
   const search = findConfig(at(folder), { ...ASKED, project: 'ignored' });
   const path = join(folder, 'home/.config/compact/config.toml');
-  assert.deepEqual(search, { found: { path, place: 'user' }, looked: [path], passedOver: null });
+  assert.deepEqual(search, { found: { path, place: 'user' }, looked: [path], ignored: null });
 });

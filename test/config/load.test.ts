@@ -67,7 +67,7 @@ suite("a project's file", () => {
     assert.ok(recorded.ok);
   }
 
-  test('sets numbers alone until it is trusted as it stands, and again when it has changed', async (t) => {
+  test('sets numbers alone until it is trusted in its current state, and again when it has changed', async (t) => {
     const folder = folderWith(t, { 'compact.toml': TOML });
     const untrusted = { trust: { kind: 'unknown', reason: null }, values: NUMBERS, refused: OTHERS };
     assert.deepEqual(await load(folder), untrusted);

@@ -1,17 +1,17 @@
 import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { BatchReport } from './reports.ts';
 
-// The plain data of the commands that find archived things again. `archive` null: there is none yet.
+// The plain data of the commands that read the archive. `archive` null: it does not exist yet.
 
-/** Of the words that were looked for, in UTF-16 units of the text; `end` is the first behind. */
+/** The place of a found word, in UTF-16 units of the text; `end` is exclusive. */
 export type MarkReport = { readonly start: Count; readonly end: Count };
 
 type HitCommon = {
-  /** What `compact show` takes: `message:N`, `batch:N`. */
+  /** The name for `compact show`: `message:N`, `batch:N`. */
   readonly show: string;
-  /** The source, from the root. */
+  /** Absolute path of the source. */
   readonly file: string;
-  /** The higher the better; null where the newest come first. A batch's is brought to the scale of the messages'. */
+  /** Higher is better; null if sorted by time. A batch's score is on the same scale as a message's. */
   readonly score: number | null;
   /** An excerpt around the words found. */
   readonly text: string;
@@ -20,15 +20,15 @@ type HitCommon = {
 
 export type MessageHit = HitCommon & {
   readonly kind: 'message';
-  /** Its own id in the transcript, else `line:N`. */
+  /** Its own id in the transcript, or `line:N`. */
   readonly id: string;
-  /** The batch that it was summarized in. */
+  /** The batch that summarizes it. */
   readonly label: string | null;
   readonly conversation: string | null;
   readonly role: string;
   readonly name: string | null;
   readonly at: IsoTime | null;
-  /** 1-based over the conversation's life. */
+  /** Position in the conversation since its beginning, from 1. */
   readonly index: Ordinal | null;
   /** Line in the source, from 1. */
   readonly line: Ordinal;
@@ -36,14 +36,14 @@ export type MessageHit = HitCommon & {
 
 export type BatchHit = HitCommon & {
   readonly kind: 'batch';
-  /** Its label, as `label`. */
+  /** The same as `label`. */
   readonly id: string;
   readonly label: string;
   readonly conversation: string;
   readonly depth: Count;
   readonly count: Count;
   readonly start: IsoTime | null;
-  /** The end of what it tells of. */
+  /** The time of the last message that it summarizes. */
   readonly at: IsoTime | null;
 };
 
@@ -54,7 +54,7 @@ export type SearchReport = {
   readonly query: string;
   readonly hits: readonly SearchHit[];
   readonly archive: string | null;
-  /** Why there is no answer; only where one query among many failed. */
+  /** Why this query failed; only set if there are several queries. */
   readonly error?: string;
 };
 
@@ -63,18 +63,18 @@ export type BatchShown = BatchReport & {
   readonly kind: 'batch';
   readonly show: string;
   readonly conversation: string;
-  /** The compaction of the conversation that made it, from 1. */
+  /** Which compaction of the conversation made it, from 1. */
   readonly cycle: Count;
-  /** Of the first and the last message, 1-based over the conversation's life. */
+  /** Positions of the first and the last message in the conversation since its beginning, from 1. */
   readonly indices: { readonly first: Count; readonly last: Count } | null;
   readonly file: string;
   readonly format: string;
   readonly archivedAt: IsoTime;
-  /** A clip-archive speaks of it still. */
+  /** A clip-archive still contains it. */
   readonly isLive: boolean;
-  /** The batches that it was made from; none: it was made from messages. */
+  /** The batches that it merges; empty if it was made from messages. */
   readonly sources: readonly BatchReport[];
-  /** Labels of the batches that stand in its place. */
+  /** Labels of the batches that replaced it. */
   readonly replacedBy: readonly string[];
   readonly sha256: Sha256;
   readonly text: string;
@@ -87,7 +87,7 @@ export type MessageShown = {
   readonly id: string | null;
   readonly label: string | null;
   readonly conversation: string | null;
-  /** Null: the line is no message. */
+  /** Null: the line is not a message. */
   readonly role: string | null;
   readonly name: string | null;
   readonly at: IsoTime | null;
@@ -97,9 +97,9 @@ export type MessageShown = {
   readonly line: Ordinal;
   readonly archivedAt: IsoTime;
   readonly sha256: Sha256;
-  /** What was said, without what its format puts around it. */
+  /** The words of the message, without its format's markup. */
   readonly text: string;
-  /** The line as it stood, its ending included; base64 where it is no UTF-8. */
+  /** The original line with its line ending; in base64 if it is not valid UTF-8. */
   readonly original: { readonly encoding: 'utf-8' | 'base64'; readonly data: string };
 };
 
@@ -114,9 +114,9 @@ export type CompactionShown = {
   readonly archivedAt: IsoTime;
   readonly conversations: readonly { readonly id: string; readonly cycle: Count }[];
   readonly lines: { readonly archived: Count; readonly total: Count };
-  /** All that its clip-archives speak of, oldest first. */
+  /** All batches in its clip-archives, oldest first. */
   readonly batches: readonly BatchReport[];
-  /** Of the source. */
+  /** Hash of the source. */
   readonly sha256: Sha256;
 };
 
@@ -130,7 +130,7 @@ export type ArchivedCompactionReport = {
   readonly conversations: readonly { readonly id: string; readonly cycle: Count }[];
   readonly lines: { readonly archived: Count; readonly total: Count };
   readonly bytes: { readonly before: Count; readonly after: Count };
-  /** Of the source. */
+  /** Hash of the source. */
   readonly sha256: Sha256;
 };
 
@@ -145,7 +145,7 @@ export type ArchiveStatsReport = {
   readonly schema: 'compact/archive-stats@1';
   readonly archive: string | null;
   readonly compactions: Count;
-  /** Begun, and neither confirmed nor taken back yet. */
+  /** Started, but neither confirmed nor undone yet. */
   readonly prepared: Count;
   readonly conversations: Count;
   readonly batches: Count;
@@ -156,12 +156,12 @@ export type ArchiveStatsReport = {
     readonly packed: Count;
     readonly file: Count;
     /**
-     * Of the original, what the archive's file takes; null where nothing is archived.
+     * Size of the archive's file relative to the original; null if nothing is archived.
      * @minimum 0
      */
     readonly share: number | null;
   };
-  /** For search by meaning: how many of the messages and batches have one; null: none has. */
+  /** For search by meaning: how many messages and batches have a vector; null: none. */
   readonly vectors: {
     readonly provider: string;
     readonly model: string;

@@ -6,17 +6,17 @@ import type { FileFailure } from '../../ports/files.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 import type { Failure } from './failure.ts';
 
-// The plain data that use cases return: safe for JSON, printed as it is by `--json`, and rendered for people by cli/render. Their JSON
-// Schemas are made of these types and their comments.
+// The plain data that use cases return: safe for JSON, printed unchanged by `--json`, and rendered for people by cli/render. Their JSON
+// Schemas are generated from these types and their comments.
 
 export type BatchReport = {
   readonly label: string;
   readonly depth: Count;
-  /** ISO times; null where the transcript has none. */
+  /** ISO times; null if the transcript has none. */
   readonly start: IsoTime | null;
   readonly end: IsoTime | null;
   readonly count: Count;
-  /** How it came about, where it was not by the model's first answer. */
+  /** How it was made, unless it was the model's first answer. */
   readonly level?: Exclude<SummaryLevel, 'plain'>;
 };
 
@@ -27,11 +27,11 @@ export type ConversationReport = {
   readonly cycles: Count;
   readonly messages: BeforeAfter;
   readonly tokens: BeforeAfter & { readonly by: string };
-  /** The live batches that the clip-archive speaks of, oldest first. */
+  /** The live batches in the clip-archive, oldest first. */
   readonly batches: readonly BatchReport[];
 };
 
-/** Lines of the input: each is exactly one of the three. */
+/** Lines of the input; each is counted as kept, summarized or other. */
 export type Ledger = {
   readonly kept: Count;
   readonly summarized: Count;
@@ -45,17 +45,17 @@ export type SkipReason =
   | 'nothing-gained'
   | 'nothing-new'
   | 'no-legal-cut'
-  /** A program has it open for writing. */
+  /** Another program has it open for writing. */
   | 'in-use';
 
-/** One line a transcript of `compact --json`, where it did not fail. */
+/** One line of `compact --json` for each transcript that did not fail. */
 export type CompactReport = {
   readonly schema: 'compact/report@1';
   readonly file: string;
   readonly format: string;
   readonly result: 'compacted' | 'planned' | 'skipped';
   readonly reason?: SkipReason;
-  /** A sentence for people that goes with the reason, or a remark (target missed, last turn kept). */
+  /** Sentences for people: details of the reason, or remarks (target missed, last turn kept). */
   readonly notes: readonly string[];
   /** Null: nothing was written; '-': standard output. */
   readonly output: string | null;
@@ -63,18 +63,18 @@ export type CompactReport = {
   readonly bytes: { readonly before: Count; readonly after: Count | null };
   readonly conversations: readonly ConversationReport[];
   readonly ledger: Ledger;
-  /** Path of the archive; null where nothing was stored. */
+  /** Path of the archive; null if nothing was stored. */
   readonly archive: string | null;
-  /** Of a dry run: what would be asked. */
+  /** For a dry run: the requests that would be made. */
   readonly plan?: PlanReport;
-  /** Of a preview: the clip-archives as they would be written. */
+  /** For a preview: the clip-archives as they would be written. */
   readonly preview?: readonly { readonly conversation: string; readonly text: string }[];
   readonly usage?: UsageReport;
-  /** What became of the salient facts; only where that was looked at. */
+  /** What the summaries kept of the salient facts, if that was checked. */
   readonly retention?: RetentionReport;
 };
 
-/** The line of a transcript that could not be compacted: it is as it was. What was named and is not there has one too. */
+/** The line of a transcript that could not be compacted and is unchanged. A named file that does not exist gets one too. */
 export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
   readonly result: 'failed';
   readonly error: {
@@ -82,17 +82,17 @@ export type FailedReport = Pick<CompactReport, 'schema' | 'file'> & {
     /** For people: what, where, and what to try. */
     readonly message: string;
   };
-  /** What was spent in vain; only where a model was asked. */
+  /** What was spent without a result, if a model was called. */
   readonly usage?: UsageReport;
 };
 
-/** The line of a file that a folder, a pattern or a list named, and that holds no conversation that can be read: nothing to do. */
+/** The line of a file that a folder, a pattern or a list named, and that is no readable conversation: there is nothing to do. */
 export type SkippedFileReport = Pick<CompactReport, 'schema' | 'file' | 'notes'> & {
   readonly result: 'skipped';
   readonly reason: 'no-messages' | 'no-text' | 'not-a-transcript' | 'unknown-format' | 'mixed-formats' | 'bad-line';
 };
 
-/** For scripts. 'bug': an error that nobody expected. */
+/** For scripts. 'bug': an unexpected error. */
 export type FailureKind =
   | Exclude<Failure['kind'], 'file' | 'archive' | 'interrupted'>
   | FileFailure['kind']
@@ -103,7 +103,7 @@ export type FailureKind =
 export type PlanReport = {
   readonly chunks: Count;
   readonly requests: Count;
-  /** Estimates: each request made once, and every summary as long as it may be. */
+  /** Estimates: one attempt for each request, and every summary at its maximum length. */
   readonly tokensIn: Count;
   readonly tokensOut: Count;
   /**
@@ -111,16 +111,16 @@ export type PlanReport = {
    * @minimum 0
    */
   readonly cost: number | null;
-  /** What would be asked of a model, chunk after chunk. */
+  /** The requests that would be sent to a model, chunk by chunk. */
   readonly asked?: readonly (PlannedRequest & { readonly conversation: string })[];
 };
 
-/** The request of a chunk, as far as it is known before the chunks before it are summarized. */
+/** The request of a chunk, as far as it is known before earlier chunks are summarized. */
 export type PlannedRequest = {
   readonly messages: Count;
-  /** Estimate: a previous summary is counted as long as it may be. */
+  /** Estimate: counts a previous summary at its maximum length. */
   readonly tokensIn: Count;
-  /** Whole for the first chunk; the others wait for the summary before them. */
+  /** Complete for the first chunk; null for the others, which need the summary before them. */
   readonly request: Omit<ModelRequest, 'source' | 'timeout'> | null;
 };
 
@@ -134,7 +134,7 @@ export type RetentionReport = {
     readonly label: string;
     readonly kept: Count;
     readonly total: Count;
-    /** As they stand in the messages. */
+    /** As they are written in the messages. */
     readonly lost: readonly string[];
   }[];
 };
@@ -149,10 +149,10 @@ export type ScoreRow = {
   readonly id: string;
   readonly role: string;
   readonly score: number;
-  /** Their values sum to the score. */
+  /** The values add up to the score. */
   readonly terms: readonly ScoreTerm[];
   readonly fate: MessageFate;
-  /** A person states a standing rule in it. */
+  /** The message states a standing rule. */
   readonly hasRule?: true;
   /** Line in the file, from 1. */
   readonly line: Ordinal;
@@ -173,11 +173,11 @@ export type RestoreReport = {
   readonly cycles: Count;
   readonly bytes: Count;
   readonly sha256: Sha256;
-  /** Bytes that were appended since the compaction and carried along. */
+  /** Bytes that were appended since the compaction, and are part of the output. */
   readonly appendedBytes: Count;
-  /** Sentences for people; only where there are some. */
+  /** Sentences for people, if there are any. */
   readonly notes?: readonly string[];
-  /** All were undone, and what came out begins with a summary that another program wrote. */
+  /** Every compaction was undone, and the result still begins with a summary that another program wrote. */
   readonly isStillCompacted?: true;
 };
 
@@ -192,7 +192,7 @@ export type VerifyProblem = {
     | 'wrong-count'
     | 'wrong-hash'
     | 'broken-chain';
-  /** Line of the compacted file, from 1, where one is to blame. */
+  /** Line of the compacted file, from 1, if one line is at fault. */
   readonly line?: Ordinal;
   readonly message: string;
 };
@@ -208,6 +208,6 @@ export type VerifyReport = {
   readonly original: { readonly sha256: Sha256; readonly bytes: Count };
   readonly archive: string;
   readonly problems: readonly VerifyProblem[];
-  /** What is proven to be restorable is compacted still: the producer wrote it anew after an earlier compaction. */
+  /** The original that can be restored is itself compacted: the producer rewrote the file after an earlier compaction. */
   readonly isStillCompacted?: boolean;
 };

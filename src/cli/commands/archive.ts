@@ -24,7 +24,7 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
   operands: {
     syntax: '<action>',
     description:
-      'list: the compactions in it; stats: counts and sizes; check: whether all of it is whole; embed: make the vectors that are missing',
+      'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors',
     choices: ACTIONS,
   },
   actions: ACTIONS,
@@ -89,7 +89,7 @@ function answer<T extends ArchiveListReport | ArchiveStatsReport>(
   return EXIT_CODES.done;
 }
 
-/** Exit code 1 where anything is wrong, so that a script need not read the report. */
+/** Exit code 1 if anything is wrong, so that a script can rely on it. */
 async function check(
   { reporter, useCases, settings }: Session,
   { outputOptions }: ArchiveInvocation,
@@ -109,14 +109,14 @@ async function check(
   return isSound ? EXIT_CODES.done : EXIT_CODES.failed;
 }
 
-/** Exit code 1 where anything is missing still; the next run goes on there. */
+/** Exit code 1 if any vector is still missing; the next run continues from there. */
 async function embed(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
   const { reporter, useCases, settings } = session;
   const chosen = await createEmbeddings(session);
   if (!chosen.ok) return session.refuse(chosen.error);
   if (chosen.value === null) {
     return session.refuse(
-      'the configuration has no [embedding] with a provider and a model, so that nobody can make vectors',
+      'the configuration has no [embedding] with a provider and a model, so no vectors can be created',
     );
   }
   reporter.progress.name(settings.archive.path);
@@ -135,7 +135,7 @@ async function embed(session: Session, invocation: ArchiveInvocation): Promise<E
   if (report.result === 'complete') return EXIT_CODES.done;
   const why = report.result === 'interrupted' ? 'it was interrupted' : safeText(report.error ?? '');
   reporter.error(
-    `${safeText(settings.archive.path)}: ${report.missing} have no vector, because ${why}. Run it again to go on from there.`,
+    `${safeText(settings.archive.path)}: ${report.missing} have no vector, because ${why}. Run it again to continue.`,
   );
   return EXIT_CODES.failed;
 }

@@ -4,25 +4,25 @@ import type { ExitCode } from '../exit-codes.ts';
 import type { OutputOptions } from '../invocation.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 
-/** A command as data: what may stand on its line, what request that makes, and how the request is run. */
+/** A command as data: its operands and flags, how they become a request, and how the request is run. */
 export type CommandSpec<T> = {
-  /** Several: one after the other. */
+  /** Several are parsed one after the other. */
   readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
-  /** The words that its first operand must be one of, for commands that have actions. */
+  /** The values of its first operand, for commands that have actions. */
   readonly actions?: readonly string[];
   /** Without operands it reads what is piped in. */
   readonly takesPipe?: true;
   readonly read: (line: ParsedLine) => T;
-  /** Why flags and operands cannot be used together; null: they can. Looks at nothing but the command line. */
+  /** Why flags and operands cannot be combined; null: they can. Looks only at the command line. */
   readonly findConflict?: (request: T) => string | null;
   readonly run: (context: CliContext, request: T) => Promise<ExitCode>;
 };
 
-/** A command whose requests can be run without knowing their type. */
+/** A command whose requests can be run by code that does not know their type. */
 export type Command<T = unknown> = Omit<CommandSpec<T>, 'read' | 'findConflict' | 'run'> & {
-  /** The error is a conflict. */
+  /** The error names options that cannot be combined. */
   readonly read: (line: ParsedLine) => Result<Call<T>, string>;
 };
 
@@ -39,7 +39,7 @@ export function defineCommand<T>({ read, findConflict, run, ...command }: Comman
   };
 }
 
-/** Runs `work` with settings and use cases. They are imported only here, because help needs none of them. */
+/** Runs `work` with settings and use cases. They are imported only here, because help does not need them. */
 export async function inSession(
   context: CliContext,
   request: CommandRequest,
@@ -57,16 +57,16 @@ export type Operands = {
 };
 
 export type Flag = {
-  /** As help shows it: `-o, --output <path>`. A name in <> is a value, which must follow; `--no-x` turns x off. */
+  /** As help shows it: `-o, --output <path>`. A name in <> is a required value; `--no-x` turns x off. */
   readonly flags: string;
   readonly description: string;
   readonly choices?: readonly string[];
   readonly default?: string;
   /** The options (`inPlace`) that it cannot be used with. */
   readonly conflicts?: keyof Options | readonly (keyof Options)[];
-  /** Gives the value, or a sentence about what is wrong with it. */
+  /** Returns the value, or a sentence that says what is wrong with it. */
   readonly parse?: ParseValue;
-  /** It may be given several times; the option is the list of its values. */
+  /** The flag may be repeated; the option is the list of its values. */
   readonly isRepeatable?: true;
 };
 
@@ -85,11 +85,11 @@ export type ParseValue = (text: string, nowMs: number) => Result<string | number
 export type ParsedLine = {
   readonly options: Options;
   readonly args: readonly string[];
-  /** The operand is standard input, because there is none and something is piped in. */
+  /** The operand is standard input: none was given, and something is piped in. */
   readonly isStdinImplied: boolean;
 };
 
-/** What the flags of all commands give; a command sees only its own. */
+/** The values of all flags of all commands; a command gets only its own. */
 export type Options = {
   readonly version?: boolean;
   readonly json?: boolean;

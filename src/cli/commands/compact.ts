@@ -145,7 +145,7 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
     const { compaction } = toPolicy(session.settings, invocation.policy);
     const summarizer = await createSummarizer(session, { ...invocation, compaction });
     if (!summarizer.ok) return session.refuse(summarizer.error);
-    const instead = 'what is archived gets none';
+    const instead = 'archived texts get none';
     const embeddings = isArchiving ? await createEmbeddingsIfAny(session, { instead }) : null;
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: true,

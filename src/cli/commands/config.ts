@@ -10,7 +10,7 @@ import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../
 import { err, ok, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
-import { renderPassedOver, renderRefusal, renderSettings } from '../render/config.ts';
+import { renderIgnored, renderRefusal, renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
 import { safeText, shellWord } from '../render/text.ts';
@@ -39,15 +39,15 @@ export const configCommand = defineCommand<ConfigInvocation>({
     {
       syntax: '<action>',
       description:
-        "show: each setting and where it comes from; path: the file that is read; trust: let a project's file set everything, until it changes",
+        "show: each setting and its source; path: the file that is read; trust: let a project's file set everything, until it changes",
       choices: ACTIONS,
     },
-    { syntax: '[file]', description: 'of trust: a compact.toml, or its folder (default: the one that is found)' },
+    { syntax: '[file]', description: 'for trust: a compact.toml, or its folder (default: the one that is found)' },
   ],
   actions: ACTIONS,
   flags: [
-    { flags: '--list', description: 'of trust: the files that you have trusted', conflicts: 'revoke' },
-    { flags: '--revoke', description: 'of trust: take it back' },
+    { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },
+    { flags: '--revoke', description: 'for trust: revoke it' },
     ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
     { flags: '--keep-recent <n>', description: LIKEWISE, parse: parseCountOrZero },
     { flags: '--keep-recent-tokens <n>', description: LIKEWISE, parse: parseCountOrZero },
@@ -73,7 +73,7 @@ export const configCommand = defineCommand<ConfigInvocation>({
     if (action !== 'trust') {
       return file === null && change === null ? null : `config ${action} takes no file, no --list and no --revoke`;
     }
-    if (settings.configFlag !== null) return 'a file that --config names is trusted as it is';
+    if (settings.configFlag !== null) return 'a file given with --config needs no trust';
     return change === 'list' && file !== null ? '--list takes no file' : null;
   },
   run,
@@ -81,42 +81,40 @@ export const configCommand = defineCommand<ConfigInvocation>({
 
 async function run({ terminal }: CliContext, invocation: ConfigInvocation): Promise<ExitCode> {
   const reporter = await createReporter(terminal, invocation.outputOptions);
-  const asked = { terminal, reporter, invocation };
-  if (invocation.action === 'trust') return runTrust(asked);
-  if (invocation.action === 'path') return tellPath(asked);
+  const context = { terminal, reporter, invocation };
+  if (invocation.action === 'trust') return runTrust(context);
+  if (invocation.action === 'path') return reportPath(context);
   const config = await loadConfig(terminal.host, invocation.settings);
   if (!config.ok) {
     for (const problem of config.error) reporter.error(renderConfigProblem(problem));
     return EXIT_CODES.usage;
   }
-  tellSettings(asked, config.value);
+  reportSettings(context, config.value);
   return EXIT_CODES.done;
 }
 
-type Asked = { readonly terminal: Terminal; readonly reporter: Reporter; readonly invocation: ConfigInvocation };
+type Context = { readonly terminal: Terminal; readonly reporter: Reporter; readonly invocation: ConfigInvocation };
 
-function tellPath({ terminal, reporter, invocation }: Asked): ExitCode {
-  const { found, looked, passedOver } = findConfig(terminal.host, invocation.settings);
-  reporter.report(renderPassedOver({ passedOver }));
+function reportPath({ terminal, reporter, invocation }: Context): ExitCode {
+  const { found, looked, ignored } = findConfig(terminal.host, invocation.settings);
+  reporter.report(renderIgnored({ ignored }));
   if (invocation.outputOptions.json) {
-    reporter.answerPiece(
-      reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, passedOver }),
-    );
+    reporter.answerPiece(reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, ignored }));
   } else if (found === null) {
-    reporter.report(['There is no configuration file, and the defaults apply. These were looked for:']);
+    reporter.report(['There is no configuration file, so the defaults apply. Looked for:']);
     reporter.report(looked.map((path) => `  ${safeText(path)}`));
   } else reporter.answer([safeText(found.path)]);
   return EXIT_CODES.done;
 }
 
-function tellSettings({ terminal, reporter, invocation }: Asked, config: LoadedConfig): void {
+function reportSettings({ terminal, reporter, invocation }: Context, config: LoadedConfig): void {
   const { host } = terminal;
   const { flags } = invocation.settings;
-  const { file, passedOver } = config;
+  const { file, ignored } = config;
   const settings = resolveSettings({ config, flags, host });
   const rows = listSettings({ settings, config, flags, host });
   const refused = file === null ? [] : listFileSettings(file, config.refused);
-  reporter.report(renderPassedOver(config));
+  reporter.report(renderIgnored(config));
   if (!invocation.outputOptions.json) {
     const comments = refused.length === 0 ? [] : renderRefusal(config, terminal.program()).map((line) => `# ${line}`);
     reporter.answer([...comments, ...renderSettings(rows, reporter.answerTheme, refused)]);
@@ -127,7 +125,7 @@ function tellSettings({ terminal, reporter, invocation }: Asked, config: LoadedC
       schema: 'compact/config@1',
       path: file?.path ?? null,
       trust: file?.trust ?? null,
-      passedOver,
+      ignored,
       values: rows.map(toValue),
       refused: refused.map(toValue),
     }),
@@ -138,20 +136,20 @@ function toValue({ table, key, value, origin }: SettingRow) {
   return { key: `${table}.${key}`, value, origin };
 }
 
-/** `config trust`: allows a project's file to set everything, as long as its content stays the same. */
-async function runTrust(asked: Asked): Promise<ExitCode> {
-  const { reporter, invocation } = asked;
-  if (invocation.change === 'list') return listTrusted(asked);
-  const path = findFile(asked);
+/** `config trust`: allows a project's file to set everything as long as its content stays the same. */
+async function runTrust(context: Context): Promise<ExitCode> {
+  const { reporter, invocation } = context;
+  if (invocation.change === 'list') return listTrusted(context);
+  const path = findFile(context);
   if (!path.ok) {
     reporter.error(renderUsageProblem({ message: path.error, command: 'compact config' }));
     return EXIT_CODES.usage;
   }
-  return invocation.change === 'revoke' ? revoke(asked, path.value) : trust(asked, path.value);
+  return invocation.change === 'revoke' ? revoke(context, path.value) : trust(context, path.value);
 }
 
-/** A folder stands for the file in it, as with direnv. */
-function findFile({ terminal, invocation }: Asked): Result<string, string> {
+/** A folder means the file in it, as with direnv. */
+function findFile({ terminal, invocation }: Context): Result<string, string> {
   const { host } = terminal;
   if (invocation.file === null) {
     const environment = { ...host.environment, COMPACT_CONFIG: undefined };
@@ -163,11 +161,11 @@ function findFile({ terminal, invocation }: Asked): Result<string, string> {
   const path = resolve(host.workingFolder, invocation.file);
   if (lookAtFolder(path)?.isDirectory() === true) return ok(join(path, PROJECT_FILE));
   if (basename(path) === PROJECT_FILE) return ok(path);
-  return err(`only files named ${PROJECT_FILE} are found by themselves: what you name with --config needs no trust`);
+  return err(`only files named ${PROJECT_FILE} are found automatically: a file given with --config needs no trust`);
 }
 
-/** Reads the file once, so that what is shown is what is recorded. */
-async function trust({ terminal, reporter, invocation }: Asked, path: string): Promise<ExitCode> {
+/** Reads the file once, so that the content shown is the content recorded. */
+async function trust({ terminal, reporter, invocation }: Context, path: string): Promise<ExitCode> {
   const read = await readConfigText({ path, place: 'project' }, terminal.host);
   if (!read.ok) return refuse(reporter, [renderConfigProblem(read.error)]);
   const parsed = parseConfig(read.value.text, path);
@@ -187,12 +185,12 @@ async function trust({ terminal, reporter, invocation }: Asked, path: string): P
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
   const file = invocation.file === null ? '' : ` ${shellWord(invocation.file)}`;
-  const until = `After any change it has to be trusted again; \`${terminal.program()} config trust --revoke${file}\` takes trust back.`;
-  reporter.report([`${safeText(record.path)}: trusted as it stands${owner}. ${until}`]);
+  const until = `After any change it must be trusted again; \`${terminal.program()} config trust --revoke${file}\` revokes the trust.`;
+  reporter.report([`${safeText(record.path)}: trusted in its current state${owner}. ${until}`]);
   return EXIT_CODES.done;
 }
 
-function revoke({ terminal, reporter, invocation }: Asked, path: string): ExitCode {
+function revoke({ terminal, reporter, invocation }: Context, path: string): ExitCode {
   const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
   if (!revoked.ok) return refuse(reporter, [`${safeText(revoked.error)}.`]);
   const result = revoked.value ? 'revoked' : 'not-trusted';
@@ -202,7 +200,7 @@ function revoke({ terminal, reporter, invocation }: Asked, path: string): ExitCo
   return EXIT_CODES.done;
 }
 
-async function listTrusted({ terminal, reporter, invocation }: Asked): Promise<ExitCode> {
+async function listTrusted({ terminal, reporter, invocation }: Context): Promise<ExitCode> {
   const records = createTrustStore(terminal.host).list();
   if (!records.ok) return refuse(reporter, [`${safeText(records.error)}.`]);
   for (const record of records.value) {

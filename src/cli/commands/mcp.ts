@@ -20,10 +20,10 @@ import { ARCHIVE_FLAG, CONFIG_FLAG, MAX_UNPACKED_FLAG, readSettings, readSource,
 
 export type McpInvocation = CommonRequest & {
   readonly kind: 'mcp';
-  /** In which transcripts may be compacted. */
+  /** The folders whose transcripts may be compacted. */
   readonly folders: readonly string[];
   readonly allowsCompacting: boolean;
-  /** What the server shows of the archive. */
+  /** The part of the archive that the server shows. */
   readonly scope: McpScope;
   readonly masksSecrets: boolean;
 };
@@ -33,24 +33,24 @@ export const mcpCommand = defineCommand<McpInvocation>({
   flags: [
     {
       flags: '--allow-compact',
-      description: 'offer the tool compact_context, which compacts a transcript in these folders',
+      description: 'offer the tool compact_context, which compacts transcripts in these folders',
     },
     {
       flags: '--source <file>',
-      description: 'show only what was archived from this transcript: a path, or the end of one (everything)',
+      description: 'show only what was archived from this transcript: a path, or the end of one (default: everything)',
     },
     {
       flags: '--since <time>',
       description:
-        'show only what was said on this day or later, 2026-03-02; or at this time, 2026-03-02T09:30Z (everything)',
+        'show only what was said since this day (2026-03-02) or time (2026-03-02T09:30Z) (default: everything)',
       parse: parseSince,
     },
-    { flags: '--redact', description: 'mask secrets in what is shown (by default it is shown as it was said)' },
+    { flags: '--redact', description: 'mask secrets in what is shown (by default nothing is masked)' },
     MAX_UNPACKED_FLAG,
     CONFIG_FLAG,
     ARCHIVE_FLAG,
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },
-    { flags: '-v, --verbose', description: 'more of what is done, on stderr' },
+    { flags: '-v, --verbose', description: 'print more details, on stderr' },
   ],
   read: ({ options, args }) => ({
     kind: 'mcp',
@@ -58,7 +58,7 @@ export const mcpCommand = defineCommand<McpInvocation>({
     allowsCompacting: options.allowCompact === true,
     scope: { source: readSource(options), since: readTime(options.since) },
     masksSecrets: options.redact === true,
-    // Nothing but the protocol goes to stdout, and whoever started it reads no colors.
+    // stdout is for the protocol only, and the client does not show colors.
     outputOptions: {
       json: false,
       verbosity: options.quiet === true ? 'quiet' : options.verbose === true ? 'verbose' : 'normal',
@@ -98,7 +98,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       throw new Error(mask.error);
     };
     if (terminal.stdin.kind === 'terminal') reporter.report([AT_A_TERMINAL]);
-    // The protocol's library takes a while to load, and no other command needs it.
+    // The protocol's library is slow to load, and only this command needs it.
     const { serve } = await import('../mcp/serve.ts');
     const outage = createOutage();
     await serve({
@@ -115,7 +115,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
         createMemoryRead({
           openUseCases: openMasked,
           createEmbeddings: (useCases) =>
-            createEmbeddingsIfAny({ ...session, useCases }, { instead: 'search is by words alone', outage }),
+            createEmbeddingsIfAny({ ...session, useCases }, { instead: 'this search uses words only', outage }),
           asksService: settings.embedding.provider !== null,
           archivePath: settings.archive.path,
           scope,
@@ -123,7 +123,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
         createMemoryExpand(openMasked, scope),
         createCompactContext({ session, invocation, folders }),
       ],
-      onBug: (error) => tellOfBug(session, error),
+      onBug: (error) => reportBug(session, error),
     });
     return terminal.signal.aborted ? interruptionCode(terminal.signal) : EXIT_CODES.done;
   });
@@ -140,9 +140,9 @@ function withMask(useCases: UseCases, mask: Mask): UseCases {
 }
 
 const AT_A_TERMINAL =
-  'compact mcp speaks with a program on standard input, not with a person: add it to an agent as an MCP server (the README says how). Ctrl-C ends it.';
+  'compact mcp expects an agent on standard input, not a person: add it to your agent as an MCP server (docs/agents.md shows how). Ctrl-C ends it.';
 
-function tellOfBug({ reporter }: Session, error: unknown): string {
+function reportBug({ reporter }: Session, error: unknown): string {
   reporter.error(renderBug(error).trimEnd());
-  return 'This is a bug in compact; the lines for a report are in the log of the server.';
+  return 'This is a bug in compact; the details for a report are in the log of the server.';
 }

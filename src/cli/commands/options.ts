@@ -7,9 +7,9 @@ import type { OutputOptions, SettingsRequest } from '../invocation.ts';
 import type { Flag, Options } from './command.ts';
 
 export const OUTPUT_FLAGS: readonly Flag[] = [
-  { flags: '--json', description: 'reports on stdout, one JSON object a line' },
+  { flags: '--json', description: 'reports on stdout, one JSON object per line' },
   { flags: '-q, --quiet', description: 'errors only', conflicts: 'verbose' },
-  { flags: '-v, --verbose', description: 'more of what was done' },
+  { flags: '-v, --verbose', description: 'print more details' },
   { flags: '--no-progress', description: 'no progress line' },
   { flags: '--color <when>', description: 'colors', choices: ['always', 'never', 'auto'], default: 'auto' },
 ];
@@ -34,59 +34,63 @@ export const FORMAT_FLAG: Flag = {
 
 export const MAX_UNPACKED_FLAG: Flag = {
   flags: '--max-unpacked <size>',
-  description: 'how large a .gz or .zst may become (2GiB, or 100 times its size)',
+  description: 'limit for unpacking a .gz or .zst (2GiB, or 100 times its size)',
   parse: parseBytes,
 };
 
 export const FILES_FROM_FLAG: Flag = {
   flags: '--files-from <file>',
-  description: 'and the transcripts named in it, one a line or NUL-terminated; - for stdin',
+  description: 'also the transcripts listed in it, one per line or NUL-terminated; - for stdin',
 };
 
 const TRUST_FLAG: Flag = {
   flags: '--trust-config',
-  description: "let a project's configuration set everything, this once (see compact config trust)",
+  description: "let a project's configuration set everything in this run (see compact config trust)",
 };
 
-/** Which settings apply, and where what leaves a transcript is kept. */
+/** Flags for the configuration and the archive. */
 export const SETTINGS_FLAGS: readonly Flag[] = [TRUST_FLAG, CONFIG_FLAG, ARCHIVE_FLAG];
 
-/** Who summarizes. */
+/** Flags for the model. */
 export const MODEL_FLAGS: readonly Flag[] = [
   {
     flags: '--provider <name>',
-    description: 'who summarizes: extractive (offline), anthropic, openai-compat or ollama',
+    description: 'what summarizes: extractive (offline), anthropic, openai-compat or ollama',
     parse: parseProvider,
   },
-  { flags: '--model <name>', description: 'the model, where the provider has models', parse: parseModel },
-  { flags: '--base-url <url>', description: 'where the model is asked' },
+  { flags: '--model <name>', description: "the model's name", parse: parseModel },
+  { flags: '--base-url <url>', description: "the address of the model's API" },
 ];
 
-/** What decides which messages stay: the same for compacting and for scoring, which shows it. */
+/** Flags that decide which messages stay: the same for compacting and for scoring, which shows the decision. */
 export const SELECTION_FLAGS: readonly Flag[] = [
   {
     flags: '--keep-recent <n>',
-    description: 'messages at the end that stay as they are, at least',
+    description: 'keep at least this many messages at the end',
     parse: parseCountOrZero,
   },
   {
     flags: '--keep-recent-tokens <n>',
-    description: 'more of the end stays, up to this many tokens',
+    description: 'keep more of the end, up to this many tokens',
     parse: parseCountOrZero,
   },
   {
     flags: '--target <tokens>',
-    description: 'least important first, and stop as soon as it fits',
+    description: 'compact the least important messages, only until it fits',
     parse: parseCount,
   },
-  { flags: '--chunk-size <n>', description: 'messages a summary (offline: all in one)', parse: parseCount },
-  { flags: '--max-summary-tokens <n>', description: "length of a chunk's summary", parse: parseCount },
-  { flags: '--summary-tokens <n>', description: 'length of the offline summary', parse: parseCount },
-  { flags: '--rule <text>', description: 'a rule to add to those that you stated; repeatable', isRepeatable: true },
-  { flags: '--drop-rule <text>', description: 'leave out rules with this text; repeatable', isRepeatable: true },
-  { flags: '--no-rules', description: 'no section with your standing rules' },
-  { flags: '--conversation <id>', description: 'the conversation id where the file carries none' },
-  { flags: '--keep-invalid', description: 'carry lines that are no JSON along, byte for byte' },
+  { flags: '--chunk-size <n>', description: 'messages per summary (offline: all in one)', parse: parseCount },
+  { flags: '--max-summary-tokens <n>', description: "maximum length of a chunk's summary", parse: parseCount },
+  { flags: '--summary-tokens <n>', description: 'maximum length of the offline summary', parse: parseCount },
+  { flags: '--rule <text>', description: 'add a standing rule; repeatable', isRepeatable: true },
+  {
+    flags: '--drop-rule <text>',
+    description: 'drop standing rules that contain this text; repeatable',
+    isRepeatable: true,
+  },
+  { flags: '--no-rules', description: 'write no section of standing rules' },
+  { flags: '--conversation <id>', description: 'the conversation id if the file has none' },
+  { flags: '--keep-invalid', description: 'keep lines that are not JSON, byte for byte' },
 ];
 
 export function readSettings(options: Options): SettingsRequest {
@@ -129,7 +133,7 @@ function pickGiven<T extends object>(values: T): Partial<T> {
   return given;
 }
 
-/** Why two readers of standard input cannot go together; null: there is at most one. */
+/** Why two inputs cannot both come from standard input; null: at most one does. */
 export function findStdinConflict(operands: readonly string[], filesFrom: string | null): string | null {
   const readers = [...operands, ...(filesFrom === null ? [] : [filesFrom])].filter((name) => name === '-');
   return readers.length > 1 ? 'standard input (-) can be read only once' : null;

@@ -11,7 +11,7 @@ export type SchemaInvocation = { readonly kind: 'schema'; readonly of: keyof Rep
 export const schemaCommand = defineCommand<SchemaInvocation>({
   operands: {
     syntax: '<command>',
-    description: 'whose --json is described',
+    description: 'the command whose --json report is described',
     choices: [...Object.keys(SCHEMAS), 'run'],
   },
   flags: [],
@@ -19,7 +19,7 @@ export const schemaCommand = defineCommand<SchemaInvocation>({
   run,
 });
 
-/** Not `run`, which is the default command's other name. */
+/** `run` is left out: it is the other name of the default command. */
 function isReportName(name: string): name is keyof Reports {
   return Object.hasOwn(SCHEMAS, name);
 }

@@ -36,10 +36,10 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
   flags: [
     { flags: '--explain', description: "show each factor's share" },
-    { flags: '--limit <n>', description: 'no more rows than this', parse: parseCount },
+    { flags: '--limit <n>', description: 'at most this many rows', parse: parseCount },
     {
       flags: '--sort <order>',
-      description: 'rows by score (a table is) or by position (JSON is)',
+      description: 'order of the rows (by default a table is by score, JSON by position)',
       choices: [...SCORE_ORDERS],
     },
     ...SELECTION_FLAGS,

@@ -15,28 +15,32 @@ import type { Embeddings } from '../use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 
-/** `query` '-': one query a line on standard input. */
+/** `query` '-': one query per line on standard input. */
 export type SearchInvocation = CommonRequest & SearchRequest & { readonly kind: 'search' };
 
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
 export const searchCommand = defineCommand<SearchInvocation>({
-  operands: { syntax: '<query...>', description: 'words, in any text; or - for one query a line on standard input' },
+  operands: { syntax: '<query...>', description: 'words or any text; or - for one query per line on standard input' },
   flags: [
     { flags: '--messages', description: 'messages only', conflicts: 'batches' },
     { flags: '--batches', description: 'summaries only' },
-    { flags: '--conversation <id>', description: 'of this conversation only' },
-    { flags: '--role <role>', description: 'messages of this role only', choices: ROLES, conflicts: 'batches' },
+    { flags: '--conversation <id>', description: 'only from this conversation' },
+    { flags: '--role <role>', description: 'only messages of this role', choices: ROLES, conflicts: 'batches' },
     {
       flags: '--since <time>',
-      description: 'said on this day or later, 2026-03-02; or at this time, 2026-03-02T09:30Z',
+      description: 'only what was said since this day (2026-03-02) or time (2026-03-02T09:30Z)',
       parse: parseSince,
     },
-    { flags: '--until <time>', description: 'said on this day or earlier, or before this time', parse: parseUntil },
-    { flags: '--source <file>', description: 'archived from this transcript: a path, or the end of one' },
-    { flags: '--limit <n>', description: `no more than this (${DEFAULT_LIMIT})`, parse: parseCount },
-    { flags: '--newest', description: 'what was archived last comes first, not what fits best' },
+    {
+      flags: '--until <time>',
+      description: 'only what was said until this day, or before this time',
+      parse: parseUntil,
+    },
+    { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
+    { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
+    { flags: '--newest', description: 'most recently archived first, instead of best first' },
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
@@ -71,7 +75,7 @@ async function run(context: CliContext, invocation: SearchInvocation): Promise<E
     endsWithStdout: true,
   };
   return inSession(context, request, async (session) => {
-    const instead = 'search is by words alone';
+    const instead = 'this search uses words only';
     const embeddings = invocation.order === 'best' ? await createEmbeddingsIfAny(session, { instead }) : null;
     const request = { ...invocation, embeddings };
     return invocation.query === '-' ? answerLines(session, request) : answerOne(session, request);
@@ -100,7 +104,7 @@ async function answerOne(session: Session, invocation: Search): Promise<ExitCode
   return EXIT_CODES.done;
 }
 
-/** A line of JSON for every line that comes in, as soon as it is known: who asks waits for it before asking again. */
+/** Prints one line of JSON for each input line as soon as it is known: the caller waits for it before the next query. */
 async function answerLines(session: Session, invocation: Search): Promise<ExitCode> {
   const { reporter, useCases, settings, terminal } = session;
   let hasFailed = false;
@@ -132,14 +136,14 @@ function withoutAnswer(query: string, error: string): SearchReport {
 }
 
 const LF = 0x0a;
-/** What a line says beyond this is not kept: nobody asks in a megabyte. */
+/** Anything longer is cut off: no query is a megabyte long. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
-/** More lines than this are not kept waiting for each other. */
+/** At most this many lines wait to be searched together. */
 const MAX_GROUP = 64;
 
 /**
- * Lines as soon as they are there, those together that are there together, without their LF or CRLF; a last one without an end counts. Ends
+ * Yields lines as soon as they arrive, in the groups in which they arrive, without LF or CRLF; a last line without an ending counts. Ends
  * quietly when it is interrupted.
  */
 export async function* readQueryGroups(

@@ -12,7 +12,7 @@ import { OUTPUT_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from '.
 export type ShowInvocation = CommonRequest & {
   readonly kind: 'show';
   readonly name: string;
-  /** The lines behind it, as they stood. */
+  /** The original lines, byte for byte. */
   readonly originals: boolean;
 };
 
@@ -20,10 +20,10 @@ export const showCommand = defineCommand<ShowInvocation>({
   operands: {
     syntax: '<name>',
     description:
-      "a label or its beginning, what a search names, the id of a message, or the key in a clip-archive's last line",
+      "a label or its beginning, a name from a search, a message's id, or the key in a clip-archive's last line",
   },
   flags: [
-    { flags: '--messages', description: 'the original lines behind it, byte for byte' },
+    { flags: '--messages', description: 'the original lines, byte for byte' },
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
@@ -64,22 +64,22 @@ async function show({ reporter, useCases }: Session, { name, outputOptions }: Sh
 
 const LF = 0x0a;
 
-/** Nothing but the lines goes to stdout: as bytes, or as one report a line. */
+/** stdout gets only the lines: as bytes, or as one report per line. */
 async function showOriginals(
   { reporter, useCases, terminal }: Session,
   { name, outputOptions }: ShowInvocation,
 ): Promise<ExitCode> {
-  const tell = ({ bytes, report }: ShownOriginal): boolean => {
+  const print = ({ bytes, report }: ShownOriginal): boolean => {
     reporter.answerPiece(outputOptions.json ? reportJson(report()) : bytes);
     if (!outputOptions.json && bytes.at(-1) !== LF) reporter.answerPiece('\n');
     return !terminal.stdout.isClosed();
   };
-  const shown = await useCases.showOriginals({ name }, tell);
+  const shown = await useCases.showOriginals({ name }, print);
   if (terminal.stdout.isClosed()) return EXIT_CODES.done;
   if (!shown.ok) {
     reporter.error(renderFailure(shown.error));
     return EXIT_CODES.failed;
   }
-  if (shown.value === 0) reporter.report(['No lines are behind it: it is a summary that was found in the transcript.']);
+  if (shown.value === 0) reporter.report(['It has no original lines: this summary was already in the transcript.']);
   return EXIT_CODES.done;
 }

@@ -1,28 +1,28 @@
 import { type Command, namesOf, takesValue } from './command.ts';
 
 type Entry = {
-  /** One line of `compact --help`, so it is short. */
+  /** One short line of `compact --help`. */
   readonly summary: string;
-  /** Imports the command only when its line is parsed. `help` has nothing to import. */
+  /** Imports the command only when it is needed. `help` has nothing to import. */
   readonly load?: () => Promise<Command>;
 };
 
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
 export const COMMANDS = {
   run: {
-    summary: 'the default, for a file named like a command',
+    summary: 'the default command, for files named like a command',
     load: async () => (await import('./compact.ts')).compactCommand,
   },
   score: {
-    summary: "the importance ranking of a transcript's messages",
+    summary: "ranks a transcript's messages by importance",
     load: async () => (await import('./score.ts')).scoreCommand,
   },
   scan: {
-    summary: 'finds transcripts, and what there is to save',
+    summary: 'finds transcripts and estimates the savings',
     load: async () => (await import('./scan.ts')).scanCommand,
   },
   restore: {
-    summary: 'the original, byte for byte',
+    summary: 'restores the original, byte for byte',
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
   verify: {
@@ -30,30 +30,30 @@ export const COMMANDS = {
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
   search: {
-    summary: 'archived messages and batches, by their words',
+    summary: 'searches archived messages and summaries',
     load: async () => (await import('./search.ts')).searchCommand,
   },
   show: {
-    summary: 'an archived batch or message',
+    summary: 'shows an archived message or summary',
     load: async () => (await import('./show.ts')).showCommand,
   },
   archive: {
-    summary: 'what is archived: list, stats, check',
+    summary: 'inspects the archive: list, stats, check, embed',
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   mcp: {
-    summary: 'what is archived, for agents: an MCP server on stdio',
+    summary: 'serves the archive to agents: MCP on stdio',
     load: async () => (await import('./mcp.ts')).mcpCommand,
   },
   config: {
-    summary: 'the settings and where each comes from',
+    summary: 'shows the settings and their sources',
     load: async () => (await import('./config.ts')).configCommand,
   },
   schema: {
-    summary: 'JSON Schema of what --json prints',
+    summary: 'prints the JSON Schema of a --json report',
     load: async () => (await import('./schema.ts')).schemaCommand,
   },
-  help: { summary: 'help on a command' },
+  help: { summary: 'shows help for a command' },
 } satisfies Readonly<Record<string, Entry>>;
 
 export type CommandName = keyof typeof COMMANDS;
@@ -66,7 +66,7 @@ export function isCommandName(word: string): word is CommandName {
 
 type Loaders = Extract<(typeof COMMANDS)[CommandName], { readonly load: unknown }>['load'];
 
-/** What a command line asks for, as plain data. */
+/** The request of a command, as plain data. */
 export type Invocation = Awaited<ReturnType<Loaders>> extends Command<infer T> ? T : never;
 
 /** Null: the default command. */
@@ -74,14 +74,14 @@ export async function loadCommand(name: Exclude<CommandName, 'help'> | null): Pr
   return COMMANDS[name ?? 'run'].load();
 }
 
-/** The actions of all commands that have some: `archive list`. Imports every command. */
+/** The actions of all commands that have any: `archive list`. Imports every command. */
 export async function loadActions(): Promise<readonly { readonly command: string; readonly action: string }[]> {
   const all = await loadAll();
   return all.flatMap(([command, { actions = [] }]) => actions.map((action) => ({ command, action })));
 }
 
 /**
- * Whether a flag that stands before the command's name takes the next word as its value. Imports every command if the default one does not
+ * Whether a flag before the command's name takes the next word as its value. Imports every command if the default one does not
  * know the flag.
  */
 export async function takesNextWord(word: string): Promise<boolean> {

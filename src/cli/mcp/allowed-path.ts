@@ -16,10 +16,10 @@ import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
 import { systemCode, toFileFailure } from '../system-failure.ts';
 
-/** A folder that may be worked in: as it was named, and where it really is. */
+/** A folder that the server may work in: as the user named it, and its real path. */
 export type AllowedFolder = { readonly named: string; readonly real: string };
 
-/** What `resolveFolder` says no to is the command line's fault. */
+/** An error of `resolveFolder` is a usage error. */
 export function resolveFolder(folder: string, workingFolder: string): Result<AllowedFolder, FileFailure> {
   const named = resolve(workingFolder, folder);
   try {
@@ -32,11 +32,11 @@ export function resolveFolder(folder: string, workingFolder: string): Result<All
 }
 
 /**
- * A file that a path names, by its real path: it stands in one of the folders, whatever links and `..` lead there. A path that is not
- * absolute is looked for in each of them. The error says what is wrong; of what is outside not even whether it is there.
+ * Resolves a path to a file inside one of the folders, whatever links and `..` it contains. A relative path is looked up in
+ * each of them. The error says what is wrong; for a path outside it does not reveal whether the file exists.
  */
 export function resolveAllowed(path: string, folders: readonly AllowedFolder[]): Result<string, string> {
-  if (path === '' || path.includes('\0')) return err('The path is empty or holds a NUL. Name a transcript.');
+  if (path === '' || path.includes('\0')) return err('The path is empty or contains a NUL. Name a transcript.');
   const candidates = isAbsolute(path) ? [resolve(path)] : folders.map(({ named }) => resolve(named, path));
   let missing: FileFailure | null = null;
   for (const candidate of candidates) {
@@ -48,7 +48,7 @@ export function resolveAllowed(path: string, folders: readonly AllowedFolder[]):
   return err(missing === null ? outside(path, folders) : renderFailure({ kind: 'file', failure: missing }));
 }
 
-/** A file within the folders that is held open: as long as it is, no other file has these numbers. */
+/** An open file inside the folders: while it is open, no other file has the same device and inode numbers. */
 export type AllowedFile = {
   readonly path: string;
   readonly identity: { readonly device: bigint; readonly inode: bigint };
@@ -56,8 +56,8 @@ export type AllowedFile = {
 };
 
 /**
- * Resolves a path once, opens it, and looks at where the descriptor leads: folders and links that are swapped meanwhile lead to nothing that
- * is outside. Who reads the file later compares its identity.
+ * Resolves a path once, opens it, and checks where the descriptor leads, so that swapping folders or links meanwhile gives no access to
+ * anything outside. Whoever reads the file later compares its identity.
  */
 export function openAllowed(path: string, folders: readonly AllowedFolder[]): Result<AllowedFile, string> {
   const resolved = resolveAllowed(path, folders);
@@ -82,7 +82,7 @@ export function openAllowed(path: string, folders: readonly AllowedFolder[]): Re
   return err(outside(path, folders));
 }
 
-/** Where there is no /proc (macOS, Windows), the path must lead to the same file once more. */
+/** Without /proc (macOS, Windows), the path must lead to the same file a second time. */
 function leadsInside(
   descriptor: number,
   {
@@ -102,7 +102,7 @@ function leadsInside(
   return found !== undefined && found.dev === identity.device && found.ino === identity.inode;
 }
 
-/** Whether what is written there stays in the folders: an output that is there already may be a link that leads out of them. */
+/** Whether writing there stays inside the folders: an existing output may be a link that leads out of them. */
 export function leadsOutside(output: string, folders: readonly AllowedFolder[]): boolean {
   if (lstatSync(output, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return false;
   const real = realPath(output);
@@ -118,7 +118,7 @@ function realPath(path: string): Result<string, FileFailure> {
   }
 }
 
-/** A pipe or a device is never opened: it could be waited for without an end. */
+/** A pipe or a device is never opened: that could wait forever. */
 function checkFile(real: string, path: string): Result<string, string> {
   const found = statSync(real, { throwIfNoEntry: false });
   if (found?.isFile() === true) return ok(real);
@@ -135,7 +135,7 @@ function isNamedInside(path: string, folders: readonly AllowedFolder[]): boolean
   return folders.some(({ named, real }) => isBelow(path, named) || isBelow(path, real));
 }
 
-/** The folder itself counts: that it is no file is told of it then. */
+/** Also true for the folder itself: the caller then reports that it is not a file. */
 function isBelow(path: string, folder: string): boolean {
   const way = relative(folder, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
@@ -143,5 +143,5 @@ function isBelow(path: string, folder: string): boolean {
 
 function outside(path: string, folders: readonly AllowedFolder[]): string {
   const names = folders.map(({ named }) => safeText(named)).join(', ');
-  return `${safeText(path)}: not in the folders that may be worked in (${names}). Name a transcript that stands there.`;
+  return `${safeText(path)}: outside the allowed folders (${names}). Name a transcript inside them.`;
 }

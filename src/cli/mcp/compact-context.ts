@@ -16,20 +16,23 @@ import type { UseCases } from '../use-cases.ts';
 import { type AllowedFile, type AllowedFolder, leadsOutside, openAllowed } from './allowed-path.ts';
 import { clipField, defineTool, type Tool, type ToolAnswer, type ToolOutcome } from './tool.ts';
 
-const DESCRIPTION = `Makes a stored transcript small: its recent messages stay byte for byte, older ones become a summary at its head, and every line that leaves goes into the archive, where memory_read finds it and from where the original comes back byte for byte.
+const DESCRIPTION = `Makes a stored transcript smaller: its recent messages stay byte for byte, older ones become a summary at the top, and every removed line goes into the archive, where memory_read finds it and from which the original can be restored byte for byte.
 
-Use it when the user asks for it. Not for the session that you are in: the program that runs it has it open, and it is left alone then. By default the result is a new file beside the transcript (NAME.compact.jsonl) and the transcript stays as it is; in_place replaces it. dry_run only tells what would be saved.`;
+Use it when the user asks for it. It cannot compact the session that you are in, because the program that runs it has the file open. By default the result is a new file beside the transcript (NAME.compact.jsonl) and the transcript stays as it is; in_place replaces it. dry_run only reports what would be saved.`;
 
 const input = z.strictObject({
-  path: z.string().min(1).describe('the transcript: absolute, or from a folder that the server was started for'),
-  keep_recent: z.int().min(0).optional().describe('messages at the end that stay as they are, at least'),
+  path: z
+    .string()
+    .min(1)
+    .describe('the transcript: an absolute path, or a path relative to one of the allowed folders'),
+  keep_recent: z.int().min(0).optional().describe('keep at least this many messages at the end'),
   target: z
     .int()
     .min(1)
     .optional()
-    .describe('tokens: the least important messages go first, and no more than are needed to fit into so many'),
+    .describe('in tokens: compact the least important messages, and only as many as needed to fit'),
   in_place: z.boolean().default(false).describe('replace the transcript instead of writing a new file'),
-  dry_run: z.boolean().default(false).describe('tell what would be done, and write nothing'),
+  dry_run: z.boolean().default(false).describe('report what would be done, and write nothing'),
 });
 
 type Args = z.output<typeof input>;
@@ -40,14 +43,14 @@ type CompactContextDeps = {
   readonly folders: readonly AllowedFolder[];
 };
 
-/** What `compact FILE` does, in the folders that the server was started for. */
+/** Does what `compact FILE` does, in the folders that the server was started with. */
 export function createCompactContext(deps: CompactContextDeps): Tool {
   return defineTool({
     name: 'compact_context',
     title: 'Compact a transcript',
     description: DESCRIPTION,
     input,
-    // Nothing is lost, but a file is replaced where that is asked for. With a model it may ask one elsewhere.
+    // Nothing is lost, but in_place replaces a file. With a model, the call may use a service.
     hints: {
       readOnlyHint: false,
       destructiveHint: true,
@@ -77,7 +80,7 @@ function asksService({ settings: { summarization, embedding } }: Session): boole
 }
 
 const NOT_ALLOWED =
-  'compact_context is not allowed here, and nothing was done. Ask the user to start the server as `compact mcp --allow-compact FOLDER…`, or to run `compact FILE`.';
+  'compact_context is not allowed here, so nothing was done. Ask the user to start the server as `compact mcp --allow-compact FOLDER…`, or to run `compact FILE`.';
 
 type Target = { readonly file: AllowedFile; readonly output: OutputTarget };
 
@@ -90,9 +93,7 @@ function findOutput(
   if (in_place) return ok({ kind: 'in-place' });
   const output = compactedPath(real);
   if (leadsOutside(output, folders)) {
-    return err(
-      `${safeText(output)}: it is a link out of the folders that may be worked in. Remove it, or use in_place.`,
-    );
+    return err(`${safeText(output)}: it is a link that leads out of the allowed folders. Remove it, or use in_place.`);
   }
   return ok({ kind: 'default', path: output });
 }
@@ -101,11 +102,11 @@ type Work = CompactContextDeps & { readonly useCases: UseCases; readonly args: A
 
 async function compact({ session, invocation, useCases, args }: Work, { file, output }: Target): ToolOutcome {
   const { settings } = session;
-  const asked = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
+  const configured = toPolicy(settings, { targetTokens: args.target ?? null, ifOver: null, conversation: null });
   const policy =
     args.keep_recent === undefined
-      ? asked
-      : { ...asked, compaction: { ...asked.compaction, keepRecent: args.keep_recent } };
+      ? configured
+      : { ...configured, compaction: { ...configured.compaction, keepRecent: args.keep_recent } };
   const { compaction } = policy;
   const summarizer = await createSummarizer(
     { ...session, useCases },
@@ -115,7 +116,7 @@ async function compact({ session, invocation, useCases, args }: Work, { file, ou
     session.refuse(summarizer.error);
     return err(safeText(summarizer.error));
   }
-  const instead = 'what is archived gets none';
+  const instead = 'archived texts get none';
   const embeddings = args.dry_run ? null : await createEmbeddingsIfAny({ ...session, useCases }, { instead });
   const request = {
     input: { path: file.path, name: file.path, format: null, identity: file.identity },
@@ -146,10 +147,10 @@ function renderingOf(
   };
 }
 
-/** A remark is a sentence; a transcript of many conversations may have one for each of them. */
+/** A note is a sentence; a transcript of many conversations may have one for each of them. */
 const MAX_NOTES = 10;
 
-/** The figures of a compaction, and as text what the command line prints. Nothing in it grows with the number of conversations. */
+/** The figures of a compaction, with the command line's output as text. Its size does not grow with the number of conversations. */
 function answerCompacted(report: CompactReport, rendering: CompactRendering): ToolAnswer {
   const notes = [...new Set(report.notes)].slice(0, MAX_NOTES).map(clipField);
   const { file, format, result, reason, output, conversations, ledger, archive, plan, usage, bytes } = report;
@@ -163,7 +164,7 @@ function answerCompacted(report: CompactReport, rendering: CompactRendering): To
     summaries: conversations.reduce((count, { batches }) => count + batches.length, 0),
     cycles: Math.max(0, ...conversations.map(({ cycles }) => cycles)),
   };
-  const asked = plan === undefined ? {} : { requests: plan.requests, cost: plan.cost };
+  const planned = plan === undefined ? {} : { requests: plan.requests, cost: plan.cost };
   return {
     text: renderCompactReport({ ...report, notes }, rendering).join('\n'),
     data: {
@@ -175,7 +176,7 @@ function answerCompacted(report: CompactReport, rendering: CompactRendering): To
       ...figures,
       archive,
       restore: renderRestoring(report, rendering),
-      ...asked,
+      ...planned,
       ...(usage === undefined || usage.inputTokens === 0 ? {} : { usage }),
       notes,
     },

@@ -21,23 +21,23 @@ import {
 
 const DESCRIPTION = `Gives the exact words behind something that memory_read found, or that a summary in your context names: the original messages, as they were said, with their times and ids.
 
-Give one of the two: label (of a summary, or its beginning) or id ("message:7" for one message, "batch:2" for a summary, or a message's own id). The key of a context summary's last line, [Archive: KEY holds the lines that left …], is a label too: behind it is all that left that transcript.
+Give either label (of a summary, or its beginning) or id ("message:7" for one message, "batch:2" for a summary, or a message's own id). The key of a context summary's last line, [Archive: KEY holds the lines that left …], is a label too: it gives everything that left that transcript.
 
-Long answers come in pages: call again with the cursor that the answer names.`;
+Long answers come in pages: call again with the cursor from the answer.`;
 
 const input = z.strictObject({
   label: z.string().min(1).optional().describe("a summary's label or its beginning, or the key in [Archive: KEY …]"),
-  id: z.string().min(1).optional().describe('"message:N", "batch:N", or the own id of a message'),
+  id: z.string().min(1).optional().describe('"message:N", "batch:N", or the message\'s own id'),
   what: z
     .enum(['messages', 'summary'])
     .default('messages')
     .describe('the original messages, or the text of the summary itself'),
-  cursor: z.string().optional().describe('where to go on, as the answer before said'),
+  cursor: z.string().optional().describe('where to continue: the cursor from the previous answer'),
 });
 
 type Args = z.output<typeof input>;
 
-/** What `compact show NAME --messages` gives, and with `what: "summary"` what `compact show NAME` does, in pages. */
+/** Does what `compact show NAME --messages` does, and with `what: "summary"` what `compact show NAME` does, in pages. */
 export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promise<UseCases>, scope: McpScope): Tool {
   return defineTool({
     name: 'memory_expand',
@@ -47,11 +47,11 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
     hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false },
     isOffered: true,
     call: async (args, signal) => {
-      const sought = readSought(args);
-      if (!sought.ok) return sought;
+      const target = readTarget(args);
+      if (!target.ok) return target;
       const useCases = await openUseCases(signal);
       try {
-        return await expand(useCases, sought.value, scope);
+        return await expand(useCases, target.value, scope);
       } finally {
         useCases.close();
       }
@@ -59,33 +59,33 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
   });
 }
 
-type Sought = { readonly name: string; readonly what: Args['what']; readonly cursor: Cursor };
+type Target = { readonly name: string; readonly what: Args['what']; readonly cursor: Cursor };
 
-function readSought({ label, id, what, cursor: text }: Args): Result<Sought, string> {
+function readTarget({ label, id, what, cursor: text }: Args): Result<Target, string> {
   const name = label ?? id;
   if (name === undefined || (label !== undefined && id !== undefined)) {
-    return err('Give a label or an id, one of the two; memory_read names them.');
+    return err('Give either a label or an id; memory_read returns them.');
   }
   const cursor = text === undefined ? FIRST : parseCursor(text);
   if (cursor === null) {
     return err(
-      `'${safeText(clipField(text ?? ''))}' is no cursor: give the one of the answer before, or none to begin.`,
+      `'${safeText(clipField(text ?? ''))}' is not a cursor: give the one from the previous answer, or none to begin.`,
     );
   }
   return ok({ name, what, cursor });
 }
 
-async function expand(useCases: UseCases, { name, what, cursor }: Sought, scope: McpScope): ToolOutcome {
+async function expand(useCases: UseCases, { name, what, cursor }: Target, scope: McpScope): ToolOutcome {
   const shown = await useCases.showArchived({ name });
   if (!shown.ok) return err(isLimited(scope) && isAboutNames(shown.error) ? NOT_SHOWN : renderFailure(shown.error));
   if (!showsReport(scope, shown.value)) return err(NOT_SHOWN);
   const report = within(scope, shown.value);
   if (what === 'summary') {
     return report.kind === 'message'
-      ? err('That is a message, not a summary: leave what away for its words.')
+      ? err('That is a message, not a summary: leave out `what` to read it.')
       : ok(answerSummary(report, cursor));
   }
-  // Found by now; the name that it has of its own is found faster, and means nothing else meanwhile.
+  // The report has its own key, which is found faster and cannot mean anything else later.
   const page = await readPage(useCases, report.kind === 'compaction' ? name : report.show, {
     cursor,
     isShown: (message) => showsMessage(scope, message),
@@ -97,7 +97,7 @@ function isLimited({ source, since }: McpScope): boolean {
   return source !== null || since !== null;
 }
 
-/** Names that are like it may be of what is not shown. */
+/** Similar names may belong to something that is not shown. */
 function isAboutNames({ kind }: LookupFailure): boolean {
   return kind === 'not-archived' || kind === 'ambiguous';
 }
@@ -107,16 +107,16 @@ function within(scope: McpScope, report: ShowReport): ShowReport {
   return { ...report, batches: report.batches.filter((batch) => showsBatch(scope, batch)) };
 }
 
-/** More summaries than these are found one by one. */
+/** Further summaries must be searched for. */
 const MAX_BATCHES = 50;
 
-/** The messages of a page, what they stand behind, and how to go on. */
+/** The messages of a page, what they belong to, and how to continue. */
 function answerPage(report: ShowReport, page: Page): ToolAnswer {
-  const { messages, passedOver, next } = page;
+  const { messages, skippedLines, next } = page;
   const hint = [
     ...(messages.length === 0 && next === null ? [noMessages(report)] : []),
-    ...(passedOver === 0 ? [] : [`Passed over: ${countOf(passedOver, 'line')} in which nobody said anything.`]),
-    next === null ? 'That is the end.' : `There is more: the same call with cursor "${formatCursor(next)}" goes on.`,
+    ...(skippedLines === 0 ? [] : [`${countOf(skippedLines, 'line')} without a message skipped.`]),
+    next === null ? 'That is the end.' : `There is more: repeat the call with cursor "${formatCursor(next)}".`,
   ].join(' ');
   return {
     text: [describe(report), ...messages.map(renderMessage), hint].join('\n\n'),
@@ -135,7 +135,7 @@ export function answerSummary(report: BatchShown | CompactionShown, { char: from
   const text = takeChars(report.text.slice(from), MAX_ANSWER_CHARS);
   const to = from + text.length;
   const next = to < report.text.length ? formatCursor({ line: 0, char: to }) : null;
-  const hint = next === null ? 'That is the end.' : `There is more: the same call with cursor "${next}" goes on.`;
+  const hint = next === null ? 'That is the end.' : `There is more: repeat the call with cursor "${next}".`;
   return {
     text: [describe(report), textLines(text).join('\n'), hint].join('\n\n'),
     data: { ...aboutData(report), text, next_cursor: next, hint },
@@ -155,8 +155,8 @@ function answerBatches(report: CompactionShown): ToolAnswer {
 
 function noMessages(report: ShowReport): string {
   return report.kind === 'batch' && report.sources.length === 0
-    ? 'No messages are behind it from there on: it may be a summary that was found in the transcript (what: "summary" gives its text).'
-    : 'No messages are behind it from there on.';
+    ? 'It has no further messages: it may be a summary that was already in the transcript (what: "summary" gives its text).'
+    : 'It has no further messages.';
 }
 
 function describe(report: ShowReport): string {

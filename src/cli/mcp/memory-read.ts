@@ -15,36 +15,31 @@ const MAX_QUERY_CHARS = 20_000; // as much as a search reads
 const DEFAULT_LIMIT = 10;
 const MAX_LIMIT = 50;
 const MAX_OFFSET = 1000;
-/** Hits that are looked through for those within the scope. */
+/** How many hits are checked at most to find those within the scope. */
 const MAX_SEARCHED = 5000;
 
-const DESCRIPTION = `Searches the memory: everything that was compacted out of this user's conversations with language models, in all projects. Nothing in it was dropped: what was said, decided and tried, tool calls and what they printed.
+const DESCRIPTION = `Searches the memory: everything that was compacted out of this user's conversations with language models, in all projects. It is complete: what was said, decided and tried, tool calls and what they printed.
 
-Use it when what you need is no longer in your context: the conversation begins with [Context Summary — …], or says that earlier summaries are "searchable via memory_read", or the user speaks of earlier work, a decision, an error, a file or a number that you do not have. Look here before you guess, do it again, or ask the user to repeat it.
+Use it when what you need is no longer in your context: the conversation begins with [Context Summary — …], or says that earlier summaries are "searchable via memory_read", or the user mentions earlier work, a decision, an error, a file or a number that you do not have. Look here before you guess, do it again, or ask the user to repeat it.
 
-Give the words that the text itself would have: names, paths, identifiers, error messages, numbers. A whole question works as well; there are no operators. Any of the words may match, in any of their endings.
+Give words that the text itself would contain: names, paths, identifiers, error messages, numbers. A whole question works as well; there are no operators. Any of the words may match, in any of their endings.
 
 Answers: original messages and summaries of batches of them, best first, each with an excerpt around the words found, its conversation and its times. Then memory_expand gives the exact words of a message (id "message:N") or of all messages behind a summary (its label).`;
 
 const input = z.strictObject({
-  query: z.string().max(MAX_QUERY_CHARS).describe('words to look for, in any language; any text will do'),
+  query: z.string().max(MAX_QUERY_CHARS).describe('words to look for, in any language; any text works'),
   conversation: z.string().optional().describe('only in the conversation with this id'),
   kind: z.enum(['all', 'messages', 'summaries']).default('all').describe('what to look for'),
   role: z.enum(['user', 'assistant', 'system', 'tool']).optional().describe('only messages of this role'),
   since: z
     .string()
     .optional()
-    .describe('only what was said then or later: 2026-03-02, 2026-03-02T09:30Z, yesterday, or 7d (a week ago)'),
-  until: z.string().optional().describe('only what was said on that day or earlier, or before that time'),
+    .describe('only what was said since then: 2026-03-02, 2026-03-02T09:30Z, yesterday, or 7d (a week ago)'),
+  until: z.string().optional().describe('only what was said until that day, or before that time'),
   source: z.string().optional().describe("only from this transcript: its file's path, or the end of it"),
-  order: z.enum(['best', 'newest']).default('best').describe('newest: what was archived last comes first'),
-  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('no more answers than this'),
-  offset: z
-    .int()
-    .min(0)
-    .max(MAX_OFFSET)
-    .default(0)
-    .describe('so many of the best are passed over: for further answers'),
+  order: z.enum(['best', 'newest']).default('best').describe('newest: most recently archived first'),
+  limit: z.int().min(1).max(MAX_LIMIT).default(DEFAULT_LIMIT).describe('at most this many results'),
+  offset: z.int().min(0).max(MAX_OFFSET).default(0).describe('skip this many results, to get further ones'),
 });
 
 type Args = z.output<typeof input>;
@@ -58,7 +53,7 @@ type MemoryReadDeps = {
   readonly scope: McpScope;
 };
 
-/** Looks through the archive as `compact search` does. */
+/** Searches the archive as `compact search` does. */
 export function createMemoryRead(deps: MemoryReadDeps): Tool {
   const { openUseCases, createEmbeddings, archivePath, scope } = deps;
   return defineTool({
@@ -69,9 +64,9 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
     hints: { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: deps.asksService },
     isOffered: true,
     call: async (args, signal) => {
-      const asked = toRequest(args);
-      if (!asked.ok) return asked;
-      const request = narrowSearch(asked.value, scope);
+      const wanted = toRequest(args);
+      if (!wanted.ok) return wanted;
+      const request = narrowSearch(wanted.value, scope);
       if (!request.ok) return request;
       const useCases = await openUseCases(signal);
       try {
@@ -85,7 +80,7 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
   });
 }
 
-/** What stands outside of the scope is passed over, so that further ones are asked for until there are enough. */
+/** Hits outside the scope are dropped, so the search is repeated with a higher limit until there are enough. */
 async function searchWithin(
   useCases: UseCases,
   request: SearchRequest & { readonly embeddings: Embeddings | null },
@@ -109,13 +104,13 @@ function toRequest(args: Args): Result<SearchRequest, string> {
   const until = readTime('until', args.until, parseUntil);
   if (!until.ok) return until;
   if (kind === 'summaries' && args.role !== undefined) {
-    return err('Only messages have a role: leave role out, or ask for messages.');
+    return err('Only messages have a role: leave out role, or search for messages.');
   }
   return ok({
     query,
     kinds: KINDS[kind],
     order,
-    // One more than is wanted tells whether there are more.
+    // One more than requested shows whether there are more.
     limit: offset + limit + 1,
     conversation: args.conversation ?? null,
     role: args.role ?? null,
@@ -155,7 +150,7 @@ function toAnswer(
       ? `Nothing is archived yet: no transcript was compacted into ${safeText(archivePath)}. Go on without the memory.`
       : shown.length === 0
         ? nothingFound(offset)
-        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: the same call with offset ${nextOffset} gives them.` : ''}`;
+        : `memory_expand gives the exact words behind a label or an id.${hasMore ? ` There are more: repeat the call with offset ${nextOffset}.` : ''}`;
   return {
     text: [...shown, hint].join('\n\n'),
     data: {
@@ -167,11 +162,11 @@ function toAnswer(
 }
 
 function nothingFound(offset: number): string {
-  if (offset > 0) return 'There are no more.';
-  return 'Nothing found. Try other or fewer words, as the text itself would have them (a name, a path, an error message, a number), or fewer filters.';
+  if (offset > 0) return 'There are no more results.';
+  return 'Nothing found. Try other or fewer words that the text itself would contain (a name, a path, an error message, a number), or fewer filters.';
 }
 
-/** A hit for a model: where it is from, and the excerpt; no field longer than anybody needs. `show` always leads to it. */
+/** A hit for a model: its origin and an excerpt, with long fields cut. `show` always leads to it. */
 function toHitData(hit: SearchHit): Readonly<Record<string, unknown>> {
   const { kind, show, file, text } = hit;
   const label = clipField(hit.label);

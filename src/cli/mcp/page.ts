@@ -4,7 +4,7 @@ import { ok, type Result } from '../../core/result.ts';
 import type { UseCases } from '../use-cases.ts';
 import { MAX_ANSWER_CHARS, takeChars } from './tool.ts';
 
-/** Where a page begins: a line among those behind a name, and a place in what it says, in UTF-16 units. Both from 0. */
+/** Where a page begins: a line of the named item, and an offset in its text, in UTF-16 units. Both from 0. */
 export type Cursor = { readonly line: number; readonly char: number };
 
 export const FIRST: Cursor = { line: 0, char: 0 };
@@ -13,45 +13,45 @@ export const FIRST: Cursor = { line: 0, char: 0 };
 export type PagedMessage = {
   readonly message: MessageShown;
   readonly text: string;
-  /** Of the text in the message's; null: it is the whole of it. */
+  /** Which part of the message's text this is; null: all of it. */
   readonly piece: { readonly from: number; readonly to: number; readonly of: number } | null;
 };
 
 export type Page = {
   readonly messages: readonly PagedMessage[];
-  /** Lines passed over, because nobody said anything in them: titles, snapshots. */
-  readonly passedOver: number;
-  /** Null: it is the last. */
+  /** Lines left out because they hold no message: titles, snapshots. */
+  readonly skippedLines: number;
+  /** Null: this is the last page. */
   readonly next: Cursor | null;
 };
 
 const CURSOR = /^(\d{1,15}):(\d{1,15})$/;
-/** What stands around the text of a message: ids, times. */
+/** Room for what surrounds a message's text: ids, times. */
 const MESSAGE_OVERHEAD_CHARS = 200;
-/** A message is begun on a page only where this much of it fits, or all. */
+/** A page starts a message only if this much of it fits, or all of it. */
 const MIN_PIECE_CHARS = 2000;
 
 export function formatCursor({ line, char }: Cursor): string {
   return `${line}:${char}`;
 }
 
-/** Null: it is none of ours. */
+/** Null: not a cursor. */
 export function parseCursor(text: string): Cursor | null {
   const [, line, char] = CURSOR.exec(text) ?? [];
   return line === undefined || char === undefined ? null : { line: Number(line), char: Number(char) };
 }
 
-/** The messages behind a name from the cursor on, as many as fit. */
+/** As many messages of the named item as fit, from the cursor on. */
 export async function readPage(
   useCases: Pick<UseCases, 'showOriginals'>,
   name: string,
   { cursor, isShown = () => true }: { readonly cursor: Cursor; readonly isShown?: (message: MessageShown) => boolean },
 ): Promise<Result<Page, LookupFailure>> {
   const messages: PagedMessage[] = [];
-  const state: { line: number; room: number; passedOver: number; next: Cursor | null } = {
+  const state: { line: number; room: number; skippedLines: number; next: Cursor | null } = {
     line: 0,
     room: MAX_ANSWER_CHARS,
-    passedOver: 0,
+    skippedLines: 0,
     next: null,
   };
   const shown = await useCases.showOriginals({ name }, ({ report }) => {
@@ -61,7 +61,7 @@ export async function readPage(
     const message = report();
     if (!isShown(message)) return true;
     if (message.role === null) {
-      state.passedOver += 1;
+      state.skippedLines += 1;
       return true;
     }
     const from = line === cursor.line ? Math.min(cursor.char, message.text.length) : 0;
@@ -81,5 +81,5 @@ export async function readPage(
     return false;
   });
   if (!shown.ok) return shown;
-  return ok({ messages, passedOver: state.passedOver, next: state.next });
+  return ok({ messages, skippedLines: state.skippedLines, next: state.next });
 }

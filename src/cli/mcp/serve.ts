@@ -24,11 +24,11 @@ export type ServeOptions = WireOptions & {
   readonly version: string;
   readonly instructions: string;
   readonly tools: readonly Tool[];
-  /** An exception that nobody expected; gives what is told to the model. */
+  /** Called with an unexpected exception; returns what the model is told. */
   readonly onBug: (error: unknown) => string;
 };
 
-/** Speaks the Model Context Protocol until its input has ended and all is answered, nobody reads its output, or the signal comes. */
+/** Speaks the Model Context Protocol until the input has ended and every request is answered, the reader is gone, or the signal comes. */
 export async function serve(options: ServeOptions): Promise<void> {
   const { signal, notice } = options;
   const running = new Set<Promise<unknown>>();
@@ -40,13 +40,13 @@ export async function serve(options: ServeOptions): Promise<void> {
   await ended;
   signal.removeEventListener('abort', wire.close);
   await handle.close();
-  // What a call is at work on (a file, the archive) is not left half done.
+  // A running call finishes its work on files and the archive.
   await Promise.allSettled(running);
 }
 
 type Carrier = { readonly transport: Transport; readonly ended: Promise<void> };
 
-/** The protocol's own reader and writer would hold answers in memory, and drop those that are due when the input ends. */
+/** The protocol's own reader and writer would keep answers in memory, and drop pending ones when the input ends. */
 function createTransport(wire: Wire): Carrier {
   const ended = Promise.withResolvers<void>();
   const transport: Transport = {
@@ -96,7 +96,7 @@ function buildServer(options: ServeOptions, running: Set<Promise<unknown>>): Mcp
       return answer.finally(() => running.delete(answer));
     });
   }
-  // A tool that is not offered is known all the same: a call of it is told what to do.
+  // A tool that is not offered can still be called: the answer then says what to do.
   server.server.setRequestHandler('tools/list', () => ({
     tools: tools.filter(({ isOffered }) => isOffered).map(listTool),
   }));

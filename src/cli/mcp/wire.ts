@@ -4,29 +4,29 @@ import { safeJson } from '../render/text.ts';
 import { systemCode } from '../system-failure.ts';
 import { takeChars } from './tool.ts';
 
-/** No request of a client needs more; a larger one is answered with an error. */
+/** No client needs a larger request; the answer to one is an error. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
-/** Of what a client says, on stderr: logs are read by people, and kept. */
+/** How much of a client's message stderr shows: people read logs and keep them. */
 const MAX_ECHO_CHARS = 80;
 
-/** The two ends of a connection. */
+/** Both ends of a connection. */
 export type WireOptions = {
   readonly input: Readable;
-  /** Writes a line; false: nobody reads any more. */
+  /** Writes a line; false: the reader is gone. */
   readonly write: (line: string) => boolean;
   readonly signal: AbortSignal;
-  /** Told what is wrong with a line. */
+  /** Called with what is wrong with a line. */
   readonly notice: (sentence: string) => void;
 };
 
 export type Wire = {
-  /** Hands over each value that comes in; over when all that was asked is answered and nothing more can come. */
+  /** Passes on each value that arrives; ends when every request is answered and no more input can come. */
   readonly read: (onValue: (value: unknown) => void) => Promise<void>;
   readonly send: (value: unknown) => void;
   readonly close: () => void;
 };
 
-/** JSON lines in both directions. What was asked before the input ended is answered still. */
+/** JSON lines in both directions. Requests from before the end of the input are still answered. */
 export function createWire({ input, write, signal, notice }: WireOptions): Wire {
   const closing = new AbortController();
   const unanswered = new Set<unknown>();
@@ -41,7 +41,7 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
   };
   const writeOut = (value: unknown): void => {
     if (closing.signal.aborted) return;
-    // A person who looks on must be safe from what a transcript holds, and so must a reader that ends lines at U+2028.
+    // Escape what could harm a person's terminal, or a reader that ends lines at U+2028.
     const isRead = write(`${safeJson(JSON.stringify(value))}\n`);
     if (isRead) endIfAnswered();
     else close();
@@ -50,11 +50,11 @@ export function createWire({ input, write, signal, notice }: WireOptions): Wire 
   return {
     read: async (onValue) => {
       const deliver = (value: unknown): void => {
-        const { asked, withdrawn } = readRequest(value);
-        if (asked !== null) unanswered.add(asked);
-        if (withdrawn !== undefined) {
-          unanswered.delete(withdrawn);
-          batches.withdraw(withdrawn);
+        const { request, cancelled } = readRequest(value);
+        if (request !== null) unanswered.add(request);
+        if (cancelled !== undefined) {
+          unanswered.delete(cancelled);
+          batches.cancel(cancelled);
         }
         onValue(value);
       };
@@ -107,14 +107,14 @@ function parse(line: string): unknown {
   }
 }
 
-type RequestFacts = { readonly asked: unknown; readonly withdrawn: unknown };
+type RequestFacts = { readonly request: unknown; readonly cancelled: unknown };
 
-/** A subscription is never answered, and what was withdrawn is not either. */
+/** Subscriptions and cancelled requests get no answer. */
 function readRequest(value: unknown): RequestFacts {
   const { id, method, params } = fieldsOf(value);
-  if (method === 'notifications/cancelled') return { asked: null, withdrawn: fieldsOf(params).requestId };
+  if (method === 'notifications/cancelled') return { request: null, cancelled: fieldsOf(params).requestId };
   const isAnswered = isRequestId(id) && method !== undefined && method !== 'subscriptions/listen';
-  return { asked: isAnswered ? id : null, withdrawn: undefined };
+  return { request: isAnswered ? id : null, cancelled: undefined };
 }
 
 function readAnswered(value: unknown): unknown {
@@ -122,21 +122,21 @@ function readAnswered(value: unknown): unknown {
   return method === undefined ? id : undefined;
 }
 
-/** A client that has more to ask sends several batches. */
+/** A client with more requests sends several batches. */
 const MAX_REQUESTS = 100;
 
 type Batch = { readonly waiting: Set<RequestId>; readonly answers: unknown[]; isRead: boolean };
 
 type Batches = {
-  /** Hands over each request of a batch. */
+  /** Passes on each request of a batch. */
   readonly read: (values: readonly unknown[], deliver: (value: unknown) => void) => void;
-  /** Keeps an answer to a request of a batch until the others are there; false: it belongs to none. */
+  /** Keeps the answer to a request of a batch until the others are there; false: it belongs to no batch. */
   readonly take: (id: unknown, answer: unknown) => boolean;
-  /** The client withdrew the request: its batch does not wait for it. */
-  readonly withdraw: (id: unknown) => void;
+  /** The client cancelled the request: its batch does not wait for it. */
+  readonly cancel: (id: unknown) => void;
 };
 
-/** Batches of JSON-RPC, as protocol 2025-03-26 has them: requests in an array, and their answers in one. `write` gets what is to be sent. */
+/** Batches of JSON-RPC as in protocol 2025-03-26: requests in an array, and their answers in one. `write` gets what to send. */
 function createBatches(write: (value: unknown) => void): Batches {
   const batchOf = new Map<unknown, Batch>();
   const finish = (batch: Batch): void => {
@@ -176,16 +176,16 @@ function createBatches(write: (value: unknown) => void): Batches {
       finish(batch);
     },
     take: settle,
-    withdraw: (id) => void settle(id),
+    cancel: (id) => void settle(id),
   };
 }
 
-/** JSON-RPC 2.0's codes for what is no request. */
+/** JSON-RPC 2.0's codes for invalid requests. */
 const RPC_ERRORS = { parse: -32_700, invalid: -32_600 } as const;
 
 type RequestId = string | number;
 
-/** The answer to what is no request; `id` null: it could not be read. */
+/** The answer to an invalid request; `id` null: it could not be read. */
 export function rpcError(id: RequestId | null, kind: keyof typeof RPC_ERRORS, message: string): object {
   return { jsonrpc: '2.0', id, error: { code: RPC_ERRORS[kind], message } };
 }
@@ -199,7 +199,7 @@ type Fields = {
   readonly error?: unknown;
 };
 
-/** Of a message that nobody has checked yet. */
+/** The fields of an unchecked message. */
 export function fieldsOf(value: unknown): Fields {
   return typeof value === 'object' && value !== null ? value : {};
 }
@@ -208,7 +208,7 @@ export function isRequestId(id: unknown): id is RequestId {
   return typeof id === 'string' || typeof id === 'number';
 }
 
-/** A client's answer to a request of ours; never answered itself, however broken. */
+/** A client's answer to a request of ours; it gets no answer, even if it is malformed. */
 export function isResponse(value: unknown): boolean {
   const { method, result, error } = fieldsOf(value);
   return method === undefined && (result !== undefined || error !== undefined);

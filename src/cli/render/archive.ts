@@ -38,13 +38,13 @@ function renderCompaction(one: ArchivedCompactionReport, { theme, widthColumns }
   ];
 }
 
-/** Broken between facts only: a number stays with its unit. */
+/** Lines break only between facts: a number stays with its unit. */
 function wrapFacts(facts: readonly string[], columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
   for (const fact of facts) {
     const longer = line === '' ? fact : `${line}, ${fact}`;
-    // One column less: a comma follows where the line is broken behind it.
+    // One column less, for the comma at the end of a broken line.
     if (line === '' || textWidth(longer) < columns) line = longer;
     else {
       lines.push(`${line},`);
@@ -56,7 +56,7 @@ function wrapFacts(facts: readonly string[], columns: number): readonly string[]
 
 type StatsRendering = { readonly theme: Theme; readonly widthColumns: number };
 
-/** The archive's name, then counts, sizes and formats, a line each. */
+/** The archive's name, then counts, sizes and formats, one per line. */
 export function renderArchiveStats(
   report: ArchiveStatsReport,
   { theme, widthColumns }: StatsRendering,
@@ -99,7 +99,7 @@ function formatShare(share: number): string {
 
 const WIDTH_COLUMNS = 60;
 
-/** The verdict on the archive and what it stands on; then each problem with the transcripts that it touches, a path a line. */
+/** The result and its scope; then each problem with the transcripts that it affects, one path per line. */
 export function renderArchiveCheck(report: ArchiveCheckReport, theme: Theme): readonly string[] {
   const isSound = report.result === 'sound';
   const problemCount = report.problems.length + report.moreProblems;
@@ -115,7 +115,7 @@ export function renderArchiveCheck(report: ArchiveCheckReport, theme: Theme): re
 }
 
 const ADVICE =
-  "Put a backup of the archive in its place. 'compact verify FILE' tells of each compacted file whether its original can still be had.";
+  "Replace the archive with a backup. 'compact verify FILE' says whether a compacted file's original can still be restored.";
 
 function renderCounts({ compactions, batches, lines, blocks, bytes }: ArchiveCheckReport): readonly string[] {
   return [
@@ -129,7 +129,7 @@ function renderCounts({ compactions, batches, lines, blocks, bytes }: ArchiveChe
 
 function renderPrepared({ prepared }: ArchiveCheckReport): readonly string[] {
   if (prepared.length === 0) return [];
-  const what = `${countOf(prepared.length, 'compaction')} begun and not settled yet (the next run does that):`;
+  const what = `${countOf(prepared.length, 'compaction')} started and not settled yet (the next run does that):`;
   return [...bullet(what), ...prepared.flatMap(({ files }) => indent(files))];
 }
 
@@ -141,7 +141,7 @@ function indent(files: readonly string[]): readonly string[] {
   return files.map((file) => `      ${safeText(file)}`);
 }
 
-/** What was done, in a line, and another one about what was dropped for it. */
+/** What was done, in one line, and a second line if vectors were dropped. */
 export function renderArchiveEmbed(report: ArchiveEmbedReport): readonly string[] {
   const { embedded, missing, model, dimensions, dropped } = report;
   const length = dimensions === null ? '' : `, ${formatCount(dimensions)} numbers each`;

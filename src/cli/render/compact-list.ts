@@ -7,13 +7,13 @@ import type { Theme } from './theme.ts';
 /** The columns of a run over several transcripts. */
 type ListLayout = { readonly widthColumns: number; readonly nameColumns: number };
 
-/** A terminal is taken for this wide at least; beyond the other, an eye no longer finds the numbers of a name. */
+/** A terminal counts as at least this wide; beyond the maximum, the eye no longer connects names and numbers. */
 const MIN_WIDTH_COLUMNS = 60;
 const MAX_WIDTH_COLUMNS = 120;
 const CHANGE_COLUMNS = textWidth('1,000,000 → 1,000,000');
 const OUTCOME_COLUMNS = textWidth('no legal cut');
 
-/** As wide as the names need and the terminal is. */
+/** As wide as the names need and the terminal allows. */
 export function layList(names: Iterable<string>, terminalColumns: number): ListLayout {
   const widthColumns = Math.min(MAX_WIDTH_COLUMNS, Math.max(MIN_WIDTH_COLUMNS, terminalColumns));
   let widest = textWidth(TITLES.name);
@@ -28,7 +28,7 @@ export function renderListHead(layout: ListLayout, theme: Theme): string {
   return theme.faint(layRow(layout, { ...TITLES, paint: theme.faint }));
 }
 
-/** What was done to one transcript of several, or why nothing was, in one line. A long name keeps its end. */
+/** One line for one transcript of several: what was done, or why nothing was. A long name keeps its end. */
 export function renderListLine(report: CompactReport, layout: ListLayout, theme: Theme): string {
   const tokens = sumTokens(report);
   const name = safeText(report.file);
@@ -48,7 +48,7 @@ type Row = {
   readonly paint: (text: string) => string;
 };
 
-/** Numbers and words of unusual length take their room from the name. */
+/** Unusually wide numbers and words take their room from the name. */
 function layRow({ widthColumns, nameColumns }: ListLayout, { name, change, outcome, paint }: Row): string {
   const changeColumns = Math.max(CHANGE_COLUMNS, textWidth(change));
   const room = Math.min(nameColumns, widthColumns - changeColumns - textWidth(outcome) - 2);
@@ -70,7 +70,7 @@ const SKIP_WORDS: { readonly [reason in SkipReason | SkippedFileReport['reason']
   'bad-line': 'damaged',
 };
 
-/** Why nothing was done to a transcript, in a word or two. */
+/** Why a transcript was skipped, in a word or two. */
 export function skipWords(reason: keyof typeof SKIP_WORDS | undefined): string {
   return reason === undefined ? 'nothing to do' : SKIP_WORDS[reason];
 }

@@ -5,13 +5,13 @@ import type { Theme } from './theme.ts';
 
 type Kept = { readonly kept: number; readonly total: number; readonly lost: readonly string[] };
 
-/** Batches of a long transcript would fill the screen. */
+/** The batches of a long transcript would fill the screen. */
 const MAX_BATCHES = 8;
 const MAX_FACT_COLUMNS = 28;
 const MIN_FACT_COLUMNS = 8;
 const MAX_SHOWN = 3;
 
-/** The salient facts that summaries keep and lose: a line, or of several batches one for each that lost any. */
+/** The salient facts that summaries keep and lose: one line, or with several batches one for each that lost any. */
 export function factRows({ retention }: CompactReport, widthColumns: number): readonly string[] {
   if (retention === undefined || retention.total === 0) return [];
   const [first, ...others] = retention.batches;
@@ -20,15 +20,15 @@ export function factRows({ retention }: CompactReport, widthColumns: number): re
   const losing = retention.batches.flatMap((batch, index) =>
     batch.kept < batch.total ? [reportRow('', factsText(batch, { prefix: `${index + 1}: `, widthColumns }))] : [],
   );
-  const untold = losing.length - MAX_BATCHES;
+  const unlisted = losing.length - MAX_BATCHES;
   return [
     reportRow('facts', `${countKept(retention)} in ${countOf(retention.batches.length, 'batch', 'batches')}`),
     ...losing.slice(0, MAX_BATCHES),
-    ...(untold > 0 ? [reportRow('', `… and ${countOf(untold, 'more', 'more')}; --json has them all`)] : []),
+    ...(unlisted > 0 ? [reportRow('', `… and ${countOf(unlisted, 'more', 'more')}; --json lists them all`)] : []),
   ];
 }
 
-/** 'a, b and 8 more': as many as there is room for, and one at least, if need be its beginning. */
+/** 'a, b and 8 more': as many as fit, and at least the beginning of the first. */
 export function listLost(
   lost: readonly string[],
   { count, columns }: { readonly count: number; readonly columns: number },
@@ -60,7 +60,7 @@ export function countKept({ kept, total }: Pick<Kept, 'kept' | 'total'>): string
   return `${formatCount(kept)} of ${formatCount(total)} kept`;
 }
 
-/** What the model took. The offline provider uses no tokens, and its calls are nobody's concern. */
+/** The model's usage. The offline provider uses no tokens, and its calls do not matter. */
 export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly string[] {
   if (usage === undefined) return [];
   const { calls, inputTokens, cachedInputTokens, outputTokens, reused, retries, waitedMs, cost } = usage;
@@ -93,10 +93,10 @@ export function planRows({ plan }: CompactReport): readonly string[] {
 export const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {
   fallback: 'summarized offline, the model failed',
   halved: 'summarized in parts',
-  feedback: 'asked for again, with what was wrong',
+  feedback: 'requested again, with what was wrong',
 };
 
-/** How many batches came about in which way, where it was not by the model's first answer. */
+/** How many batches came about in which way, except by the model's first answer. */
 export type LevelCounts = { readonly [level in NonNullable<BatchReport['level']>]: number };
 
 export function countLevels({ conversations }: CompactReport): LevelCounts {
@@ -105,7 +105,7 @@ export function countLevels({ conversations }: CompactReport): LevelCounts {
   return { fallback: count('fallback'), halved: count('halved'), feedback: count('feedback') };
 }
 
-/** The worst first. */
+/** The worst comes first. */
 export function levelRows(counts: LevelCounts, theme: Theme): readonly string[] {
   const parts = (['fallback', 'halved', 'feedback'] as const).flatMap((level) => {
     const count = counts[level];
@@ -117,7 +117,7 @@ export function levelRows(counts: LevelCounts, theme: Theme): readonly string[] 
 }
 
 const LABEL_COLUMNS = 9;
-/** What a report keeps to where it can: half of most screens. */
+/** The width of a report where possible: half of most screens. */
 const REPORT_COLUMNS = 60;
 const INDENT_COLUMNS = LABEL_COLUMNS + 3;
 
@@ -126,7 +126,7 @@ export function reportRow(label: string, text: string): string {
   return `  ${label.padEnd(LABEL_COLUMNS)} ${text}`;
 }
 
-/** A list with commas, going on in the next line where one is full. */
+/** A comma-separated list that continues on the next line when one is full. */
 function reportList(label: string, parts: readonly string[]): readonly string[] {
   const lines: string[] = [];
   for (const [index, part] of parts.entries()) {

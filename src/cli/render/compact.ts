@@ -24,16 +24,16 @@ import type { Theme } from './theme.ts';
 export type CompactRendering = {
   readonly theme: Theme;
   readonly isVerbose: boolean;
-  /** What restoring needs as its `--archive`; null: nothing. */
+  /** The `--archive` that restoring needs; null: none. */
   readonly archiveFlag: string | null;
   /** How the user calls this program. */
   readonly program: string;
   readonly isInPlace: boolean;
-  /** Of the terminal. */
+  /** The terminal's width. */
   readonly widthColumns: number;
 };
 
-/** What was done to one transcript, for a person. */
+/** What was done to one transcript, for people. */
 export function renderCompactReport(report: CompactReport, rendering: CompactRendering): readonly string[] {
   const { theme } = rendering;
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
@@ -55,22 +55,22 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
 export type RunTotals = {
   readonly compacted: number;
   readonly planned: number;
-  /** By the words for the reason. */
+  /** Counts by the text of the reason. */
   readonly skipped: ReadonlyMap<string, number>;
   readonly failed: number;
-  /** Left as they were, because the run was interrupted. */
+  /** Unchanged because the run was interrupted. */
   readonly left: number;
-  /** Of those planned, with their summaries. */
+  /** Tokens of the planned transcripts, with their summaries. */
   readonly previewed: number;
   readonly tokens: { readonly before: number; readonly after: number };
-  /** What summaries kept of the salient facts. */
+  /** The facts that summaries kept. */
   readonly facts: { readonly kept: number; readonly total: number };
   readonly levels: LevelCounts;
-  /** Undefined: none was told. */
+  /** Undefined: no run reported a cost. */
   readonly usage?: UsageReport;
 };
 
-/** The end of a run over several transcripts; `archive` null: it need not be told, nor how to restore from it. */
+/** The end of a run over several transcripts; `archive` null: neither it nor the restore command needs mention. */
 export function renderTotals(
   totals: RunTotals,
   rendering: CompactRendering & { readonly archive: string | null },
@@ -108,7 +108,7 @@ function skipReasons({ skipped }: RunTotals): string {
   return counts.map(([words, count]) => `${formatCount(count)} ${words}`).join(', ');
 }
 
-/** Over all conversations of a transcript. */
+/** Added up over all conversations of a transcript. */
 export function sumTokens(report: CompactReport): { readonly before: number; readonly after: number } {
   return sum(report, (conversation) => conversation.tokens);
 }
@@ -140,7 +140,7 @@ function renderSkip(report: CompactReport, theme: Theme): string {
   return `${theme.strong(safeText(report.file))}: ${theme.warning('skipped')}, ${notes === '' ? why : notes}${copied}`;
 }
 
-/** A plan only estimates what comes of a transcript. */
+/** A plan only estimates the result. */
 function formatterOf({ plan }: CompactReport): typeof formatChange {
   return plan === undefined ? formatChange : formatEstimate;
 }
@@ -175,7 +175,7 @@ function restoreRow(report: CompactReport, rendering: CompactRendering): readonl
   return command === null ? [] : [reportRow('restore', command)];
 }
 
-/** The command that gives the original back; null: nothing was compacted. */
+/** The command that restores the original; null: nothing was compacted. */
 export function renderRestoring(report: CompactReport, rendering: CompactRendering): string | null {
   if (report.result !== 'compacted') return null;
   const { isInPlace } = rendering;
@@ -223,7 +223,7 @@ function sum(
   };
 }
 
-/** The clip-archives of a preview as they would be written; each is named where there are several. */
+/** The clip-archives of a preview as they would be written, with a heading each if there are several. */
 export function renderPreview(
   { file, preview = [] }: CompactReport,
   { isSeveral, theme }: { readonly isSeveral: boolean; readonly theme: Theme },

@@ -4,7 +4,7 @@ import { assertNever } from '../../core/result.ts';
 import { safeJson, safeText, shellWord } from './text.ts';
 import type { Theme } from './theme.ts';
 
-/** Every setting as TOML, so that it can be copied into a file, and behind each where its value comes from; comments say what was refused. */
+/** Every setting as TOML that can be copied into a file, followed by its source; refused values are comments. */
 export function renderSettings(
   rows: readonly SettingRow[],
   theme: Theme,
@@ -67,7 +67,7 @@ function tomlValue(value: unknown): string {
   return String(value);
 }
 
-/** JSON's escapes are TOML's too. */
+/** JSON's escapes are also valid in TOML. */
 function tomlString(text: string): string {
   return safeJson(JSON.stringify(text));
 }
@@ -81,7 +81,7 @@ type Missed = {
   readonly isNeeded: boolean;
 };
 
-/** One line about the settings that an untrusted file may not set, with the command that trusts it; none if nothing is missed. */
+/** One line about the settings that an untrusted file may not set, with the command that trusts it; no line if there are none. */
 export function renderMissed(
   { file }: Pick<LoadedConfig, 'file'>,
   { program, keys, isNeeded }: Missed,
@@ -90,7 +90,7 @@ export function renderMissed(
   const line = keys.map((key) => file.lines.lineOf(key.split('.'))).find((one) => one !== null);
   const place = `${safeText(file.path)}${line === undefined ? '' : `:${line}`}`;
   const what = `${describeTrust(file.trust)}, so it may not set ${listKeys(keys)}`;
-  const consequence = isNeeded ? ', which this run depends on' : '; this run goes on without that';
+  const consequence = isNeeded ? ', which this run depends on' : '; this run continues without them';
   return [`${place}: ${what}${consequence}. Read it, then run \`${program()} config trust\`, or give --trust-config.`];
 }
 
@@ -107,7 +107,7 @@ function describeTrust(trust: FileTrust): string {
     case 'given':
       return 'trusted';
     case 'recorded':
-      return 'trusted as it stands';
+      return 'trusted in its current state';
     case 'changed':
       return 'it has changed since you trusted it';
     case 'foreign':
@@ -119,10 +119,10 @@ function describeTrust(trust: FileTrust): string {
   }
 }
 
-/** One line about a repository's file that was not read. */
-export function renderPassedOver({ passedOver }: Pick<LoadedConfig, 'passedOver'>): readonly string[] {
-  if (passedOver === null) return [];
-  const { path, reason } = passedOver;
+/** One line about a repository's file that was ignored. */
+export function renderIgnored({ ignored }: Pick<LoadedConfig, 'ignored'>): readonly string[] {
+  if (ignored === null) return [];
+  const { path, reason } = ignored;
   return [`${safeText(path)}: not read, because ${reason}. Give --config ${shellWord(path)} to use it.`];
 }
 

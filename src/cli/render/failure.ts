@@ -15,7 +15,7 @@ export function renderFailure(failure: LookupFailure): string {
       return archiveFailure(failure.failure);
     case 'bad-line': {
       const place = `${safeText(failure.file)}:${failure.line}:${failure.column}`;
-      const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Mend or remove that line.';
+      const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.';
       return `${place}: ${safeText(failure.problem)}. ${advice}`;
     }
     case 'not-a-transcript':
@@ -33,13 +33,13 @@ export function renderFailure(failure: LookupFailure): string {
     case 'mixed-formats':
       return at(
         `${failure.file}:${failure.line}`,
-        `a message of ${safeText(failure.other)} in a file of ${safeText(failure.format)}.`,
-        `Part the file at such lines, or carry them along unread with --format ${safeText(failure.format)}.`,
+        `a message in ${safeText(failure.other)} format in a ${safeText(failure.format)} file.`,
+        `Split the file at such lines, or keep them unread with --format ${safeText(failure.format)}.`,
       );
     case 'no-messages':
       return at(
         failure.file,
-        `no messages in it, only ${safeText(failure.contains)}.`,
+        `no messages, only ${safeText(failure.contains)}.`,
         'Name a transcript that holds a conversation.',
       );
     case 'no-text':
@@ -47,25 +47,25 @@ export function renderFailure(failure: LookupFailure): string {
     case 'output-exists':
       return at(
         failure.output,
-        'exists and holds what would be lost, so it is not replaced.',
+        'already exists and is not replaced, because its content would be lost.',
         `Move it away, or give another output for ${safeText(failure.file)} with -o.`,
       );
     case 'source-changed':
-      return at(failure.file, 'changed while it was read, again and again.', 'Try again when its writer is done.');
+      return at(failure.file, 'keeps changing while it is read.', 'Try again when its writer is done.');
     case 'in-use':
       return at(
         failure.file,
-        `${safeText(failure.name)} (process ${failure.processId}) has it open for writing, and would write on to a file that is gone.`,
+        `${safeText(failure.name)} (process ${failure.processId}) has it open for writing, and would go on writing to the replaced file.`,
         'End that program first, or give another output with -o.',
       );
     case 'not-compacted':
-      return at(failure.file, 'not compacted: no clip-archive is in it.', 'Name the compacted file.');
+      return at(failure.file, 'not compacted: it has no clip-archive.', 'Name the compacted file.');
     case 'not-in-archive':
       if (failure.canUndoLast === true)
         return at(
           failure.file,
-          `the archive ${safeText(failure.archive)} does not have the first of its compactions.`,
-          "'compact restore' without --all undoes the last one; for those before it, name their archive with --archive.",
+          `the archive ${safeText(failure.archive)} does not have its first compaction.`,
+          "'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive.",
         );
       return at(
         failure.file,
@@ -75,15 +75,19 @@ export function renderFailure(failure: LookupFailure): string {
     case 'written-anew':
       return at(
         failure.file,
-        'its producer wrote it anew after a compaction, so its first original cannot be restored byte for byte.',
-        `${failure.canUndoLast ? "'compact restore' without --all gives back what it was before the last compaction. " : ''}'compact show ${safeText(failure.key)} --messages' prints the lines that left it.`,
+        'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',
+        `${failure.canUndoLast ? "'compact restore' without --all restores the state before the last compaction. " : ''}'compact show ${safeText(failure.key)} --messages' prints the lines that left it.`,
       );
     case 'altered': {
       const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
-      return `${place}: not as it was written: ${safeText(failure.problem)}. 'compact verify' says what is still whole.`;
+      return `${place}: changed since it was written: ${safeText(failure.problem)}. 'compact verify' says what is still intact.`;
     }
     case 'no-summary':
-      return at(failure.file, `no summary: ${safeText(failure.problem)}. It is as it was.`, safeText(failure.advice));
+      return at(
+        failure.file,
+        `no summary: ${safeText(failure.problem)}. The file is unchanged.`,
+        safeText(failure.advice),
+      );
     case 'not-archived': {
       const near = failure.near.map(safeText).join(', ');
       const advice = near === '' ? '' : `The nearest labels: ${near}.`;
@@ -92,12 +96,12 @@ export function renderFailure(failure: LookupFailure): string {
     case 'ambiguous': {
       const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
       const more = failure.hasMore ? '\n  …' : '';
-      return `${safeText(failure.name)}: names several things. Give one of these:${candidates.join('')}${more}`;
+      return `${safeText(failure.name)}: the name is ambiguous. Give one of these:${candidates.join('')}${more}`;
     }
     case 'low-retention':
       return lowRetention(failure);
     case 'interrupted':
-      return 'interrupted: the transcript at hand is as it was.';
+      return 'interrupted: the current transcript is unchanged.';
     default:
       return assertNever(failure);
   }
@@ -105,14 +109,14 @@ export function renderFailure(failure: LookupFailure): string {
 
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 
-/** Of messages that say nothing. */
+/** Why messages without text cannot be compacted. */
 export function describeNoText({ messages }: Extract<Failure, { kind: 'no-text' }>): string {
   return messages === 1
     ? 'its only message has no text that can be read'
     : `none of its ${formatCount(messages)} messages has text that can be read`;
 }
 
-/** What is known of a format that is not read. */
+/** What is known about a format that we do not read. */
 export function describeUnknown({ looksLike }: Extract<Failure, { kind: 'unknown-format' }>): string {
   return looksLike === null
     ? 'of no known format'
@@ -133,20 +137,24 @@ function fileFailure(failure: FileFailure): string {
       if (failure.reason === 'owner')
         return at(
           failure.path,
-          'it is not yours, and its owner could not write to what would replace it.',
+          'it is not yours, and its owner could not write to the new file.',
           'Run compact as its owner, or give another place with -o.',
         );
-      return at(failure.path, `you may not ${failure.what} it.`, 'Check the permissions of the file and its folder.');
+      return at(
+        failure.path,
+        `no permission to ${failure.what} it.`,
+        'Check the permissions of the file and its folder.',
+      );
     case 'no-space':
-      return at(failure.path, 'no space is left there.', 'Free some, or give another place with -o.');
+      return at(failure.path, 'no space is left there.', 'Make room, or give another place with -o.');
     case 'foreign-leftover':
       return at(
         failure.path,
-        `compact leaves files of this name beside a transcript, but did not leave this one: ${safeText(failure.is)}.`,
+        `compact puts files of this name beside a transcript, but did not create this one: ${safeText(failure.is)}.`,
         'Look at it, and remove it.',
       );
     case 'held':
-      return at(failure.path, 'another run of compact is at work on it.', 'Try again when that one is done.');
+      return at(failure.path, 'another run of compact is working on it.', 'Try again when that one is done.');
     case 'io':
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
     case 'damaged':
@@ -156,8 +164,8 @@ function fileFailure(failure: FileFailure): string {
     case 'unpacks-too-large':
       return at(
         failure.path,
-        `unpacking stopped after ${formatBytes(failure.limitBytes)}: it becomes far larger than a transcript of its size should.`,
-        'If it is what you expect, give --max-unpacked SIZE.',
+        `unpacking stopped after ${formatBytes(failure.limitBytes)}: the result is far larger than expected for its size.`,
+        'If you expect that, give --max-unpacked SIZE.',
       );
     case 'unfinished':
       return unfinished(failure);
@@ -170,15 +178,11 @@ function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'd
   const tool = compression === 'gzip' ? 'gzip' : 'zstd';
   switch (problem) {
     case 'cut-off':
-      return at(path, `${tool} data that ends too soon.`, 'Get a whole copy of it.');
+      return at(path, `${tool} data that ends too early.`, 'Get a complete copy.');
     case 'broken':
-      return at(path, `${tool} data that is damaged.`, `'${tool} -t' tells more; get another copy of it.`);
+      return at(path, `${tool} data that is damaged.`, `'${tool} -t' says more; get another copy.`);
     case 'trailing':
-      return at(
-        path,
-        `something that is no ${tool} data stands behind its end, and would be lost.`,
-        'Remove that first.',
-      );
+      return at(path, `something other than ${tool} data follows its end, and would be lost.`, 'Remove that first.');
     case 'too-wide':
       return at(path, `${tool} data that takes too much memory to unpack.`, 'Unpack it first: zstd -d --long=31.');
     default:
@@ -188,27 +192,31 @@ function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'd
 
 function noRoom({ path, folder, code }: Extract<FileFailure, { kind: 'no-room' }>): string {
   const reason = code === 'ENOSPC' || code === 'EDQUOT' ? 'no space is left' : `the system says ${safeText(code)}`;
-  const what = `what it holds cannot be kept in ${safeText(folder)} while it is read (${reason}).`;
+  const what = `its content cannot be stored in ${safeText(folder)} while it is read (${reason}).`;
   return at(path, what, 'Name another folder with TMPDIR.');
 }
 
 function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unfinished' }>): string {
-  const what = 'it was replaced, but what was written to it at that very moment could not be added at its end';
+  const what = 'it was replaced, but what another program wrote at that very moment could not be appended';
   return keptAs === null
     ? at(path, `${what}, and is lost.`, `The cause: ${fileFailure(because)}`)
     : at(
         path,
-        `${what}; it stands in ${safeText(keptAs)}, and the next run adds it.`,
+        `${what}; it is in ${safeText(keptAs)}, and the next run appends it.`,
         `The cause: ${fileFailure(because)}`,
       );
 }
 
-/** Why standard input could not be had; it is kept in a file meanwhile. */
+/** Why standard input could not be stored in its temp file. */
 export function renderStdinFailure(failure: FileFailure): string {
-  const reasons = { 'no-space': 'no space is left', denied: 'you may not write there', 'not-found': 'no such folder' };
+  const reasons = {
+    'no-space': 'no space is left',
+    denied: 'no permission to write there',
+    'not-found': 'no such folder',
+  };
   if (failure.kind !== 'no-space' && failure.kind !== 'denied' && failure.kind !== 'not-found')
     return fileFailure(failure);
-  const what = `standard input cannot be kept there (${reasons[failure.kind]}).`;
+  const what = `standard input cannot be stored there (${reasons[failure.kind]}).`;
   return at(failure.path, what, 'Name another folder with TMPDIR.');
 }
 
@@ -222,21 +230,21 @@ function archiveFailure(failure: ArchiveFailure): string {
     case 'newer':
       return at(
         failure.path,
-        `an archive of version ${failure.version}, and this program knows ${failure.supported}.`,
+        `an archive of version ${failure.version}, but this program supports ${failure.supported}.`,
         'Update compact.',
       );
     case 'damaged':
-      return at(failure.path, `the archive is damaged: ${safeText(failure.reason)}.`, 'Put a backup in its place.');
+      return at(failure.path, `the archive is damaged: ${safeText(failure.reason)}.`, 'Replace it with a backup.');
     case 'busy':
-      return at(failure.path, 'another program holds the archive.', 'Try again when it is done.');
+      return at(failure.path, 'another program is using the archive.', 'Try again when it is done.');
     case 'no-space':
-      return at(failure.path, 'no space is left for the archive.', 'Free some, or name another place with --archive.');
+      return at(failure.path, 'no space is left for the archive.', 'Make room, or name another place with --archive.');
     default:
       return assertNever(failure);
   }
 }
 
-/** Why a file is of none of the formats, one a line: for those who ask for it with `-v`. */
+/** Why a file matches none of the formats, one per line, for `-v`. */
 export function renderNearFormats(failure: LookupFailure): readonly string[] {
   const near = 'near' in failure && failure.kind !== 'not-archived' ? (failure.near ?? []) : [];
   return near.map(({ format, reason }) => `  not ${safeText(format)}: ${safeText(reason)}`);
@@ -246,14 +254,14 @@ function at(place: string, what: string, advice: string): string {
   return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
 }
 
-/** The share that is kept is rounded down, so that it never looks like the one that is wanted. */
+/** The kept share is rounded down, so that it never looks like the wanted one. */
 function lowRetention({ file, kept, total, wanted, lost }: Extract<LookupFailure, { kind: 'low-retention' }>): string {
   const share = `${Math.floor((100 * kept) / total)} %`;
   const limit = `${Number((100 * wanted).toFixed(2))} %`;
   const losses = listLost(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY });
   return at(
     file,
-    `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${share}), and ${limit} are wanted; lost: ${losses}. It is as it was.`,
+    `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${share}), and ${limit} are required; lost: ${losses}. The file is unchanged.`,
     'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
   );
 }

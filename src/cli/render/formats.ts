@@ -2,9 +2,9 @@ import type { Format } from '../../ports/codec.ts';
 import { safeText, textWidth, wrapText } from './text.ts';
 import type { Theme } from './theme.ts';
 
-const MIN_TEXT_COLUMNS = 30; // narrower than this a text is a column of words
+const MIN_TEXT_COLUMNS = 30; // below this, text becomes a column of words
 
-/** Each format's name as `--format` takes it, then what it is, and how it is known to work. */
+/** Each format's name as `--format` takes it, then its description, and how it was tested. */
 export function renderFormats(
   formats: readonly Format[],
   place: { readonly theme: Theme; readonly widthColumns: number },

@@ -1,7 +1,7 @@
 import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import { safeJson } from './text.ts';
 
-const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never held whole
+const ROWS_A_PIECE = 500; // about 100 kB: the text of a million rows is never in memory at once
 
 /** A score report as one line of JSON, in pieces. */
 export function* scoreJson(report: ScoreReport, rows: readonly ScoreRow[]): Generator<string> {
@@ -14,7 +14,7 @@ export function* scoreJson(report: ScoreReport, rows: readonly ScoreRow[]): Gene
   yield ']}\n';
 }
 
-/** One report as one line; safe on a terminal, and the same value to a parser. */
+/** One report as one line; safe to print on a terminal, and the same value for a parser. */
 export function reportJson(report: object): string {
   return `${safeJson(JSON.stringify(report))}\n`;
 }

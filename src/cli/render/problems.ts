@@ -13,7 +13,7 @@ export function renderConfigProblem(problem: ConfigProblem): string {
   const path = safeText(problem.path);
   switch (problem.kind) {
     case 'config-missing':
-      return `${path}: no such file, and ${problem.namedBy} names it. Check the path.`;
+      return `${path}: no such file; ${problem.namedBy} names it. Check the path.`;
     case 'config-unreadable':
       return `${path}: the configuration cannot be read: ${safeText(problem.reason)}.`;
     case 'config-syntax':
@@ -51,14 +51,14 @@ function lineSuffix(line: number | null): string {
   return line === null ? '' : `:${line}`;
 }
 
-/** An exception that nobody expected: a bug, shown with its stack. Every expected failure has a sentence of its own. */
+/** An unexpected exception: a bug, shown with its stack. Every expected failure has its own sentence. */
 export function renderBug(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? String(error)) : `thrown: ${String(error)}`;
   const lines = stack.split('\n').map(safeText);
   return `This is a bug in compact; please report it with these lines:\n${lines.join('\n')}\n`;
 }
 
-/** Nothing was compacted yet, or the archive is elsewhere: an answer all the same. */
+/** Nothing was compacted yet, or the archive is elsewhere; that is an answer, not an error. */
 export function noArchive(path: string): string {
-  return `${safeText(path)}: there is no archive yet, so there is nothing in it. Name another one with --archive.`;
+  return `${safeText(path)}: there is no archive yet. Name another one with --archive.`;
 }

@@ -1,4 +1,4 @@
-/** 1234567 → '1,234,567'. Not by locale: the same everywhere. */
+/** 1234567 → '1,234,567', independent of the locale. */
 export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
@@ -18,21 +18,21 @@ export function formatEstimate(change: { readonly before: number; readonly after
   return `${formatCount(change.before)} → about ${formatCount(change.after)}`;
 }
 
-/** '95 % saved', or by how much it has grown. Rounded toward zero: it never claims more than there is. */
+/** '95 % saved', or by how much it grew. Rounded toward zero, so that it never claims too much. */
 export function formatSaving(change: { readonly before: number; readonly after: number }): string {
   if (change.before === 0) return 'nothing saved';
   const percent = Math.trunc((100 * (change.before - change.after)) / change.before);
   return percent < 0 ? `${formatCount(-percent)} % more` : `${percent} % saved`;
 }
 
-/** Money of whatever currency: to the cent, a small sum to two digits that count. */
+/** Money in any currency: to the cent, small sums to two significant digits. */
 export function formatCost(cost: number): string {
   if (cost === 0 || cost >= 0.1) return cost.toFixed(2).replace(/\B(?=(\d{3})+\.)/g, ',');
   const digits = Math.min(8, 1 - Math.floor(Math.log10(cost)));
   return cost.toFixed(digits);
 }
 
-/** '4 s', '3 min 20 s'. Rounded up: it never claims that it was quicker. */
+/** '4 s', '3 min 20 s'. Rounded up, so that it never claims to be faster than it was. */
 export function formatDuration(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
@@ -40,7 +40,7 @@ export function formatDuration(ms: number): string {
   return `${formatCount(Math.floor(seconds / 60))} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
-/** Bytes as people say them: '512 bytes', '4.2 MB'. */
+/** Bytes for people: '512 bytes', '4.2 MB'. */
 export function formatBytes(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB'];
   if (bytes < 1000) return countOf(bytes, 'byte');

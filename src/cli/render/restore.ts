@@ -22,7 +22,7 @@ function whereTo({ file, output }: RestoreReport, theme: Theme): string {
   return ` → ${theme.good(output === '-' ? 'standard output' : safeText(output))}: `;
 }
 
-/** The verdict on one file, then each problem as `file:line: what`. */
+/** The result for one file, then each problem as `file:line: what`. */
 export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly string[] {
   const file = safeText(report.file);
   if (report.result === 'failed') {
@@ -41,7 +41,7 @@ export function renderVerifyReport(report: VerifyReport, theme: Theme): readonly
   const size = formatBytes(report.original.bytes);
   const original =
     report.isStillCompacted === true
-      ? `what it was before the last of them, ${size}, can be restored; that was compacted before and written anew by its producer since`
+      ? `the state before the last of them, ${size}, can be restored; it had been compacted before, and its producer has rewritten it since`
       : `the original of ${size} can be restored`;
   return [`${theme.strong(file)}: ${theme.good('verified')}: ${lines}${since}, ${batches}; ${original}`];
 }

@@ -13,10 +13,10 @@ export type ScanRendering = {
   readonly homeFolder: string;
 };
 
-const MIN_PATH_COLUMNS = 26; // less would no longer tell two sessions apart
+const MIN_PATH_COLUMNS = 26; // with less, two sessions could look the same
 const MIN_PROJECT_COLUMNS = 12;
 
-/** A row a transcript, in the order given, then all of them together. */
+/** One row per transcript, in the given order, then the totals. */
 export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering): readonly string[] {
   const { theme, widthColumns, nowMs, homeFolder } = rendering;
   const number = (title: string, cell: (row: ScanReport) => string): Column => ({
@@ -62,7 +62,7 @@ function renderTotal(rows: readonly ScanReport[]): readonly string[] {
   ];
 }
 
-/** What can be typed next, where there is something to save. */
+/** What to type next, if there is something to save. */
 export function renderNextStep(
   rows: readonly ScanReport[],
   { program, argv }: { readonly program: string; readonly argv: readonly string[] },
@@ -71,14 +71,14 @@ export function renderNextStep(
   if (first === undefined) return [];
   const compact = [program, typedAgain(policyFlags(argv))].filter((part) => part !== '').join(' ');
   return [
-    'Next, the plan of one, or all of them in place:',
+    'Next, plan one, or compact all of them in place:',
     `  ${compact} -n ${shellWord(first.file)}`,
     `  ${program} ${typedAgain(argv)} -0 | ${compact} -i --files-from -`,
   ];
 }
 
 const HOUR_MS = 3_600_000;
-/** Up to how many hours each unit is used, and its hours: the units of `--older-than`. */
+/** The largest age in hours for each unit, and its hours: the units of `--older-than`. */
 const UNITS = [
   { name: 'h', below: 48, hours: 1 },
   { name: 'd', below: 24 * 90, hours: 24 },
@@ -98,14 +98,14 @@ function tilde(path: string, homeFolder: string): string {
   return path.startsWith(`${homeFolder}/`) ? `~${path.slice(homeFolder.length)}` : path;
 }
 
-/** A command line that was typed, to be typed again; a leading dash is a flag's. */
+/** A command line that can be typed again; `./` keeps a leading dash from being a flag. */
 function typedAgain(argv: readonly string[]): string {
   return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
 }
 
 const POLICY_FLAGS = [...SELECTION_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];
 
-/** The flags of a command line that decide what a compaction does, so that the next command does what this one announced. */
+/** The flags that decide what a compaction does, so that the next command does what this one announced. */
 function policyFlags(argv: readonly string[]): readonly string[] {
   return argv.flatMap((word, index) => {
     const [name = ''] = word.split('=');

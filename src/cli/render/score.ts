@@ -12,7 +12,7 @@ export type ScoreRendering = {
   readonly limit: number | null;
 };
 
-/** A head line, the table, what its letters mean, and a line that adds up the fates of all messages, shown or not. */
+/** A heading, the table, a legend, and a line with the totals of all messages, shown or not. */
 export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering): readonly string[] {
   const { theme, widthColumns, explain } = rendering;
   const rows = selectRows(report.messages, rendering);
@@ -27,7 +27,7 @@ export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering
   ];
 }
 
-/** The kinds of terms that a score is made of. A keyword's term is named `keyword:WORD`. */
+/** The factors of a score. A keyword's term is named `keyword:WORD`. */
 const FACTORS = ['role', 'question', 'tool call', 'keywords', 'length'] as const;
 type Factor = (typeof FACTORS)[number];
 
@@ -67,7 +67,7 @@ function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): rea
   ];
 }
 
-/** Where a message is found: what would be left of an id in a narrow table is the same in every row, and a line's number is short. */
+/** How to find a message: a narrow table would cut ids to the part they share, and a line number is short. */
 function placeColumn(rows: readonly ScoreRow[], isShort: boolean): Column {
   if (isShort) return { title: 'line', align: 'right', cells: rows.map(({ line }) => String(line)), isOptional: true };
   return { title: 'id', align: 'left', cells: rows.map(({ id }) => safeText(id)), minColumns: 5, isOptional: true };
@@ -87,14 +87,14 @@ function barColumn(
   return {
     title: '',
     align: 'left',
-    // At its full width from the start, so that a bar is as long as its score whatever the table does.
+    // At full width from the start, so that a bar's length is its score whatever the table does.
     cells: rows.map(({ score }) => '█'.repeat(lengthOf(score)).padEnd(columns)),
     paint: explain ? (cell, row) => paintShares(cell, rows[row], theme) : theme.series[0],
     isOptional: true,
   };
 }
 
-/** The bar's blocks in the colors of the factors, in the order of their columns. */
+/** The bar's blocks in the factors' colors, in the order of their columns. */
 function paintShares(cell: string, row: ScoreRow | undefined, theme: Theme): string {
   if (row === undefined) return cell;
   const blocks = cell.trimEnd().length;
@@ -143,7 +143,7 @@ function fateColumn(rows: readonly ScoreRow[], look: { readonly theme: Theme; re
   };
 }
 
-/** Which messages state rules of the user; without one there is no such column. */
+/** Marks the messages that state rules of the user; if there are none, there is no such column. */
 function ruleColumn(rows: readonly ScoreRow[]): Column {
   return {
     title: 'rule',
@@ -184,7 +184,7 @@ function matchedKeywords(terms: readonly ScoreTerm[]): readonly string[] {
 export const SCORE_ORDERS = ['score', 'position'] as const;
 export type ScoreOrder = (typeof SCORE_ORDERS)[number];
 
-/** The rows in the order asked for, and no more of them than that. Equal scores keep their order. */
+/** The rows in the requested order, cut to the limit. Equal scores keep their order. */
 export function selectRows(
   rows: readonly ScoreRow[],
   choice: { readonly sort: ScoreOrder; readonly limit: number | null },

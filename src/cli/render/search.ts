@@ -5,10 +5,10 @@ import type { Theme } from './theme.ts';
 
 type SearchRendering = { readonly theme: Theme; readonly widthColumns: number; readonly isVerbose: boolean };
 
-const MIN_COLUMNS = 20; // narrower than this nothing is readable
+const MIN_COLUMNS = 20; // narrower than this, nothing is readable
 const INDENT = '  ';
 
-/** For each hit what `compact show` takes, where it stands, and the words found, with the text around them. */
+/** For each hit the name for `compact show`, its place, and the words found, with the text around them. */
 export function renderSearchReport(report: SearchReport, rendering: SearchRendering): readonly string[] {
   return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
 }
@@ -40,7 +40,7 @@ function aboutBatch({ count, depth, at }: Extract<SearchHit, { readonly kind: 'b
 type MarkedText = { readonly text: string; readonly marks: readonly MarkReport[] };
 type Look = { readonly columns: number; readonly paint: (text: string) => string };
 
-/** Text in lines of at most `columns`, its marked parts painted; what is longer than a line is broken wherever the line ends. */
+/** Text in lines of at most `columns`, with the found words painted; a longer line breaks anywhere. */
 function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly string[] {
   const lines: string[] = [];
   let line = { painted: '', width: 0 };
@@ -58,7 +58,7 @@ function wrapMarked(marked: MarkedText, { columns, paint }: Look): readonly stri
 
 type Word = { readonly painted: string; readonly width: number };
 
-/** None is wider than a line. */
+/** No line is wider than `columns`. */
 function toWords(marked: MarkedText, { columns, paint }: Look): readonly Word[] {
   const words: Word[] = [];
   let word: Word = { painted: '', width: 0 };

@@ -5,7 +5,7 @@ import { countOf } from './quantities.ts';
 import { safeText, textLines } from './text.ts';
 import type { Theme } from './theme.ts';
 
-/** What it is and where it comes from; after an empty line what it says, a batch as one text (`formatBatch`). */
+/** What it is and where it comes from; after an empty line its text, a batch as one text (`formatBatch`). */
 export function renderShown(report: ShowReport, theme: Theme): readonly string[] {
   if (report.kind === 'batch') return renderBatch(report, theme);
   return report.kind === 'compaction' ? renderCompaction(report, theme) : renderMessage(report, theme);
@@ -54,7 +54,7 @@ function describeBatch({ label, depth, count }: BatchReport): string {
 
 function fateLines({ replacedBy, isLive }: BatchShown, theme: Theme): readonly string[] {
   const replaced = replacedBy.map((label) => `  replaced by ${safeText(label)}`);
-  return isLive || replaced.length > 0 ? replaced : [`  ${theme.faint('no clip-archive speaks of it any more')}`];
+  return isLive || replaced.length > 0 ? replaced : [`  ${theme.faint('no clip-archive refers to it any more')}`];
 }
 
 function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
@@ -72,9 +72,7 @@ function renderMessage(message: MessageShown, theme: Theme): readonly string[] {
     `  from line ${line} of ${safeText(message.file)} (${safeText(message.format)}), archived ${safeText(message.archivedAt)}`,
     ...(label === null ? [] : [`  summarized in ${safeText(label)}`]),
     '',
-    ...(message.text === ''
-      ? [theme.faint('(no text in it; --messages gives the line as it is)')]
-      : textLines(message.text)),
+    ...(message.text === '' ? [theme.faint('(no text; --messages gives the line as it is)')] : textLines(message.text)),
   ];
 }
 

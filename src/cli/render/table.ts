@@ -4,17 +4,17 @@ export type Column = {
   readonly title: string;
   readonly align: 'left' | 'right';
   readonly cells: readonly string[];
-  /** What it may be squeezed to, where the table is too wide. Undefined: it is not. */
+  /** The minimum width if the table is too wide. Undefined: the column never shrinks. */
   readonly minColumns?: number;
-  /** How a cell is shortened; by default its end goes. */
+  /** How a cell is shortened; by default its end is cut. */
   readonly clip?: (cell: string, columns: number) => string;
-  /** Left out where the table is too wide even when squeezed; the last such column goes first. */
+  /** Left out if the table is still too wide after shrinking; the last such column goes first. */
   readonly isOptional?: boolean;
-  /** Applied after the cell got its width. */
+  /** Applied after the cell has its width. */
   readonly paint?: (cell: string, row: number) => string;
 };
 
-/** Columns of text in lines of at most `widthColumns`: those that may be squeezed are, the widest first. */
+/** Columns of text in lines of at most `widthColumns`; the widest column that may shrink does so first. */
 export function layTable(
   wanted: readonly Column[],
   place: { readonly widthColumns: number; readonly paintHead: (line: string) => string },
@@ -56,7 +56,7 @@ function squeeze(columns: readonly Column[], availableColumns: number): readonly
   while (excess > 0) {
     const widest = findWidest(columns, widths);
     if (widest === null) break;
-    // To the width of the next one, or as far as is needed: not column by column, a cell may be a megabyte wide.
+    // Shrink to the width of the next one, or as far as needed: one by one would be slow for a megabyte-wide cell.
     const others = columns.flatMap((_, index) => (index === widest ? [] : [slack(columns, { widths, index })]));
     const step = Math.max(1, Math.min(excess, slack(columns, { widths, index: widest }) - Math.max(0, ...others)));
     widths[widest] = (widths[widest] ?? 0) - step;
@@ -78,7 +78,7 @@ function findWidest(columns: readonly Column[], widths: readonly number[]): numb
   return widest;
 }
 
-/** How much a column could still give. */
+/** How much narrower a column may become. */
 function slack(columns: readonly Column[], of: { readonly widths: readonly number[]; readonly index: number }): number {
   const min = columns[of.index]?.minColumns;
   return min === undefined ? 0 : Math.max(0, (of.widths[of.index] ?? 0) - min);

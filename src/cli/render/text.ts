@@ -2,33 +2,33 @@ import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import type stringWidth from 'string-width';
 
-// Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and what reorders or hides text, tag characters too: a
-// terminal obeys them, or a reader is deceived by them. The joiner U+200D stays, emoji are made with it.
+// Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and characters that reorder or hide text, also tags:
+// a terminal obeys them, or they deceive readers. The joiner U+200D stays, because emoji need it.
 const UNSAFE_CLASS = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e00ff}]`;
 const UNSAFE = new RegExp(UNSAFE_CLASS, 'gu');
-/** The styles that `theme.ts` writes, or something unsafe. */
+/** A style that `theme.ts` writes, or something unsafe. */
 const STYLE_OR_UNSAFE = new RegExp(String.raw`\u001b\[(?:1|2|22|3\d|9[0-7])m|${UNSAFE_CLASS}`, 'gu');
 
-/** Text of a transcript, a file's name or an argument, as it may be shown: `\x1b` for an escape, `\n` for a line's end. */
+/** A transcript's text, a file name or an argument, safe to show: `\x1b` for an escape, `\n` for a line ending. */
 export function safeText(text: string): string {
   return text.replace(UNSAFE, escapeUnit);
 }
 
-/** The same for text that is JSON or TOML already: only escapes that those know. */
+/** The same for text that is already JSON or TOML, with only their own escapes. */
 export function safeJson(json: string): string {
   return json.replace(UNSAFE, (unit) =>
     Array.from({ length: unit.length }, (_, at) => `\\u${unit.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );
 }
 
-/** Rendered lines, whose parts should be safe by now: styles and line ends stay, whatever else a terminal would obey is shown. */
+/** Rendered lines, whose parts should already be safe: styles and line endings stay, all else that a terminal would obey is escaped. */
 export function safeLines(lines: string): string {
   return lines.replace(STYLE_OR_UNSAFE, (found) =>
     found.length > 1 && found.startsWith('\u001b') ? found : keepLineEnd(found),
   );
 }
 
-/** Raw output, piece by piece, as a terminal may show it: no escape sequence of a transcript reaches it. Tabs and line ends stay. */
+/** Makes raw output safe for a terminal, piece by piece: no escape sequence of a transcript reaches it. Tabs and line endings stay. */
 export function createTerminalFilter(): (piece: string | Uint8Array) => string {
   const decoder = new StringDecoder('utf8');
   return (piece) => {
@@ -52,7 +52,7 @@ function escapeUnit(unit: string): string {
 
 const PLAIN = /^[A-Za-z0-9_./:@%+,=~-]+$/;
 
-/** A file's name as it can be pasted into a shell. A leading dash gets `./`; control characters stand as bash's `$'…'`. */
+/** A file name that can be pasted into a shell. A leading dash gets `./`; control characters use bash's `$'…'`. */
 export function shellWord(name: string): string {
   const word = name.startsWith('-') ? `./${name}` : name;
   if (PLAIN.test(word) && !word.startsWith('~')) return word;
@@ -65,7 +65,7 @@ function escapeForShell(character: string): string {
   if (character === "'" || character === '\\') return `\\${character}`;
   const code = character.codePointAt(0) ?? 0;
   if (code >= 0x20 && code < 0x7f) return character;
-  // Bytes, because a file's name is bytes to a shell: \u would depend on its locale.
+  // Bytes, because a file name is bytes to a shell: \u would depend on its locale.
   return Array.from(new TextEncoder().encode(character), (byte) => `\\x${byte.toString(16).padStart(2, '0')}`).join('');
 }
 
@@ -74,17 +74,17 @@ export function textLines(text: string): readonly string[] {
   return text.split(/\r?\n/).map((line) => safeText(line.replaceAll('\t', '    ')));
 }
 
-// Printable ASCII and what this program draws with: one column each.
+// Printable ASCII and the characters that this program draws with take one column each.
 const SIMPLE = /^[\x20-\x7e█·…→]*$/;
 
-/** Columns on a terminal. */
+/** The number of columns on a terminal. */
 export function textWidth(text: string): number {
   return SIMPLE.test(text) ? text.length : unicode.load().measure(text);
 }
 
 type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
 
-/** Loaded when the first text needs it: the tables of Unicode take as long as the rest of a start together. */
+/** Loaded when a text first needs it: loading the Unicode tables takes as long as the rest of the start. */
 const unicode = createLazy((): Unicode => {
   const require = createRequire(import.meta.url);
   const { default: measure }: { readonly default: typeof stringWidth } = require('string-width');
@@ -104,7 +104,7 @@ function createLazy<T>(create: () => T): { readonly load: () => T } {
   };
 }
 
-/** At most `columns` wide; what is cut off leaves an ellipsis. */
+/** At most `columns` wide; an ellipsis replaces the cut end. */
 export function clipText(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   if (columns <= 0) return '';
@@ -119,7 +119,7 @@ export function clipText(text: string, columns: number): string {
   return `${kept}…`;
 }
 
-/** The same, cut off at its start: of a path the end tells more. */
+/** The same, but cut at the start: the end of a path identifies it. */
 export function clipStart(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   if (columns <= 0) return '';
@@ -134,7 +134,7 @@ export function clipStart(text: string, columns: number): string {
   return `…${kept}`;
 }
 
-/** The same, cut out of its middle: a path's beginning tells whose it is, its end which one. */
+/** The same, but cut in the middle: the beginning of a path identifies its owner, the end the file. */
 export function clipMiddle(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   const headColumns = Math.floor(columns / 3);
@@ -150,7 +150,7 @@ export function fitText(text: string, columns: number, align: 'left' | 'right' =
   return align === 'left' ? clipped + padding : padding + clipped;
 }
 
-/** Lines of at most `columns`, broken at spaces; a longer word stands alone. */
+/** Lines of at most `columns`, broken at spaces; a longer word gets its own line. */
 export function wrapText(text: string, columns: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
@@ -165,7 +165,7 @@ export function wrapText(text: string, columns: number): readonly string[] {
   return [...lines, line];
 }
 
-/** At most `columns` wide: of a path that is longer its end stands, which says more. */
+/** At most `columns` wide; a longer path keeps its end, which says more. */
 export function clipPath(path: string, columns: number): string {
   if (textWidth(path) <= columns) return path;
   const kept: string[] = [];

@@ -3,16 +3,16 @@ import type { OutputOptions } from '../invocation.ts';
 
 type Paint = (text: string) => string;
 
-/** Colors by meaning. Texts must be safe before they are painted. */
+/** Colors by meaning. Texts must be made safe before they are painted. */
 export type Theme = {
   readonly strong: Paint;
   readonly faint: Paint;
   readonly good: Paint;
   readonly warning: Paint;
   readonly bad: Paint;
-  /** A word that was looked for. */
+  /** A word found by a search. */
   readonly match: Paint;
-  /** For the factors of a score, by turns. */
+  /** For the factors of a score, in turn. */
   readonly series: readonly [Paint, Paint, Paint, Paint, Paint];
 };
 
@@ -43,12 +43,12 @@ export function decideColor(
   return place.isTerminal;
 }
 
-/** CI systems set CI to true or 1; `CI=false` is how people turn that off. */
+/** CI systems set CI to true or 1; people turn that off with `CI=false`. */
 export function isCi(value: string): boolean {
   return value !== '' && value !== '0' && value !== 'false';
 }
 
-/** chalk is loaded only where colors are shown. */
+/** chalk is loaded only if colors are shown. */
 export async function loadTheme(hasColor: boolean): Promise<Theme> {
   if (!hasColor) return PLAIN_THEME;
   const { Chalk } = await import('chalk');

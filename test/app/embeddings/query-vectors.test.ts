@@ -47,7 +47,7 @@ test('an empty query, or one to an archive without vectors, costs nothing', asyn
   assert.deepEqual([await find(' '), await find('boat', [], null), await find('rope', [], null)], [null, null, null]);
   assert.deepEqual(service.sent, []);
   assert.deepEqual(service.notices, [
-    'the archive has no vectors yet: `compact archive embed` makes them; search is by words alone',
+    'the archive has no vectors yet: `compact archive embed` makes them; this search uses words only',
   ]);
 });
 
@@ -57,7 +57,7 @@ test('vectors of another model are compared with nothing, and that is told once'
   assert.deepEqual([await find('boat'), await find('rope')], [null, null]);
   assert.deepEqual(service.sent, []);
   assert.deepEqual(service.notices, [
-    'the vectors in the archive are by toy (64 numbers), and the configuration names new (5 numbers): `compact archive embed` makes them anew; search is by words alone',
+    'the vectors in the archive are by toy (64 numbers), and the configuration names new (5 numbers): `compact archive embed` makes them anew; this search uses words only',
   ]);
 });
 
@@ -72,7 +72,7 @@ test('a service that fails is not asked again for a minute, and told of once', a
   assert.equal(service.sent.length, 1);
   pass(60_000);
   assert.notEqual(await find('rope'), null);
-  assert.deepEqual(service.notices, ['host is late; search is by words alone']);
+  assert.deepEqual(service.notices, ['host is late; this search uses words only']);
 });
 
 test('vectors of another length than those in the archive are compared with nothing', async () => {
@@ -80,7 +80,7 @@ test('vectors of another length than those in the archive are compared with noth
   const { find } = scene(service);
   assert.equal(await find('boat', [], { ...TOY, dimensions: 65 }), null);
   assert.deepEqual(service.notices, [
-    'toy gives 64 numbers now, and those in the archive have 65: with dimensions = 64 in [embedding] `compact archive embed` makes them anew; search is by words alone',
+    'toy gives 64 numbers now, and those in the archive have 65: with dimensions = 64 in [embedding] `compact archive embed` makes them anew; this search uses words only',
   ]);
 });
 

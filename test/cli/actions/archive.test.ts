@@ -19,7 +19,7 @@ async function ran(
 }
 
 const NONE =
-  '/nowhere/home/.local/share/compact/archive.db: there is no archive yet, so there is nothing in it. Name another one with --archive.\n';
+  '/nowhere/home/.local/share/compact/archive.db: there is no archive yet. Name another one with --archive.\n';
 const damaged = err({ kind: 'archive', failure: { kind: 'damaged', path: 'a.db', reason: 'a page is torn' } } as const);
 
 test('what was found goes to stdout, for people and as one object', async () => {
@@ -59,7 +59,7 @@ test('a search that fails says why', async () => {
   const { code, out, errors } = await ran(['search', 'x'], { searchArchive: () => Promise.resolve(damaged) });
   assert.deepEqual(
     [code, out, errors],
-    [1, '', 'a.db: the archive is damaged: a page is torn. Put a backup in its place.\n'],
+    [1, '', 'a.db: the archive is damaged: a page is torn. Replace it with a backup.\n'],
   );
 });
 
@@ -122,7 +122,7 @@ test('a name that several bear is told with all that it may mean', async () => {
   assert.equal(code, 1);
   assert.equal(
     errors,
-    'm: names several things. Give one of these:\n  message:1  (line 1 of a)\n  message:2  (line 2 of a)\n  …\n',
+    'm: the name is ambiguous. Give one of these:\n  message:1  (line 1 of a)\n  message:2  (line 2 of a)\n  …\n',
   );
 });
 
@@ -146,7 +146,7 @@ test('the lines behind a batch are written as they are, each with an end', async
 test('a batch without lines behind it says why', async () => {
   const { code, out, errors } = await ran(['show', 'x', '--messages']);
   assert.deepEqual([code, out], [0, '']);
-  assert.match(errors, /^No lines are behind it/);
+  assert.match(errors, /^It has no original lines/);
 });
 
 test('no more lines are read when nobody takes them', async () => {

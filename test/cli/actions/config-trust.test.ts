@@ -58,8 +58,8 @@ test('what a file sets is shown and recorded; from then on it applies, until it 
       '',
     ].join('\n'),
     errors:
-      './repo/compact.toml: trusted as it stands. After any change it has to be trusted again; ' +
-      '`compact config trust --revoke` takes trust back.\n',
+      './repo/compact.toml: trusted in its current state. After any change it must be trusted again; ' +
+      '`compact config trust --revoke` revokes the trust.\n',
     asks: false,
   });
   const after = await compact();
@@ -100,7 +100,7 @@ test('a file or a folder elsewhere can be named', async (t) => {
   const { told, compact } = scene(t);
   const { code, errors } = await told(['config', 'trust', '../repo'], 'home');
   assert.equal(code, 0);
-  assert.match(errors, /`compact config trust --revoke \.\.\/repo` takes trust back\.\n$/);
+  assert.match(errors, /`compact config trust --revoke \.\.\/repo` revokes the trust\.\n$/);
   assert.equal((await compact()).code, 0);
   await told(['config', 'trust', '--revoke'], 'repo', { COMPACT_CONFIG: '/other.toml' });
   assert.equal((await compact()).code, 2);
@@ -120,7 +120,7 @@ test('what cannot be trusted is said in one line', async (t) => {
   );
   const named = await told(['config', 'trust', 'mine.toml']);
   assert.deepEqual([named.code, named.errors.split('\n').length], [2, 2]);
-  assert.match(named.errors, /what you name with --config needs no trust/);
+  assert.match(named.errors, /a file given with --config needs no trust/);
   const missing = await told(['config', 'trust', 'sub']);
   assert.deepEqual(
     [missing.code, missing.errors],
@@ -205,7 +205,7 @@ test('config show says what was refused, and why, and stays a configuration that
   assert.deepEqual([trusted.trust, trusted.refused], [{ kind: 'given' }, []]);
 });
 
-test('a file of another user may be trusted as it stands, and is no longer when it changes', async (t) => {
+test('a file of another user may be trusted in its current state, and is no longer when it changes', async (t) => {
   const { root, told, compact, path } = scene(t);
   // Who is not root cannot give files away; then they are the user's own, and the rest must hold all the same.
   const isRoot = process.geteuid?.() === 0;
@@ -215,7 +215,10 @@ test('a file of another user may be trusted as it stands, and is no longer when 
   assert.match(before.errors, isRoot ? /:2: its folder belongs to another user \(uid 65534\), so/ : /:2: not trusted/);
   const trusted = await told(['config', 'trust', '.']);
   assert.equal(trusted.code, 0);
-  assert.match(trusted.errors, isRoot ? /as it stands \(its folder belongs to another user/ : /as it stands\./);
+  assert.match(
+    trusted.errors,
+    isRoot ? /in its current state \(its folder belongs to another user/ : /in its current state\./,
+  );
   assert.equal((await compact()).code, 0);
   writeFileSync(path, `${TOML}\n`);
   assert.equal((await compact()).code, 2);

@@ -70,7 +70,7 @@ test('what is missing still is a failure that says why and what to do', async (t
       ],
     ],
   );
-  assert.match(errors, /: 36 have no vector, because host answered 500\\x1b\. Run it again to go on from there\.\n$/);
+  assert.match(errors, /: 36 have no vector, because host answered 500\\x1b\. Run it again to continue\.\n$/);
 });
 
 test('that nothing is missing, or that there is no archive, is an answer', async (t) => {
@@ -100,11 +100,11 @@ test('a search, and a compaction, go on without vectors that cannot be made, and
   const answers = { createEmbeddings: () => Promise.resolve(err('sqlite-vec cannot be loaded')) };
   const search = await ran(t, { argv: ['search', 'boat'], answers });
   assert.equal(search.code, 0);
-  assert.match(search.errors, /^embeddings: sqlite-vec cannot be loaded; search is by words alone\n/);
+  assert.match(search.errors, /^embeddings: sqlite-vec cannot be loaded; this search uses words only\n/);
   const folder = folderWith(t, { 'talk.jsonl': '{}\n' });
   const compact = await ran(t, { argv: [join(folder, 'talk.jsonl')], answers });
   assert.equal(compact.code, 0);
-  assert.match(compact.errors, /^embeddings: sqlite-vec cannot be loaded; what is archived gets none\n/);
+  assert.match(compact.errors, /^embeddings: sqlite-vec cannot be loaded; archived texts get none\n/);
 });
 
 test('who looks for the newest, plans, or previews needs no vectors', async (t) => {
@@ -151,7 +151,7 @@ test("a project's configuration sends nothing to a host of its own without a wor
   );
   const search = await asked('search', 'boat');
   assert.deepEqual([search.code, search.isChosen], [0, false]);
-  assert.match(search.errors, /embedding\.base_url; this run goes on without that\. .*`compact config trust`.*\n$/);
+  assert.match(search.errors, /embedding\.base_url; this run continues without them\. .*`compact config trust`.*\n$/);
   for (const argv of [['archive', 'embed'], ['search', 'boat'], [join(workingFolder, 'talk.jsonl')]]) {
     assert.equal((await asked(...argv, '--trust-config')).isChosen, true, argv.join(' '));
   }

@@ -36,7 +36,7 @@ function assertRefused({ folders }: Place, path: string, why: RegExp): void {
   assert.match(resolved.error, why);
 }
 
-const OUTSIDE = /: not in the folders that may be worked in \(/;
+const OUTSIDE = /: outside the allowed folders \(/;
 
 test('a file in the folder is found by its absolute path and from the folder, however it is written', (t) => {
   const { root, folders } = place(t);
@@ -99,8 +99,8 @@ test('what is no file is refused without being opened', (t) => {
   assertRefused(scene, 'pipe.jsonl', /^pipe\.jsonl: not a file: it is neither a file nor a folder\./);
   assertRefused(scene, 'none.jsonl', /^none\.jsonl: no such file or folder\./);
   assertRefused(scene, 'a.jsonl/x', /^a\.jsonl\/x: no such file or folder\./);
-  assertRefused(scene, 'a.jsonl\0', /^The path is empty or holds a NUL\./);
-  assertRefused(scene, '', /^The path is empty or holds a NUL\./);
+  assertRefused(scene, 'a.jsonl\0', /^The path is empty or contains a NUL\./);
+  assertRefused(scene, '', /^The path is empty or contains a NUL\./);
   assertRefused(scene, 'x'.repeat(5000), /ENAMETOOLONG/);
 });
 

@@ -33,5 +33,5 @@ test('its help names its flags, and the help of the program names it', async () 
   assert.ok(own.kind === 'help' && whole.kind === 'help');
   assert.match(own.text, /Usage: compact mcp \[options\] \[folder\.\.\.\]/);
   assert.match(own.text, /--allow-compact +offer the tool compact_context/);
-  assert.match(whole.text, /^ {2}mcp .+an MCP server on stdio$/m);
+  assert.match(whole.text, /^ {2}mcp .+: MCP on stdio$/m);
 });

@@ -97,12 +97,12 @@ test('what stands outside the folders is not touched, nor what is no transcript'
   const { root, logs, args } = scene(t, { 'logs/page.html': '<!doctype html><p>hello</p>\n' });
   symlinkSync(join(root, 'other/talk.jsonl'), join(logs, 'link.jsonl'));
   const cases = [
-    ['../other/talk.jsonl', /not in the folders that may be worked in/],
-    [join(root, 'other/talk.jsonl'), /not in the folders that may be worked in/],
-    ['link.jsonl', /not in the folders that may be worked in/],
+    ['../other/talk.jsonl', /outside the allowed folders/],
+    [join(root, 'other/talk.jsonl'), /outside the allowed folders/],
+    ['link.jsonl', /outside the allowed folders/],
     ['none.jsonl', /^none\.jsonl: no such file or folder/],
     ['.', /^\.: not a file: it is a folder/],
-    ['talk.jsonl\0.txt', /holds a NUL/],
+    ['talk.jsonl\0.txt', /contains a NUL/],
     ['page.html', /page\.html: not a transcript/],
   ] as const;
   const results = await callTools(
@@ -121,14 +121,14 @@ test('an output that is a link out of the folders is not written through', async
   const { root, logs, args } = scene(t);
   symlinkSync(join(root, 'other/new.jsonl'), join(logs, 'talk.compact.jsonl'));
   const result = await callTool(args, 'compact_context', { path: 'talk.jsonl' });
-  assert.match(textOf(result), /talk\.compact\.jsonl: it is a link out of the folders/);
+  assert.match(textOf(result), /talk\.compact\.jsonl: it is a link that leads out of the allowed folders/);
   assert.equal(existsSync(join(root, 'other/new.jsonl')), false);
 });
 
 test('a file that would be lost is not replaced', async (t) => {
   const { logs, args } = scene(t, { 'logs/talk.compact.jsonl': 'precious\n' });
   const result = await callTool(args, 'compact_context', { path: 'talk.jsonl' });
-  assert.match(textOf(result), /exists and holds what would be lost/);
+  assert.match(textOf(result), /exists and is not replaced/);
   assert.equal(readFileSync(join(logs, 'talk.compact.jsonl'), 'utf8'), 'precious\n');
 });
 

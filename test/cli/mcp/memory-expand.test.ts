@@ -124,7 +124,7 @@ test('a message of any length comes in pieces', async (t) => {
   const first = await callTool(args, 'memory_expand', { id: 'long' });
   assert.ok(textOf(first).length < 21_000);
   assert.match(textOf(first), /characters 1 to 19800 of 60009\]\nbegin wooden/);
-  assert.match(textOf(first), /There is more: the same call with cursor "0:19800" goes on\.$/);
+  assert.match(textOf(first), /There is more: repeat the call with cursor "0:19800"\.$/);
   assert.deepEqual(await expandAll(args, { id: 'long' }), [long]);
 });
 
@@ -161,10 +161,10 @@ test('what cannot be expanded is told, with what to try', async (t) => {
     [{ label: 'zeppelin' }, /^zeppelin: not in the archive/],
     [{ label: 'compaction-batch-harb' }, null],
     [{ id: 'message:999' }, /^message:999: not in the archive/],
-    [{}, /^Give a label or an id, one of the two/],
-    [{ label: 'a', id: 'b' }, /^Give a label or an id, one of the two/],
+    [{}, /^Give either a label or an id/],
+    [{ label: 'a', id: 'b' }, /^Give either a label or an id/],
     [{ label: '' }, /label: /],
-    [{ id: 'boat', cursor: 'page 2' }, /^'page 2' is no cursor/],
+    [{ id: 'boat', cursor: 'page 2' }, /^'page 2' is not a cursor/],
     [{ id: 'boat', what: 'summary' }, /^That is a message, not a summary/],
     [{ id: '\0' }, /not in the archive/],
     [{ id: '\ud800' }, /not in the archive/],

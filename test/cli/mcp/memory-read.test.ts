@@ -128,7 +128,7 @@ test('a time that is none, and a role of summaries, are told', async () => {
     isError: true,
   });
   assert.deepEqual(role, {
-    content: [{ type: 'text', text: 'Only messages have a role: leave role out, or ask for messages.' }],
+    content: [{ type: 'text', text: 'Only messages have a role: leave out role, or search for messages.' }],
     isError: true,
   });
 });
@@ -149,7 +149,7 @@ test('further answers come with the offset that the one before names, each once'
     });
     seen.push(...hitsOf(result).map(({ id }) => String(id)));
     const { next_offset: next, hint } = Object(result.structuredContent);
-    assert.equal(/offset (\d+) gives them/.exec(hint)?.[1] ?? null, next === null ? null : String(next));
+    assert.equal(/with offset (\d+)\./.exec(hint)?.[1] ?? null, next === null ? null : String(next));
     offset = next;
   }
   assert.deepEqual(seen.toSorted(), ['b0', 'b1', 'b2', 'b3', 'b4', 'b5', 'b6']);
@@ -165,7 +165,7 @@ test('an answer that is too large is cut, and says how to get the rest', async (
   assert.ok(hits.length > 10 && hits.length < 50, String(hits.length));
   assert.equal(next, hits.length);
   assert.ok(textOf(result).length < 21_000);
-  assert.ok(textOf(result).endsWith(`There are more: the same call with offset ${next} gives them.`));
+  assert.ok(textOf(result).endsWith(`There are more: repeat the call with offset ${next}.`));
 });
 
 test('what a transcript calls its messages cannot make an answer large, nor reach a terminal', async (t) => {

@@ -81,8 +81,8 @@ test('a message that is too long for what is left of a page begins the next one'
 
 test('lines in which nobody says anything are passed over and counted', async () => {
   const lines = [shownMessage({ role: null }), ...saying('hello'), shownMessage({ role: null })];
-  const { messages, passedOver, next } = await pageOf(lines);
-  assert.deepEqual([messages.map(({ text }) => text), passedOver, next], [['hello'], 2, null]);
+  const { messages, skippedLines, next } = await pageOf(lines);
+  assert.deepEqual([messages.map(({ text }) => text), skippedLines, next], [['hello'], 2, null]);
 });
 
 test('a cursor behind the end gives an empty page', async () => {

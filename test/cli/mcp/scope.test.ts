@@ -86,7 +86,7 @@ test('--source shows one transcript, whatever a client asks for', async (t) => {
     for (const what of ['messages', 'summary']) {
       const { text, isError } = await ask('memory_expand', { id: name, what });
       if (!isError) assert.doesNotMatch(text, /gull/);
-      else assert.match(text, /Nothing that this server shows has that name/);
+      else assert.match(text, /This server shows nothing of that name/);
     }
   }
   assert.match((await ask('memory_expand', { id: 'heron-3' })).text, /heron3/);

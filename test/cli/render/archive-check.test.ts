@@ -35,7 +35,7 @@ test('what is not settled is named, and is no damage', () => {
   assert.deepEqual(renderArchiveCheck(report, PLAIN_THEME), [
     '/data/archive.db: sound',
     ...COUNTS,
-    '  - 1 compaction begun and not settled yet (the next run',
+    '  - 1 compaction started and not settled yet (the next run',
     '    does that):',
     '      /logs/a.jsonl',
     '      /logs/a.compact.jsonl',
@@ -61,9 +61,9 @@ test('each problem stands with the transcripts that it touches, and what is not 
     '  - the search index of messages: 1 of its rows leads to',
     '    nothing',
     '  - and 1,998 more problems',
-    "Put a backup of the archive in its place. 'compact verify",
-    "FILE' tells of each compacted file whether its original can",
-    'still be had.',
+    "Replace the archive with a backup. 'compact verify FILE'",
+    "says whether a compacted file's original can still be",
+    'restored.',
   ]);
 });
 

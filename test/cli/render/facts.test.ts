@@ -37,7 +37,7 @@ test('of several batches each that lost any has its line', () => {
 
 test('many batches do not fill the screen', () => {
   const rows = rowsOf(...Array.from({ length: 30 }, () => ({ kept: 0, total: 1, lost: ['x'] })));
-  assert.deepEqual([rows.length, rows.at(-1)], [10, '            … and 22 more; --json has them all']);
+  assert.deepEqual([rows.length, rows.at(-1)], [10, '            … and 22 more; --json lists them all']);
 });
 
 test('a fact is shown safely, and a long one is cut so that the line keeps to sixty columns', () => {

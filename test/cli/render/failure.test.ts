@@ -16,11 +16,11 @@ const CASES: readonly (readonly [Failure, string])[] = [
       wanted: 0.9,
       lost: ['a\u001b.ts', 'port 80', 'c', 'd', 'e'],
     },
-    'talk.jsonl: the summaries keep 899 of 1,000 facts (89 %), and 90 % are wanted; lost: a\\x1b.ts, port 80, c and 98 more. It is as it was. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+    'talk.jsonl: the summaries keep 899 of 1,000 facts (89 %), and 90 % are required; lost: a\\x1b.ts, port 80, c and 98 more. The file is unchanged. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
   ],
   [
     { kind: 'low-retention', file, kept: 0, total: 1, wanted: 0.125, lost: ['a.ts'] },
-    'talk.jsonl: the summaries keep 0 of 1 fact (0 %), and 12.5 % are wanted; lost: a.ts. It is as it was. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+    'talk.jsonl: the summaries keep 0 of 1 fact (0 %), and 12.5 % are required; lost: a.ts. The file is unchanged. Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
   ],
   [
     {
@@ -35,7 +35,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'bad-line', file, line: 1, column: 1, problem: 'role must be a text', canCarry: false },
-    'talk.jsonl:1:1: role must be a text. Mend or remove that line.',
+    'talk.jsonl:1:1: role must be a text. Fix or remove that line.',
   ],
   [{ kind: 'file', failure: { kind: 'not-found', path: file } }, 'talk.jsonl: no such file or folder. Check the path.'],
   [
@@ -44,11 +44,11 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'file', failure: { kind: 'denied', path: file, what: 'write' } },
-    'talk.jsonl: you may not write it. Check the permissions of the file and its folder.',
+    'talk.jsonl: no permission to write it. Check the permissions of the file and its folder.',
   ],
   [
     { kind: 'file', failure: { kind: 'no-space', path: file } },
-    'talk.jsonl: no space is left there. Free some, or give another place with -o.',
+    'talk.jsonl: no space is left there. Make room, or give another place with -o.',
   ],
   [
     { kind: 'file', failure: { kind: 'io', path: file, code: 'EIO' } },
@@ -56,15 +56,15 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'gzip', problem: 'cut-off' } },
-    'a.jsonl: gzip data that ends too soon. Get a whole copy of it.',
+    'a.jsonl: gzip data that ends too early. Get a complete copy.',
   ],
   [
     { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'zstd', problem: 'broken' } },
-    "a.jsonl: zstd data that is damaged. 'zstd -t' tells more; get another copy of it.",
+    "a.jsonl: zstd data that is damaged. 'zstd -t' says more; get another copy.",
   ],
   [
     { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'gzip', problem: 'trailing' } },
-    'a.jsonl: something that is no gzip data stands behind its end, and would be lost. Remove that first.',
+    'a.jsonl: something other than gzip data follows its end, and would be lost. Remove that first.',
   ],
   [
     { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'zstd', problem: 'too-wide' } },
@@ -72,11 +72,11 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'file', failure: { kind: 'no-room', path: 'a.jsonl.gz', folder: '/tmp', code: 'ENOSPC' } },
-    'a.jsonl.gz: what it holds cannot be kept in /tmp while it is read (no space is left). Name another folder with TMPDIR.',
+    'a.jsonl.gz: its content cannot be stored in /tmp while it is read (no space is left). Name another folder with TMPDIR.',
   ],
   [
     { kind: 'file', failure: { kind: 'no-room', path: 'a.jsonl.gz', folder: '/g\u001b', code: 'ENOENT' } },
-    'a.jsonl.gz: what it holds cannot be kept in /g\\x1b while it is read (the system says ENOENT). Name another folder with TMPDIR.',
+    'a.jsonl.gz: its content cannot be stored in /g\\x1b while it is read (the system says ENOENT). Name another folder with TMPDIR.',
   ],
   [
     { kind: 'archive', failure: { kind: 'cannot-open', path, reason: 'its folder is read-only' } },
@@ -84,11 +84,11 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'archive', failure: { kind: 'newer', path, version: 9, supported: 2 } },
-    '/data/archive.db: an archive of version 9, and this program knows 2. Update compact.',
+    '/data/archive.db: an archive of version 9, but this program supports 2. Update compact.',
   ],
   [
     { kind: 'archive', failure: { kind: 'busy', path } },
-    '/data/archive.db: another program holds the archive. Try again when it is done.',
+    '/data/archive.db: another program is using the archive. Try again when it is done.',
   ],
   [
     { kind: 'not-a-transcript', file, looksLike: 'one JSON document', advice: 'Write one record a line.' },
@@ -109,7 +109,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'no-messages', file, contains: '3 meta records' },
-    'talk.jsonl: no messages in it, only 3 meta records. Name a transcript that holds a conversation.',
+    'talk.jsonl: no messages, only 3 meta records. Name a transcript that holds a conversation.',
   ],
   [
     { kind: 'no-text', file, messages: 1200 },
@@ -121,16 +121,13 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'output-exists', file, output: 'o.jsonl' },
-    'o.jsonl: exists and holds what would be lost, so it is not replaced. Move it away, or give another output for talk.jsonl with -o.',
+    'o.jsonl: already exists and is not replaced, because its content would be lost. Move it away, or give another output for talk.jsonl with -o.',
   ],
-  [
-    { kind: 'source-changed', file },
-    'talk.jsonl: changed while it was read, again and again. Try again when its writer is done.',
-  ],
-  [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted: no clip-archive is in it. Name the compacted file.'],
+  [{ kind: 'source-changed', file }, 'talk.jsonl: keeps changing while it is read. Try again when its writer is done.'],
+  [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted: it has no clip-archive. Name the compacted file.'],
   [
     { kind: 'not-in-archive', file, archive: path, canUndoLast: true },
-    "talk.jsonl: the archive /data/archive.db does not have the first of its compactions. 'compact restore' without --all undoes the last one; for those before it, name their archive with --archive.",
+    "talk.jsonl: the archive /data/archive.db does not have its first compaction. 'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive.",
   ],
   [
     { kind: 'not-in-archive', file, archive: path },
@@ -138,15 +135,15 @@ const CASES: readonly (readonly [Failure, string])[] = [
   ],
   [
     { kind: 'written-anew', file, archive: path, key: '0123456789ab', canUndoLast: false },
-    "talk.jsonl: its producer wrote it anew after a compaction, so its first original cannot be restored byte for byte. 'compact show 0123456789ab --messages' prints the lines that left it.",
+    "talk.jsonl: its producer rewrote it after a compaction, so the first original cannot be restored byte for byte. 'compact show 0123456789ab --messages' prints the lines that left it.",
   ],
   [
     { kind: 'altered', file, line: 3, problem: 'a kept line differs' },
-    "talk.jsonl:3: not as it was written: a kept line differs. 'compact verify' says what is still whole.",
+    "talk.jsonl:3: changed since it was written: a kept line differs. 'compact verify' says what is still intact.",
   ],
   [
     { kind: 'no-summary', file, problem: 'the answer was empty', advice: 'Try again.' },
-    'talk.jsonl: no summary: the answer was empty. It is as it was. Try again.',
+    'talk.jsonl: no summary: the answer was empty. The file is unchanged. Try again.',
   ],
 ];
 

@@ -67,7 +67,7 @@ test('batches that are not by the first answer are counted by how they came abou
   assert.deepEqual(rows('feedback', undefined, 'fallback', 'feedback', 'halved'), [
     '  levels    !1 batch summarized offline, the model failed',
     '            1 batch summarized in parts',
-    '            2 batches asked for again, with what was wrong',
+    '            2 batches requested again, with what was wrong',
   ]);
   assert.deepEqual(rows(undefined), []);
 });

@@ -61,7 +61,7 @@ test('where nothing is to be saved, it is said and nothing is advised', () => {
 test('the next step compacts what was found, with the flags that the figures were made with', () => {
   const argv = ['scan', '--larger-than', '5MB', '--keep-recent=20', '--config', 'my conf.toml', 'my logs'];
   assert.deepEqual(renderNextStep(rows, { program: 'npx compact', argv }), [
-    'Next, the plan of one, or all of them in place:',
+    'Next, plan one, or compact all of them in place:',
     "  npx compact --keep-recent=20 --config 'my conf.toml' -n /home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl",
     "  npx compact scan --larger-than 5MB --keep-recent=20 --config 'my conf.toml' 'my logs' -0 | npx compact --keep-recent=20 --config 'my conf.toml' -i --files-from -",
   ]);

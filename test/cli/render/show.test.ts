@@ -25,7 +25,7 @@ test('a merged batch names its sources, and a replaced one what stands in its pl
 
 test('a batch of which nothing speaks any more is told to be one', () => {
   const lines = renderShown(shownBatch({ indices: null, isLive: false }), PLAIN_THEME);
-  assert.deepEqual(lines.slice(3, 5), ['  made from 57 messages', '  no clip-archive speaks of it any more']);
+  assert.deepEqual(lines.slice(3, 5), ['  made from 57 messages', '  no clip-archive refers to it any more']);
 });
 
 test('a message is shown with who said it, when and where', () => {
@@ -45,7 +45,7 @@ test('a line of which little is known is shown all the same', () => {
   const lines = renderShown(shownMessage(bare), PLAIN_THEME);
   assert.deepEqual(
     [lines[0], lines[1], lines.at(-1)],
-    ['message:7', '  no message', '(no text in it; --messages gives the line as it is)'],
+    ['message:7', '  no message', '(no text; --messages gives the line as it is)'],
   );
 });
 

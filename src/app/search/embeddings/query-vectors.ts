@@ -25,7 +25,7 @@ type QueryDeps = {
 /** A person waits for the answer: one short attempt. */
 const LIMITS = { timeoutMs: 15_000, maxRetries: 0 } as const;
 const MAX_AT_ONCE = 64;
-const WORDS_ALONE = 'search is by words alone';
+const WORDS_ALONE = 'this search uses words only';
 
 /** Makes one request for a query and those that follow; reports each reason for doing without only once. */
 export function createQueryVectors({ service, runtime, signal, outage = createOutage() }: QueryDeps): QueryVectors {
