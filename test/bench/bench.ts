@@ -1,141 +1,114 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { createRunner, fastestMs, type Run, type Runner } from './child.ts';
-import { writeChat, writeClaudeCode, writeShortChat } from './input.ts';
-import { measureSearches } from './search.ts';
-import { type Figure, renderTable } from './table.ts';
+import { setImmediate } from 'node:timers/promises';
+import { createRunner } from './child.ts';
+import { createFigure, type Figure, renderGroup } from './figures.ts';
+import { createInput } from './input.ts';
+import type { Bench } from './measure/bench.ts';
+import { measureFile, measureFixed } from './measure/file.ts';
+import { measureFolder } from './measure/folder.ts';
+import { measureFileCounts, measureSizeGrowth, type Sized } from './measure/growth.ts';
+import { measurePeers } from './measure/peers.ts';
+import { measureSearch } from './measure/search.ts';
+import { measureStart } from './measure/start.ts';
+import { type BenchOptions, parseOptions, type Section, USAGE } from './options.ts';
+import { countVerdicts, describeMachine, groupFigures, type Results, resultsSchema } from './results.ts';
 
-/** `npm run bench -- [--mb 100,1000] [--chat-mb 30] [--messages 20000,1000000]`: speed and memory beside their goals, each measured against the same run's bare loop. */
-const MB = 1_000_000;
-const STARTS = 15;
-const COMPACT = join(import.meta.dirname, '../../bin/compact.js');
-const script = (name: string): string => join(import.meta.dirname, name);
+/** Speed and memory of `compact` beside their goals. Times are compared with a bare loop, or a bare start of Node, of the same run. */
 
-function measureStart(folder: string, run: Runner): readonly Figure[] {
-  const small = join(folder, 'small.jsonl');
-  writeShortChat(small, 100);
-  const bare = fastestMs(() => run(['-e', '0']), STARTS);
-  const ratio = (name: string, args: readonly string[], goal: number): Figure => {
-    const ms = fastestMs(() => run([COMPACT, ...args]), STARTS);
-    return { name, measured: ms / bare, unit: '× node -e 0', goal, note: `${ms.toFixed(0)} ms` };
+const SEED = 1;
+const PATIENCE = { times: 3, totalMs: 10_000 } as const;
+const QUICK_PATIENCE = { times: 2, totalMs: 1500 } as const;
+
+/** What is to be measured, in this order; a step gives the figures of one or more groups. */
+async function* measureAll(bench: Bench, options: BenchOptions): AsyncGenerator<readonly Figure[]> {
+  const { isQuick } = options;
+  const has = (section: Section): boolean => options.only.includes(section);
+  if (has('start')) yield measureStart(bench, { isQuick });
+  if (has('files') || has('growth')) {
+    const fixed = measureFixed(bench);
+    for (const [kind, sizes] of [
+      ['claude-code', options.claudeCodeMb],
+      ['chat', options.chatMb],
+    ] as const) {
+      const measured: Sized[] = [];
+      for (const megabytes of sizes) {
+        const sized = { megabytes, measured: measureFile(bench, { kind, megabytes, fixed }) };
+        measured.push(sized);
+        yield sized.measured.figures;
+      }
+      if (has('growth')) yield measureSizeGrowth(kind, measured, fixed);
+    }
+  }
+  if (has('growth')) yield measureFileCounts(bench, options.files);
+  if (has('folder')) yield measureFolder(bench, { isQuick });
+  if (has('summarizer')) yield measureSummarizer(bench);
+  if (has('search')) for (const count of options.messages) yield await measureSearch(bench, count);
+  if (has('peers')) yield measurePeers(bench, { megabytes: isQuick ? 10 : 100, installed: options.peers });
+}
+
+function measureSummarizer({ runner, patience }: Bench): readonly Figure[] {
+  const script = join(import.meta.dirname, 'summarizer.ts');
+  const runs = Array.from(
+    { length: patience.times },
+    () => JSON.parse(runner.time([script]).stdout) as { readonly seconds: number; readonly cpuSeconds: number },
+  );
+  const measured = Math.min(...runs.map(({ seconds }) => seconds));
+  const byCpu = Math.min(...runs.map(({ cpuSeconds }) => cpuSeconds));
+  return [createFigure('summarizer', { group: 'Offline summarizer', measured, byCpu })];
+}
+
+async function runBench(options: BenchOptions, folder: string): Promise<Results> {
+  const startedAt = new Date();
+  const loadAtStart = loadavg()[0] ?? 0;
+  const print = (text: string): void => void (options.isJson ? process.stderr : process.stdout).write(`${text}\n\n`);
+  const machine = describeMachine(loadAtStart);
+  print(`${machine.cores} cores (${machine.cpu}), Node ${machine.node}, load ${loadAtStart.toFixed(2)}`);
+  const bench: Bench = {
+    folder,
+    runner: createRunner(folder),
+    input: createInput(SEED),
+    patience: options.isQuick ? QUICK_PATIENCE : PATIENCE,
   };
-  return [
-    ratio('compact --version', ['--version'], 1.3),
-    ratio('compact --help', ['--help'], 4),
-    ratio('compact score, 100 messages', ['score', small], 2),
-  ];
-}
-
-/** What left the transcript: the input, less the part of it that still stands in the output. */
-function bytesThatLeft(run: Run, input: string): number {
-  const report: unknown = JSON.parse(run.stdout);
-  const bytes: unknown = typeof report === 'object' && report !== null ? Reflect.get(report, 'bytes') : null;
-  const after = typeof bytes === 'object' && bytes !== null ? Number(Reflect.get(bytes, 'after')) : Number.NaN;
-  return statSync(input).size - after;
-}
-
-/** The loop alone, without the start of its process. */
-function fastestBareMs(run: Runner, input: string): number {
-  return Math.min(...[1, 2].map(() => Number(run([script('bare-loop.ts'), input]).stdout)));
-}
-
-function measureFile(folder: string, run: Runner, input: string): readonly Figure[] {
-  const output = join(folder, 'output.jsonl');
-  const back = join(folder, 'back.jsonl');
-  const archive = join(folder, 'archive.db');
-  const nodePeak = run(['-e', '0']).peakBytes;
-  const bareMs = fastestBareMs(run, input);
   const figures: Figure[] = [];
-  const step = (
-    name: string,
-    args: readonly string[],
-    goals: { times: number; overNode?: number; peak?: number },
-  ): Run => {
-    const done = run([COMPACT, ...args, '--archive', archive]);
-    const note = `${(statSync(input).size / MB / (done.ms / 1000)).toFixed(0)} MB/s`;
-    figures.push({ name, measured: done.ms / bareMs, unit: '× bare loop', goal: goals.times, note });
-    const isOver = goals.overNode !== undefined;
-    const measured = (done.peakBytes - (isOver ? nodePeak : 0)) / MB;
-    const unit = isOver ? 'MB over node' : 'MB';
-    figures.push({
-      name: `${name}, peak memory`,
-      measured,
-      unit,
-      goal: goals.overNode ?? goals.peak ?? null,
-      note: '',
-    });
-    return done;
+  for await (const measured of measureAll(bench, options)) {
+    figures.push(...measured);
+    for (const group of groupFigures(measured)) print(renderGroup(group));
+    await setImmediate(); // Ctrl-C is noticed here
+  }
+  print(countVerdicts(figures));
+  return {
+    schema: 'compact/bench@1',
+    startedAt: startedAt.toISOString(),
+    seconds: (Date.now() - startedAt.getTime()) / 1000,
+    arguments: process.argv.slice(2),
+    isQuick: options.isQuick,
+    machine: describeMachine(loadAtStart),
+    figures,
   };
-  step('score', ['score', input, '--limit', '10'], { times: 1, overNode: 150 });
-  const compacted = step('compact', [input, '-o', output, '--json'], { times: 8, peak: 350 });
-  const left = bytesThatLeft(compacted, input);
-  const share = statSync(archive).size / left;
-  figures.push({ name: 'archive with index', measured: share, unit: '× bytes that left', goal: 0.4, note: '' });
-  step('verify', ['verify', output], { times: Number.NaN, overNode: 150 });
-  step('restore', ['restore', output, '-o', back], { times: 3, overNode: 150 });
-  if (!readFileSync(back).equals(readFileSync(input))) throw new Error('restore gave other bytes than the input');
-  for (const path of [output, back, archive]) rmSync(path);
-  return figures;
-}
-
-/** Goals, in ms, by the number of messages from which they hold. */
-const SEARCH_GOALS = [
-  { messages: 20_000, ms: 50 },
-  { messages: 1_000_000, ms: 500 },
-] as const;
-
-async function measureSearch(folder: string, run: Runner, count: number): Promise<readonly Figure[]> {
-  const input = join(folder, 'input.jsonl');
-  const output = join(folder, 'output.jsonl');
-  const archive = join(folder, 'archive.db');
-  writeShortChat(input, count);
-  run([COMPACT, '-q', input, '-o', output, '--archive', archive]);
-  const { wordsMs, meaningMs, vectorBytes } = await measureSearches(archive);
-  for (const path of [input, output, archive]) rmSync(path);
-  const goal = SEARCH_GOALS.find(({ messages }) => count <= messages)?.ms ?? null;
-  const name = `p95 at ${count.toLocaleString('en')} messages`;
-  const note = `${vectorBytes.toFixed(0)} bytes a vector`;
-  return [
-    { name, measured: wordsMs, unit: 'ms', goal, note: '' },
-    { name: `${name}, by meaning too`, measured: meaningMs, unit: 'ms', goal, note },
-  ];
 }
 
 async function main(): Promise<void> {
-  const { values } = parseArgs({
-    options: {
-      mb: { type: 'string', default: '100' },
-      'chat-mb': { type: 'string', default: '10' },
-      messages: { type: 'string', default: '20000' },
-    },
-  });
-  const folder = mkdtempSync(join(tmpdir(), 'compact-speed-'));
-  const print = (title: string, figures: readonly Figure[]): void => {
-    process.stdout.write(`${renderTable(title, figures)}\n\n`);
-  };
+  const options = parseOptions(process.argv.slice(2));
+  if (!options.ok) {
+    process.stderr.write(`${options.error}\n\n${USAGE}\n`);
+    process.exitCode = 2;
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'compact-bench-'));
+  const clean = (): void => rmSync(folder, { recursive: true, force: true });
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      clean();
+      process.exit(130);
+    });
+  }
   try {
-    const plain = createRunner(folder, { hasPeak: false });
-    const measured = createRunner(folder, { hasPeak: true });
-    print('start', measureStart(folder, plain));
-    const perMillion = Number(plain([script('summarizer.ts')]).stdout);
-    const unit = 's per million tokens';
-    print('summarizer', [{ name: 'extractive', measured: perMillion, unit, goal: 0.5, note: '' }]);
-    for (const count of values.messages.split(',').map(Number))
-      if (count > 0) print('search', await measureSearch(folder, plain, count));
-    const input = join(folder, 'input.jsonl');
-    for (const [kind, sizes, write] of [
-      ['Claude Code', values.mb, writeClaudeCode],
-      ['chat lines', values['chat-mb'], writeChat],
-    ] as const) {
-      for (const size of sizes.split(',').filter((one) => Number(one) > 0)) {
-        write(input, Number(size) * MB);
-        print(`${kind}, ${size} MB`, measureFile(folder, measured, input));
-      }
-    }
+    const results = await runBench(options.value, folder);
+    if (options.value.isJson) process.stdout.write(`${JSON.stringify(resultsSchema.parse(results), null, 2)}\n`);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    clean();
   }
 }
 

@@ -1,40 +1,91 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+/** `cpuMs` is the processor time of all threads together. */
 export type Run = {
-  readonly ms: number;
+  readonly wallMs: number;
+  readonly cpuMs: number;
   readonly peakBytes: number;
-  readonly exitCode: number;
   readonly stdout: string;
 };
 
-export type Runner = (args: readonly string[]) => Run;
+export type Runner = {
+  /** Runs Node with these arguments, and nothing else in its process; only the wall time is known. */
+  readonly time: (args: readonly string[]) => Pick<Run, 'wallMs' | 'stdout'>;
+  /** Runs Node with these arguments, which reports its processor time and memory as it ends. */
+  readonly measure: (args: readonly string[]) => Run;
+};
 
-/** Read by the child as it ends. `resourceUsage().maxRSS` would count what the parent had in memory when it forked. */
-const REPORT_PEAK = `process.on('exit', () => {
-  const fs = process.getBuiltinModule('node:fs');
-  let peak = process.resourceUsage().maxRSS * 1024;
-  try { peak = Number(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]) * 1024; } catch {}
-  fs.writeFileSync(process.env.BENCH_PEAK, String(peak));
-})`;
+/** VmHWM is this process alone: `resourceUsage().maxRSS` would count what the parent had in memory when it forked. */
+const REPORT = `const { isMainThread } = require('node:worker_threads');
+if (isMainThread) process.on('exit', () => {
+  const fs = require('node:fs');
+  const { user, system } = process.cpuUsage();
+  let peakBytes = process.resourceUsage().maxRSS * 1024;
+  try { peakBytes = Number(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]) * 1024; } catch {}
+  fs.writeFileSync(process.env.BENCH_USAGE, JSON.stringify({ cpuMs: (user + system) / 1000, peakBytes }));
+});
+`;
 
-/** Runs Node with arguments and waits for it; a failure ends the benchmark with what the child said. */
-export function createRunner(folder: string, { hasPeak }: { readonly hasPeak: boolean }): Runner {
-  const peakFile = join(folder, 'peak');
-  const preload = hasPeak ? ['--import', `data:text/javascript,${encodeURIComponent(REPORT_PEAK)}`] : [];
-  const env = { ...process.env, BENCH_PEAK: peakFile, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, NO_COLOR: '1' };
-  return (args) => {
-    const before = performance.now();
-    const child = spawnSync(process.execPath, [...preload, ...args], { env, cwd: folder, maxBuffer: Infinity });
-    const ms = performance.now() - before;
-    if (child.status !== 0) throw new Error(`${args.join(' ')} ended with ${child.status}: ${child.stderr.toString()}`);
-    const peakBytes = hasPeak ? Number(readFileSync(peakFile, 'utf8')) : 0;
-    return { ms, peakBytes, exitCode: child.status, stdout: child.stdout.toString() };
+/** Runs children that keep their archive, settings and caches in the folder; a failure ends the benchmark with what the child said. */
+export function createRunner(folder: string): Runner {
+  const usageFile = join(folder, 'usage.json');
+  const reporter = join(folder, 'report-usage.cjs');
+  writeFileSync(reporter, REPORT);
+  const env = {
+    ...process.env,
+    BENCH_USAGE: usageFile,
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    XDG_CACHE_HOME: folder,
+    NO_COLOR: '1',
   };
+  const time: Runner['time'] = (args) => {
+    const before = performance.now();
+    const child = spawnSync(process.execPath, args, { env, cwd: folder, maxBuffer: Infinity });
+    const wallMs = performance.now() - before;
+    if (child.status !== 0) {
+      throw new Error(`node ${args.join(' ')} ended with ${child.status ?? child.signal}: ${child.stderr.toString()}`);
+    }
+    return { wallMs, stdout: child.stdout.toString() };
+  };
+  const measure: Runner['measure'] = (args) => {
+    rmSync(usageFile, { force: true });
+    const run = time(['--require', reporter, ...args]);
+    const usage = JSON.parse(readFileSync(usageFile, 'utf8')) as Pick<Run, 'cpuMs' | 'peakBytes'>;
+    return { ...run, ...usage };
+  };
+  return { time, measure };
 }
 
-/** The fastest of several runs: what else the machine did only ever adds. */
-export function fastestMs(run: () => Run, times: number): number {
-  return Math.min(...Array.from({ length: times }, () => run().ms));
+/** Repeats until either is used up: this many runs, or this much time. */
+export type Patience = { readonly times: number; readonly totalMs: number };
+
+export function fastestOf(run: () => Run, patience: Patience): Run {
+  return fastestOfEach({ run }, patience).run;
+}
+
+/**
+ * Of several runs the fastest, because what else the machine does only adds, with the highest peak. They take turns, so that a busy
+ * moment hits all of them; each runs at least once.
+ */
+export function fastestOfEach<Name extends string>(
+  runs: { readonly [name in Name]: () => Run },
+  { times, totalMs }: Patience,
+): { readonly [name in Name]: Run } {
+  const best: { [name: string]: Run } = {};
+  let spentMs = 0;
+  for (let round = 0; round === 0 || (round < times && spentMs < totalMs); round += 1) {
+    for (const [name, run] of Object.entries<() => Run>(runs)) {
+      const next = run();
+      const before = best[name] ?? next;
+      spentMs += next.wallMs;
+      best[name] = {
+        ...(next.wallMs < before.wallMs ? next : before),
+        peakBytes: Math.max(before.peakBytes, next.peakBytes),
+      };
+    }
+  }
+  return best as { readonly [name in Name]: Run };
 }

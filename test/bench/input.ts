@@ -5,6 +5,9 @@ const FLUSH_CHARS = 1024 * 1024;
 const FLUSH_LINES = 2000;
 const START = Date.UTC(2026, 0, 1);
 
+/** How many different results tools give. */
+const RESULTS = 600;
+
 /** Writes records, one a line, until the file has this size. */
 function writeLines(path: string, sizeBytes: number, records: Iterator<object>): void {
   const fd = openSync(path, 'w');
@@ -18,19 +21,34 @@ function writeLines(path: string, sizeBytes: number, records: Iterator<object>):
   closeSync(fd);
 }
 
-/** A session like one of Claude Code: a prompt, then turns of tool calls with results of 1 to 50 KB, about as often as people type. */
-export function writeClaudeCode(path: string, sizeBytes: number): void {
-  writeLines(path, sizeBytes, claudeCodeRecords(createWriter(1)));
+export type Input = {
+  /** A session like one of Claude Code: a prompt, then turns of tool calls with results of 1 to 50 KB, about as often as people type. */
+  readonly writeClaudeCode: (path: string, sizeBytes: number) => void;
+  /** Chat lines with ids and times; short, so that there are many. */
+  readonly writeChat: (path: string, sizeBytes: number) => void;
+  /** A file of exactly `count` chat messages. */
+  readonly writeMessages: (path: string, count: number) => void;
+};
+
+/** Writes made-up transcripts, each different from the ones before; the same seed and calls give the same files. */
+export function createInput(seed: number): Input {
+  const writer = createWriter(seed);
+  // Made once: making a gigabyte of them would take longer than all that is measured.
+  const results = Array.from({ length: RESULTS }, () =>
+    writer.code(Math.round(1000 * 50 ** (writer.below(1000) / 1000))),
+  );
+  let sessions = 0;
+  return {
+    writeClaudeCode(path, sizeBytes) {
+      sessions += 1;
+      writeLines(path, sizeBytes, claudeCodeRecords({ writer, results, session: sessions }));
+    },
+    writeChat: (path, sizeBytes) => writeLines(path, sizeBytes, chatRecords(writer)),
+    writeMessages: (path, count) => writeMessages(path, count, chatRecords(writer)),
+  };
 }
 
-/** Chat lines with ids and times; short, so that there are many. */
-export function writeChat(path: string, sizeBytes: number): void {
-  writeLines(path, sizeBytes, chatRecords(createWriter(2)));
-}
-
-/** A file of exactly `count` chat messages. */
-export function writeShortChat(path: string, count: number): void {
-  const records = chatRecords(createWriter(3));
+function writeMessages(path: string, count: number, records: Iterator<object>): void {
   const fd = openSync(path, 'w');
   for (let left = count; left > 0; left -= FLUSH_LINES) {
     const lines = Array.from({ length: Math.min(left, FLUSH_LINES) }, () => JSON.stringify(records.next().value));
@@ -47,20 +65,17 @@ function* chatRecords(writer: Writer): Generator<object, never> {
   }
 }
 
-/** The tools' results come from texts made once: making a gigabyte of them would take longer than all that is measured. */
-const RESULTS = 600;
+type Session = { readonly writer: Writer; readonly results: readonly string[]; readonly session: number };
 
-function* claudeCodeRecords(writer: Writer): Generator<object, never> {
-  const results = Array.from({ length: RESULTS }, () =>
-    writer.code(Math.round(1000 * 50 ** (writer.below(1000) / 1000))),
-  );
+function* claudeCodeRecords({ writer, results, session }: Session): Generator<object, never> {
+  const inHex = session.toString(16).padStart(4, '0');
   let serial = 0;
   let parentUuid: string | null = null;
   const envelope = (type: 'user' | 'assistant'): { readonly uuid: string; readonly [key: string]: unknown } => {
     serial += 1;
-    const uuid = `${serial.toString(16).padStart(8, '0')}-5f0c-4d7e-9a51-3c2b1a0f9e8d`;
+    const uuid = `${serial.toString(16).padStart(8, '0')}-${inHex}-4d7e-9a51-3c2b1a0f9e8d`;
     const common = { isSidechain: false, userType: 'external', cwd: '/home/ada/work/engine', version: '2.1.40' };
-    const rest = { sessionId: '7c1e5b7a-8f0e-4b53-9b7c-2f6f1f0a1b2c', gitBranch: 'main' };
+    const rest = { sessionId: `7c1e5b7a-${inHex}-4b53-9b7c-2f6f1f0a1b2c`, gitBranch: 'main' };
     const record = {
       parentUuid,
       ...common,
@@ -76,7 +91,7 @@ function* claudeCodeRecords(writer: Writer): Generator<object, never> {
     ...envelope('assistant'),
     requestId: `req_${serial}`,
     message: {
-      id: `msg_${serial}`,
+      id: `msg_${inHex}${serial}`,
       type: 'message',
       role: 'assistant',
       model: 'claude-opus-4-1',
@@ -90,7 +105,7 @@ function* claudeCodeRecords(writer: Writer): Generator<object, never> {
     for (let left = 3 + writer.below(12); left > 0; left -= 1) {
       if (writer.below(2) === 0) yield answer({ type: 'text', text: writer.paragraph(1 + writer.below(5)) });
       if (writer.below(3) === 0) yield answer({ type: 'thinking', thinking: writer.paragraph(8), signature: 'c2ln' });
-      const id = `toolu_${serial.toString(36).padStart(24, '0')}`;
+      const id = `toolu_${inHex}${serial.toString(36).padStart(20, '0')}`;
       const file = writer.path();
       yield answer({ type: 'tool_use', id, name: 'Read', input: { file_path: file, limit: writer.below(2000) } });
       const text = `${file}\n${results[writer.below(RESULTS)] ?? ''}\n${writer.sentence()}`;

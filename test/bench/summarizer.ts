@@ -2,7 +2,7 @@ import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts
 import type { ConversationMessage } from '../../src/core/message.ts';
 import { createWriter } from './prose.ts';
 
-/** Summarizes about a million tokens of made-up talk, chunk after chunk as a compaction does. Prints seconds per million tokens. */
+/** Summarizes about a million tokens of made-up talk, chunk after chunk as a compaction does. Prints seconds per million tokens, as JSON. */
 const MESSAGES_A_CHUNK = 20;
 const CHUNKS = 100;
 
@@ -19,6 +19,7 @@ const chunks = Array.from({ length: CHUNKS }, (_, chunk) => chunkOf(chunk));
 const chars = chunks.flat().reduce((sum, { content }) => sum + content.length, 0);
 const model = createExtractiveProvider();
 const before = performance.now();
+const cpuBefore = process.cpuUsage();
 for (const messages of chunks) {
   await model.complete({
     messages: [],
@@ -27,5 +28,10 @@ for (const messages of chunks) {
     source: { kind: 'chunk', messages, earlier: [] },
   });
 }
-const seconds = (performance.now() - before) / 1000;
-process.stdout.write(`${(seconds / (chars / 4)) * 1_000_000}\n`);
+const wallMs = performance.now() - before;
+const { user, system } = process.cpuUsage(cpuBefore);
+const millionTokens = chars / 4 / 1_000_000;
+const perMillion = (ms: number): number => ms / 1000 / millionTokens;
+process.stdout.write(
+  `${JSON.stringify({ seconds: perMillion(wallMs), cpuSeconds: perMillion((user + system) / 1000) })}\n`,
+);
