@@ -1,0 +1,90 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Figure, formatGoal, formatNumber } from '../bench/figures.ts';
+import { countVerdicts, groupFigures, type Results, resultsSchema } from '../bench/results.ts';
+import { ROOT } from './shell.ts';
+
+/** `npm run docs:performance -- RESULTS.json` writes docs/performance.md from what `npm run bench -- --json` printed, and keeps the results. */
+export const PERFORMANCE_PAGE = join(ROOT, 'docs/performance.md');
+export const PERFORMANCE_RESULTS = join(ROOT, 'test/bench/results.json');
+
+export function readResults(path: string): Results {
+  return resultsSchema.parse(JSON.parse(readFileSync(path, 'utf8')));
+}
+
+export function writePerformancePage(results: Results): string {
+  return [
+    '# Speed and memory',
+    '',
+    '<!-- Made by `npm run docs:performance` from the results of `npm run bench`. Do not edit. -->',
+    '',
+    'This page shows how long `compact` takes, how much memory it uses, and the goals for both. All input is made up by the benchmark.',
+    '',
+    ...describeRun(results),
+    '',
+    '## How to read the tables',
+    '- **× bare loop**: compared with a loop that reads the same file in pieces of 1 MiB, finds the line ends and calls `JSON.parse` on every line, and does nothing else. It is measured in the same run, so the ratio says more than seconds do on another machine. The time of `compact` includes the start of the program, except where the heading says otherwise; the loop is timed without the start of Node.',
+    '- **× node -e 0**: compared with the start and end of Node itself.',
+    '- **measured** is by the clock, the fastest of up to three runs (15 for start-up). Goals are judged by it.',
+    '- **by CPU** is the same by processor time, of all threads together. Other programs on the machine change it little.',
+    '- The goals for files were set for 100 MB.',
+    '',
+    '## Figures',
+    ...groupFigures(results.figures).flatMap((figures) => ['', ...tableOf(figures)]),
+    '',
+    '## Measure it yourself',
+    '```text',
+    'npm ci',
+    'npm run bench -- --quick                            smaller input, about a minute',
+    'npm run --silent bench -- --json > results.json     everything on this page',
+    'npm run bench -- --mb 10,1000,4000 --chat-mb 10     large files',
+    'npm run bench -- --only growth --files 10,50000     many small files',
+    'npm run bench -- --only search --messages 1000000   a large archive',
+    'npm run docs:performance -- results.json            writes this page',
+    '```',
+    'It needs about three times the size of the largest file in the temp folder, and cleans up after itself. `jq` and `sqlite-utils` are compared if they are installed, LangChain if the option --peers names a folder where npm installed `@langchain/core`.',
+    '',
+  ].join('\n');
+}
+
+function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, figures }: Results): readonly string[] {
+  const { node, cores, cpu, platform, memoryBytes, loadAtStart } = machine;
+  const computer = `${cores} cores (${cpu}) with ${formatNumber(memoryBytes / 1e9)} GB of memory, ${platform}`;
+  return [
+    `Measured on ${startedAt.slice(0, 10)} with Node ${node.slice(1)} on ${computer}, in ${formatNumber(seconds / 60)} minutes. ${countVerdicts(figures)}. The command was:`,
+    '```text',
+    ['npm run bench', ...(given.length > 0 ? ['--', ...given] : [])].join(' '),
+    '```',
+    ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
+    ...(loadAtStart > cores * QUIET_LOAD_PER_CORE
+      ? [
+          `**Other programs used the machine at the same time**: ${formatNumber(loadAtStart)} processes wanted a core when the run began. So times by the clock are too long, most of all where several threads work. "By CPU" is closer to the truth.`,
+        ]
+      : []),
+  ];
+}
+
+/** A machine on which more than this wants each core has other work to do. */
+const QUIET_LOAD_PER_CORE = 0.25;
+
+function tableOf(figures: readonly Figure[]): readonly string[] {
+  const rows = figures.map(({ name, measured, byCpu, unit, goal, verdict, note }) => {
+    const shown = measured === null ? '' : `${formatNumber(measured)} ${unit}`;
+    const cpu = byCpu === null ? '' : formatNumber(byCpu);
+    const judged = verdict === 'missed' ? '**missed**' : verdict === 'no goal' ? '' : verdict;
+    return `| ${name} | ${shown} | ${cpu} | ${formatGoal(goal)} | ${judged} | ${note} |`;
+  });
+  return [
+    `### ${figures[0]?.group ?? ''}`,
+    '',
+    '| what | measured | by CPU | goal | | |',
+    '|---|---|---|---|---|---|',
+    ...rows,
+  ];
+}
+
+if (import.meta.main) {
+  const results = readResults(process.argv[2] ?? PERFORMANCE_RESULTS);
+  writeFileSync(PERFORMANCE_RESULTS, `${JSON.stringify(results, null, 2)}\n`);
+  writeFileSync(PERFORMANCE_PAGE, writePerformancePage(results));
+}
