@@ -142,3 +142,22 @@ test('a score marks the messages that state rules', async (t) => {
     [4],
   );
 });
+
+test('a score looks for rules only in the rows that will be shown, and gives all rows', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', talkOf(['Always use tabs.', 'Never push to main.']));
+  const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
+  const marked = async (first: number | undefined): Promise<readonly (number | null)[]> => {
+    const selectShown = first === undefined ? {} : { selectShown: <T>(rows: readonly T[]) => rows.slice(0, first) };
+    const scored = await scoreFile(bench.deps, { input, policy: policyOf(WHOLE), ...selectShown });
+    assert.ok(scored.ok);
+    return scored.value.messages.map(({ hasRule, line }) => (hasRule === true ? line : null));
+  };
+  const all = await marked(undefined);
+  const ruled = all.filter((line) => line !== null);
+  assert.equal(ruled.length, 2);
+  assert.deepEqual(
+    await marked(2),
+    all.map((line) => (line === ruled[0] ? line : null)),
+  );
+});

@@ -1,6 +1,7 @@
 import type { Role } from '../../core/message.ts';
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import type { Summarizer } from './deps.ts';
+import type { ScoreRow } from './reports.ts';
 
 /** Per million tokens, in any currency. */
 type Price = { readonly input: number; readonly output: number };
@@ -38,7 +39,12 @@ export type CompactFileRequest = {
   readonly price?: Price;
 };
 
-export type ScoreFileRequest = { readonly input: TranscriptInput; readonly policy: TranscriptPolicy };
+export type ScoreFileRequest = {
+  readonly input: TranscriptInput;
+  readonly policy: TranscriptPolicy;
+  /** Selects the rows that will be shown; only these are checked for rules. Undefined: all are shown. */
+  readonly selectShown?: (rows: readonly ScoreRow[]) => readonly ScoreRow[];
+};
 
 export type RestoreFileRequest = {
   readonly input: TranscriptInput;

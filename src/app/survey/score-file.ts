@@ -27,27 +27,27 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
   });
 }
 
-function scoreRows(transcript: ReadTranscript, { policy }: ScoreFileRequest): readonly ScoreRow[] {
+function scoreRows(transcript: ReadTranscript, { policy, selectShown }: ScoreFileRequest): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
-  return transcript.conversations.flatMap((prepared) => {
+  const rows = transcript.conversations.flatMap((prepared) => {
     const plan = planPrepared(transcript, prepared, { policy });
-    const rows = conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
-    return policy.compaction.keepRules === false ? rows : markRules(rows, transcript, prepared);
+    return conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
   });
+  if (policy.compaction.keepRules === false) return rows;
+  const shown = selectShown === undefined ? rows : selectShown(rows);
+  const ruled = findRuled(transcript, new Set(shown.map(({ line }) => line)));
+  return rows.map((one) => (ruled.has(one.line) ? { ...one, hasRule: true } : one));
 }
 
-function markRules(
-  rows: readonly ScoreRow[],
-  transcript: ReadTranscript,
-  { view }: PreparedConversation,
-): readonly ScoreRow[] {
-  const typed = view.messages.filter(
-    ({ typedTokens, carriedLineId }) => typedTokens !== undefined && carriedLineId === undefined,
+/** Those of these lines in which a person states a rule. */
+function findRuled(transcript: ReadTranscript, lines: ReadonlySet<number>): ReadonlySet<number> {
+  const messages = transcript.conversations.flatMap(({ view }) => view.messages);
+  const typed = messages.filter(
+    ({ line, typedTokens, carriedLineId }) =>
+      typedTokens !== undefined && carriedLineId === undefined && lines.has(line),
   );
-  const ruled = new Set(
-    typed.filter((entry) => statesRule(transcript.readMessage(entry)?.typed ?? '')).map(({ line }) => line),
-  );
-  return rows.map((one) => (ruled.has(one.line) ? { ...one, hasRule: true } : one));
+  const ruled = typed.filter((entry) => statesRule(transcript.readMessage(entry)?.typed ?? ''));
+  return new Set(ruled.map(({ line }) => line));
 }
 
 function conversationRows(

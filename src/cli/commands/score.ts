@@ -82,7 +82,11 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
       if (session.terminal.signal.aborted) break;
       session.reporter.progress.name(name);
       const input = { path, name, format: invocation.format };
-      const result = await session.useCases.scoreFile({ input, policy: toPolicy(session.settings, invocation.policy) });
+      const result = await session.useCases.scoreFile({
+        input,
+        policy: toPolicy(session.settings, invocation.policy),
+        selectShown: (rows) => selectRows(rows, invocation),
+      });
       if (session.terminal.stdout.isClosed()) break;
       if (result.ok) await answer(session, { report: result.value, invocation });
       else if (result.error.kind !== 'interrupted') {
