@@ -104,6 +104,7 @@ export function typedText(texts: readonly string[]): string | undefined {
 }
 
 function withoutClientBlocks(text: string): string {
+  if (!text.includes('<')) return text; // most prompts, and much cheaper than the search below
   const kept: string[] = [];
   let from = 0;
   for (const { 0: opening, 1: tag = '', index } of text.matchAll(CLIENT_BLOCK)) {

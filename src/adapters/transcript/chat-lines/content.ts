@@ -74,6 +74,10 @@ export function readContent(record: JsonRecord, { line, isResult, findCall }: Co
 }
 
 function finish({ parts, calls, hasResultBlock }: Pick<Content, 'parts' | 'calls' | 'hasResultBlock'>): Content {
+  const only = parts.length === 1 ? parts[0] : undefined;
+  if (only?.kind === 'text') {
+    return { parts, text: only.text, calls, results: [], hasResultBlock, typed: typedText([withoutNote(only.text)]) };
+  }
   return {
     parts,
     text: joinParts(parts),

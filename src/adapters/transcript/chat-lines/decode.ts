@@ -146,6 +146,9 @@ function roleOf({ role }: Said, { hasResultBlock }: Content): Role {
 /** ISO 8601, and what databases make of it: a space instead of the T, `+00` as the offset. */
 const ISO_TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?(?:[.,](\d+))?\s?(Z|[+-]\d\d(?::?\d\d)?)?)?$/i;
 
+/** As almost every program writes it; the runtime reads it without help. */
+const USUAL_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z$/;
+
 /** Numbers up to this are seconds (the year 5138), larger ones milliseconds. */
 const MAX_SECONDS = 1e11;
 
@@ -153,6 +156,7 @@ const MAX_SECONDS = 1e11;
 export function parseTime(value: Json | undefined): Date | null {
   if (typeof value === 'number') return validDate(Math.abs(value) < MAX_SECONDS ? value * 1000 : value);
   if (typeof value !== 'string') return null;
+  if (USUAL_TIME.test(value)) return validDate(Date.parse(value));
   const match = ISO_TIME.exec(value.trim());
   if (match === null) return null;
   const [, day = '', minutes = '00:00', seconds = ':00', fraction = '', offset = 'Z'] = match;
