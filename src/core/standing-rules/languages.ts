@@ -1,8 +1,14 @@
 /** Languages, and a letter that each of their cues contains. */
 type Script = { readonly letter: RegExp; readonly languages: readonly RuleLanguage[] };
 
-/** How a language states a standing rule. `gate`: words that only this language has, needed where script and cues are ambiguous. */
-type RuleLanguage = { readonly gate?: RegExp; readonly cue: RegExp; readonly veto?: RegExp };
+/**
+ * How a language states a standing rule. `gate`: a sentence without any of these words (`*` for any ending) is in another language or states no
+ * rule. Looking them up spares compiling the patterns.
+ */
+type RuleLanguage = { readonly gate?: Gate; readonly cue: Pattern; readonly veto?: Pattern };
+type Gate = (sentence: Sentence) => boolean;
+type Sentence = { readonly text: string; readonly words: readonly string[] };
+type Pattern = Pick<RegExp, 'test'>;
 
 // All letters and marks that occur in the patterns; µ and U+0300 stand for every other one. V8 takes a millisecond to compile each `\p{L}`,
 // which slowed down the start of the program.
@@ -11,8 +17,33 @@ const MARKS = '\\u0300-\\u036f\\u064b-\\u0652\\u0900-\\u0903\\u093c\\u093e-\\u09
 const OTHER_LETTERS = new RegExp(`[^\\P{L}${LETTERS}]`, 'gu');
 const OTHER_MARKS = new RegExp(`[^\\P{M}${MARKS}]`, 'gu');
 
-/** A pattern for whole words. `\b` only knows ASCII letters. */
-function words(alternatives: string): RegExp {
+const WORD = new RegExp(`[${LETTERS}${MARKS}]+`, 'gu');
+
+/** The words of a language, and where `&` stands, also those of its cue: a sentence needs one of each. */
+function gate(text: string): Gate {
+  const sets = text.split(' & ').map(wordSet);
+  return ({ words: said }) => sets.every((isIn) => said.some(isIn));
+}
+
+function wordSet(text: string): (word: string) => boolean {
+  const all = text.split(' ');
+  const whole = new Set(all);
+  const beginnings = all.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1));
+  return (word) => whole.has(word) || beginnings.some((beginning) => word.startsWith(beginning));
+}
+
+/** A pattern for whole words, built when it is first tried. `\b` only knows ASCII letters. */
+function words(alternatives: string): Pattern {
+  let built: RegExp | null = null;
+  return {
+    test: (sentence) => {
+      built ??= buildPattern(alternatives);
+      return built.test(sentence);
+    },
+  };
+}
+
+function buildPattern(alternatives: string): RegExp {
   const short = alternatives.replaceAll('\\p{L}', `[${LETTERS}]`).replaceAll('\\p{M}', `[${MARKS}]`);
   return new RegExp(`(?<![${LETTERS}${MARKS}])(?:${short})(?![${LETTERS}${MARKS}])`, 'u');
 }
@@ -21,8 +52,8 @@ function words(alternatives: string): RegExp {
 const LATIN: readonly RuleLanguage[] = [
   // German
   {
-    gate: words(
-      'der|die|das|den|dem|und|nicht|ist|sind|bitte|kein\\p{L}*|ein\\p{L}*|im|in|zu|mit|auf|für|immer|nie|niemals|nur|jede\\p{L}*|alle|muss|müssen|darf|ab|keine',
+    gate: gate(
+      'der die das den dem und nicht ist sind bitte kein* ein* im in zu mit auf für immer nie niemals nur jede* alle muss müssen darf ab keine & niemals nie immer stets unbedingt fall keinesfalls ausschließlich grundsätzlich jetzt sofort heute nun künftig zukunft darf dürfen darfst soll sollen sollst muss müssen musst verboten tabu untersagt vermeide lass finger halt halte achte bevorzuge kein* braucht bekommt bitte antworte* schreib* nur',
     ),
     cue: words(
       'niemals|nie|immer|stets|unbedingt|auf keinen fall|keinesfalls|ausschließlich|grundsätzlich|ab (?:jetzt|sofort|heute|nun)|künftig|in zukunft|von nun an|(?:darf|dürfen|darfst|soll|sollen|sollst) (?:\\p{L}+ ){0,4}?(?:nicht|kein\\p{L}*|nie|nur|immer)|muss|müssen|musst|verboten|tabu|untersagt|vermeide|lass die finger|finger weg|halte? dich an|achte darauf|bevorzuge|ich (?:will|möchte|mag) kein\\p{L}*|jede[rs]? \\p{L}+ (?:braucht|bekommt)|bitte (?:\\p{L}+ ){0,2}?(?:kein\\p{L}*|nicht|nur)|keine? [^.?]*\\p{L}+(?:en|ern)|(?:antworte|schreib\\p{L}*|antworten) [^.?]*auf (?:deutsch|englisch)|nur [^.?]*(?:verwenden|benutzen|nutzen)|keine \\p{L}+(?: in| im| ohne)',
@@ -33,7 +64,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // French
   {
-    gate: words("le|la|les|des|un|une|du|et|est|ne|n'|pas|de|en|que|tu|vous|il|jamais|toujours|dans|pour|réponds"),
+    gate: gate(
+      'le la les des un une du et est ne n pas de en que tu vous il jamais toujours dans pour réponds & jamais toujours doit doivent dois devez faut ne n pas interdit* obligatoire uniquement exclusivement désormais dorénavant partir avenir évite* exception préfère veille* aucun aucune répond*',
+    ),
     cue: words(
       "jamais|toujours|doi(?:t|vent|s)|devez|il faut|(?:^|s'il te plaît,? )(?:ne|n'\\p{L}+) [^.?]*pas|interdit\\p{L}*|obligatoire|uniquement|exclusivement|désormais|dorénavant|à partir de maintenant|à l'avenir|évite[rz]?|sans exception|je préfère|préfère|veille[rz]? à|en aucun cas|pas de \\p{L}+ [^.?]*(?:sans|dans|svp|merci)|aucune? [^.?]*(?:sans|dans|svp|ne doit)|réponds?(?:ez)? [^.?]*en (?:français|anglais)",
     ),
@@ -43,7 +76,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Spanish
   {
-    gate: words('el|los|las|un|una|de|del|y|es|que|en|no|para|con|se|por|siempre|nunca|solo|sólo|usa|deben?|al'),
+    gate: gate(
+      'el los las un una de del y es que en no para con se por siempre nunca solo sólo usa debe deben al & nunca siempre jamás debe* tiene tienes hay prohibid* obligatori* únicamente exclusivamente ahora adelante evita evite prefiero excepci* bajo nada usa solo sólo responde no',
+    ),
     cue: words(
       'nunca|siempre|jamás|deben?|debes|tienes? que|hay que|prohibid\\p{L}*|obligatori\\p{L}*|únicamente|exclusivamente|a partir de ahora|de ahora en adelante|en adelante|de aquí en adelante|evita|evite|prefiero|sin excepci\\p{L}*|bajo ning\\p{L}+|nada de|usa (?:solo|sólo)|(?:solo|sólo) (?:usa|utiliza)\\p{L}*|responde [^.?]*en (?:español|inglés)|^(?:por favor,? )?no \\p{L}+(?:es|as|e|a|en|an)',
     ),
@@ -53,7 +88,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Italian
   {
-    gate: words('il|lo|la|i|gli|le|un|una|di|del|e|è|che|non|per|con|in|mai|sempre|deve|devono|solo|ogni'),
+    gate: gate(
+      'il lo la i gli le un una di del e è che non per con in mai sempre deve devono solo ogni & mai sempre deve devono devi bisogna non vietat* obbligatori* soltanto esclusivamente poi futuro evita* preferisco eccezioni nessun usa solo niente rispondi',
+    ),
     cue: words(
       "mai|sempre|dev(?:e|ono|i)|bisogna|^non \\p{L}+(?:are|ere|ire|arli|arlo)|vietat\\p{L}*|obbligatori\\p{L}*|soltanto|esclusivamente|d'ora in poi|da ora in poi|in futuro|evita(?:re)?|preferisco|senza eccezioni|in nessun caso|usa solo|solo [^.?]*(?:usare|usa)|niente \\p{L}+ (?:in|nel|senza)|rispondi [^.?]*in (?:italiano|inglese)",
     ),
@@ -63,7 +100,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Portuguese
   {
-    gate: words('o|os|as|um|uma|de|do|da|e|é|que|não|para|com|em|na|no|nunca|sempre|deve|devem|só|use|faça'),
+    gate: gate(
+      'o os as um uma de do da e é que não para com em na no nunca sempre deve devem só use faça & nunca sempre jamais deve* tem têm proibid* obrigatóri* somente apenas exclusivamente agora frente diante evite prefiro exceç* jeito hipótese não responda',
+    ),
     cue: words(
       'nunca|sempre|jamais|dev(?:e|em|es)|tem que|têm que|proibid\\p{L}*|obrigatóri\\p{L}*|somente|apenas|exclusivamente|a partir de agora|daqui (?:para|em) (?:a )?(?:frente|diante)|de agora em diante|evite|prefiro|sem exceç\\p{L}*|de jeito nenhum|em hipótese alguma|^(?:por favor,? )?não \\p{L}+(?:e|a|em|am|es|as)|responda [^.?]*em (?:português|inglês)',
     ),
@@ -73,8 +112,8 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Dutch
   {
-    gate: words(
-      'de|het|een|en|is|zijn|niet|geen|van|in|op|voor|met|te|nooit|altijd|alleen|moet|moeten|gebruik|alle|elke',
+    gate: gate(
+      'de het een en is zijn niet geen van in op voor met te nooit altijd alleen moet moeten gebruik alle elke & nooit altijd moet moeten mag mogen uitsluitend nu voortaan vervolg vermijd verboden geval beding liever geen zorg elk elke blijf alleen antwoord',
     ),
     cue: words(
       'nooit|altijd|moet|moeten|(?:mag|mogen|mag je|moet je) (?:\\p{L}+ ){0,3}?(?:niet|geen|nooit|alleen)|uitsluitend|vanaf nu|voortaan|in het vervolg|vermijd|verboden|in geen geval|onder geen beding|liever|ik wil geen|geen [^.?]*(?:gebruiken|toevoegen|alsjeblieft|svp)|zorg (?:er(?:voor)? )?dat|elke? \\p{L}+ (?:krijgt|heeft)|blijf (?:van|uit)|alleen [^.?]*gebruiken|gebruik alleen|antwoord [^.?]*in het',
@@ -85,8 +124,8 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Swedish, Danish, Norwegian
   {
-    gate: words(
-      'och|og|att|at|en|et|ett|är|er|inte|ikke|på|med|för|for|i|den|det|aldrig|aldri|alltid|altid|alla|alle|inga|ingen|använd|brug|bruk|skal|ska|måste',
+    gate: gate(
+      'och og att at en et ett är er inte ikke på med för for i den det aldrig aldri alltid altid alla alle inga ingen använd brug bruk skal ska måste & aldrig aldri alltid altid måste får må skal ska endast kun enbart nu nå hädanefter fremover framöver undvik undgå unngå förbjud* forbud* omständigheter inga ingen helst foretrækker foretrekker föredrar',
     ),
     cue: words(
       'aldrig|aldri|alltid|altid|måste|får (?:inte|ikke|ej)|må (?:ikke|aldrig|aldri)|skal|ska|endast|kun|enbart|från och med nu|hädanefter|fra nu av|fra nå av|fremover|framöver|undvik|undgå|unngå|förbjud\\p{L}*|forbud\\p{L}*|under inga omständigheter|inga [^.?]*(?:tack|utan|i)|ingen [^.?]*(?:takk|tak|uden|uten|i)|helst|foretrækker|foretrekker|föredrar',
@@ -97,6 +136,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Finnish
   {
+    gate: gate(
+      'älä älkää aina ei eivät täytyy pitää on ainoastaan jatkossa tästä vältä kielletty mieluummin missään vain käytä',
+    ),
     cue: words(
       'älä|älkää|aina|ei koskaan|ei saa|eivät saa|täytyy|pitää|on pakko|ainoastaan|jatkossa|tästä lähtien|vältä|kielletty|mieluummin|missään tapauksessa|vain [^.?]*(?:käytä|käyttää)|käytä vain',
     ),
@@ -104,6 +146,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Polish
   {
+    gate: gate(
+      'nigdy zawsze nie musi muszą musisz należy wyłącznie od odtąd w unikaj* zabroni* zakaz* wolę preferuj* bez pod tylko używaj proszę odpowiadaj',
+    ),
     cue: words(
       'nigdy|zawsze|nie wolno|musi|muszą|musisz|należy|wyłącznie|od teraz|odtąd|w przyszłości|unikaj\\p{L}*|zabroni\\p{L}*|zakaz\\p{L}*|wolę|preferuj\\p{L}*|bez wyjątk\\p{L}*|pod żadnym pozorem|tylko [^.?]*(?:używaj|używać|po)|używaj tylko|(?:proszę )?nie (?:\\p{L}+(?:aj|uj|ij|yj|ź|ób|mień|rusz|dodawaj|dotykaj)(?:cie)?)|odpowiadaj [^.?]*po',
     ),
@@ -113,6 +158,9 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Czech and Slovak
   {
+    gate: gate(
+      'nikdy vždy vždi vždycky musí musíš musia nesmí nesmíš nesmie pouze výhradně jedině odteď od v vyhýbej* vyhni zakáz* zákaz* preferuj* bez ne* odpovídej',
+    ),
     cue: words(
       'nikdy|vždy|vždycky|vžd[yi]|musí|musíš|musia|nesmí|nesmíš|nesmie|pouze|výhradně|jedině|odteď|od teď|od této chvíle|v budoucnu|vyhýbej\\p{L}*|vyhni|zakáz\\p{L}*|zákaz\\p{L}*|preferuj\\p{L}*|v žádném případě|bez výjimky|^(?:prosím,? )?ne\\p{L}+(?:ej|uj|i|te|ň)|odpovídej',
     ),
@@ -122,7 +170,10 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Turkish, whose endings would make the cue slow on every other language
   {
-    gate: /asla|zaman|daima|mutlaka|sakın|yalnızca|sadece|bundan|artık|yasak|mal[ıi]|meli|kaçın|tercih|hiçbir|mayın|meyin|lütfen/u,
+    gate: ({ text }) =>
+      /asla|zaman|daima|mutlaka|sakın|yalnızca|sadece|bundan|artık|yasak|mal[ıi]|meli|kaçın|tercih|hiçbir|mayın|meyin|lütfen/u.test(
+        text,
+      ),
     cue: words(
       'asla|her zaman|daima|mutlaka|sakın|yalnızca|sadece [^.?]*kullan\\p{L}*|bundan (?:sonra|böyle)|artık [^.?]*(?:yaz|kullan|cevap)\\p{L}*|yasak\\p{L}*|\\p{L}+(?:malı|meli)(?:dır|dir|sın|sin)?|kaçın\\p{L}*|tercih ed\\p{L}*|hiçbir (?:koşulda|zaman)|\\p{L}{3,}(?:mayın|meyin)(?:ız|iz)?|lütfen [^.?]*(?:ma|me)',
     ),
@@ -132,6 +183,7 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Indonesian and Malay
   {
+    gate: gate('jangan selalu harus wajib hanya gunakan dilarang mulai tidak hindari pastikan lebih tanpa ke dalam'),
     cue: words(
       'jangan(?: pernah)?|selalu|harus|wajib|hanya [^.?]*(?:gunakan|pakai|boleh)|gunakan hanya|dilarang|mulai sekarang|tidak boleh|hindari|pastikan|lebih suka|tanpa kecuali|ke depannya|dalam keadaan apa pun',
     ),
@@ -141,6 +193,7 @@ const LATIN: readonly RuleLanguage[] = [
   },
   // Vietnamese
   {
+    gate: gate('không đừng luôn phải bắt tuyệt từ kể cấm tránh ưu chỉ nghiêm'),
     cue: words(
       'không được|đừng|luôn|luôn luôn|phải|bắt buộc|tuyệt đối|từ (?:bây giờ|giờ|nay)|kể từ (?:bây giờ|nay)|cấm|tránh|ưu tiên|không bao giờ|chỉ (?:được|dùng|sử dụng)|nghiêm cấm',
     ),
@@ -218,16 +271,21 @@ const SCRIPTS: readonly Script[] = [
   { letter: /[ऄ-ॡ]/, languages: HINDI },
 ];
 
+const NOT_ASCII = /[^ -~]/;
 const ASKS = /[?？؟]["'”’)\]）」]*$/u;
 
 /** Whether a sentence in lower case states a standing rule in a language other than English. */
 export function isRuleInOtherLanguage(sentence: string): boolean {
   if (ASKS.test(sentence)) return false;
-  if (WIDE.test(sentence) && UNSPACED.some((language) => states(language, sentence))) return true;
-  const read = sentence.replace(OTHER_LETTERS, 'µ').replace(OTHER_MARKS, '\u0300');
-  return SCRIPTS.some(({ letter, languages }) => letter.test(read) && languages.some((one) => states(one, read)));
+  const isAscii = !NOT_ASCII.test(sentence);
+  const unspaced = { text: sentence, words: [] };
+  if (!isAscii && WIDE.test(sentence) && UNSPACED.some((language) => states(language, unspaced))) return true;
+  const text = isAscii ? sentence : sentence.replace(OTHER_LETTERS, 'µ').replace(OTHER_MARKS, '\u0300');
+  const read = { text, words: text.match(WORD) ?? [] };
+  return SCRIPTS.some(({ letter, languages }) => letter.test(text) && languages.some((one) => states(one, read)));
 }
 
-function states({ gate, cue, veto }: RuleLanguage, sentence: string): boolean {
-  return gate?.test(sentence) !== false && cue.test(sentence) && veto?.test(sentence) !== true;
+function states(language: RuleLanguage, sentence: Sentence): boolean {
+  const { cue, veto } = language;
+  return language.gate?.(sentence) !== false && cue.test(sentence.text) && veto?.test(sentence.text) !== true;
 }
