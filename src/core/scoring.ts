@@ -1,4 +1,4 @@
-import type { ConversationMessage } from './message.ts';
+import type { ConversationMessage, Role } from './message.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from './policy.ts';
 
 /** What a message's score is computed from, without its text. */
@@ -40,19 +40,22 @@ export function readFeatures(
   };
 }
 
+const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
+
 // A transcript usually has a few thousand distinct ones. More would mean an unusual list of keywords.
 const MAX_SHARED_FEATURES = 20_000;
 
 /** Creates a `readFeatures` whose results are shared between messages that score the same, because a transcript's table holds one per message. */
 export function createFeatureReader(config: ImportanceScoringConfig): (msg: ConversationMessage) => ScoreFeatures {
   const enough = enoughLength(config);
-  const shared = new Map<readonly string[], Map<string, ScoreFeatures>>();
+  const shared = new Map<readonly string[], Map<number, ScoreFeatures>>();
   let count = 0;
   return (msg) => {
     const read = readFeatures(msg, config);
     const features = read.contentLength > enough ? { ...read, contentLength: enough } : read;
-    const key = `${features.contentLength} ${features.roleWeight} ${features.hasQuestion} ${features.hasToolCall}`;
-    const alike = shared.get(features.keywords) ?? new Map<string, ScoreFeatures>();
+    const flags = (features.hasQuestion ? 1 : 0) + (features.hasToolCall ? 2 : 0);
+    const key = (features.contentLength * (ROLES.length + 1) + ROLES.indexOf(msg.role) + 1) * 4 + flags;
+    const alike = shared.get(features.keywords) ?? new Map<number, ScoreFeatures>();
     const known = alike.get(key);
     if (known !== undefined) return known;
     if (count >= MAX_SHARED_FEATURES) return features;
@@ -89,17 +92,15 @@ export function explainFeatures(
   config: ImportanceScoringConfig,
 ): ScoreExplanation {
   const recency = recencyOf(index, total, config);
-  const bonuses: readonly ScoreTerm[] = [
-    { name: 'question', value: features.hasQuestion ? config.questionBonus : 0 },
-    { name: 'tool call', value: features.hasToolCall ? config.toolCallBonus : 0 },
-    ...features.keywords.map((keyword) => ({ name: `keyword:${keyword}`, value: config.keywordBonus })),
-    { name: 'length', value: lengthPoints(features, config) },
-  ];
-  return {
-    score: scoreFeatures(features, index, total, config),
-    recency,
-    terms: [{ name: 'role', value: features.roleWeight * recency }, ...bonuses.filter((term) => term.value !== 0)],
+  const terms: ScoreTerm[] = [{ name: 'role', value: features.roleWeight * recency }];
+  const add = (name: string, value: number): void => {
+    if (value !== 0) terms.push({ name, value });
   };
+  if (features.hasQuestion) add('question', config.questionBonus);
+  if (features.hasToolCall) add('tool call', config.toolCallBonus);
+  for (const keyword of features.keywords) add(`keyword:${keyword}`, config.keywordBonus);
+  add('length', lengthPoints(features, config));
+  return { score: scoreFeatures(features, index, total, config), recency, terms };
 }
 
 /** How important a message is; higher scores are kept longer. `index` counts from 0 within the `total` messages scored together. */

@@ -113,5 +113,5 @@ function readSample(source: SourceFile, formats: FormatRegistry, file: string): 
 
 /** Only spaces, tabs and carriage returns. */
 export function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+  return bytes[0] !== OPENING_BRACE && bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

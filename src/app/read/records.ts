@@ -34,8 +34,9 @@ export function parseRecord(
 }
 
 function trimEol(bytes: Uint8Array): Uint8Array {
-  if (bytes.at(-1) !== 0x0a) return bytes;
-  return bytes.subarray(0, bytes.at(-2) === 0x0d ? -2 : -1);
+  const end = bytes.length - 1;
+  if (bytes[end] !== 0x0a) return bytes;
+  return bytes.subarray(0, bytes[end - 1] === 0x0d ? end - 1 : end);
 }
 
 const PIECE_BYTES = 1024 * 1024;
