@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { createRunner } from './child.ts';
+import { ChildError, createRunner } from './child.ts';
 import { createFigure, type Figure, renderGroup } from './figures.ts';
 import { createInput } from './input.ts';
 import type { Bench } from './measure/bench.ts';
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
     process.exitCode = 2;
     return;
   }
-  const folder = mkdtempSync(join(tmpdir(), 'compact-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'compact-speed-'));
   const clean = (): void => rmSync(folder, { recursive: true, force: true });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
@@ -107,6 +107,10 @@ async function main(): Promise<void> {
   try {
     const results = await runBench(options.value, folder);
     if (options.value.isJson) process.stdout.write(`${JSON.stringify(resultsSchema.parse(results), null, 2)}\n`);
+  } catch (error) {
+    if (!(error instanceof ChildError)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
   } finally {
     clean();
   }

@@ -28,6 +28,9 @@ if (isMainThread) process.on('exit', () => {
 });
 `;
 
+/** A child failed or was interrupted. */
+export class ChildError extends Error {}
+
 /** Runs children that keep their archive, settings and caches in the folder; a failure ends the benchmark with what the child said. */
 export function createRunner(folder: string): Runner {
   const usageFile = join(folder, 'usage.json');
@@ -46,7 +49,8 @@ export function createRunner(folder: string): Runner {
     const child = spawnSync(process.execPath, args, { env, cwd: folder, maxBuffer: Infinity });
     const wallMs = performance.now() - before;
     if (child.status !== 0) {
-      throw new Error(`node ${args.join(' ')} ended with ${child.status ?? child.signal}: ${child.stderr.toString()}`);
+      const end = `node ${args.join(' ')} ended with ${child.status ?? child.signal}`;
+      throw new ChildError(`${end}: ${child.stderr.toString()}`);
     }
     return { wallMs, stdout: child.stdout.toString() };
   };

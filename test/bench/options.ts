@@ -33,7 +33,7 @@ export const USAGE = `npm run bench -- [options]
   --json                 results on standard output as JSON, tables on standard error`;
 
 const FULL = { mb: '10,100', 'chat-mb': '10,100', files: '10,2000', messages: '20000' } as const;
-const QUICK = { mb: '3,10', 'chat-mb': '1,4', files: '10,200', messages: '4000' } as const;
+const QUICK = { mb: '3,10', 'chat-mb': '1,3', files: '10,100', messages: '4000' } as const;
 
 export function parseOptions(argv: readonly string[]): ParsedOptions {
   try {

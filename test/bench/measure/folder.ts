@@ -7,7 +7,7 @@ import { ROWS, scaleGoal } from '../rows.ts';
 import { type Bench, COMPACT, MB, timeBareLoop } from './bench.ts';
 
 const SESSIONS = { count: 40, megabytes: 86 } as const;
-const QUICK_SESSIONS = { count: 10, megabytes: 8 } as const;
+const QUICK_SESSIONS = { count: 10, megabytes: 6 } as const;
 
 /** A folder of sessions of very different sizes, compacted in place with different numbers of jobs. */
 export function measureFolder(bench: Bench, { isQuick }: { readonly isQuick: boolean }): readonly Figure[] {
