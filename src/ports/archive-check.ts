@@ -30,7 +30,7 @@ export type ArchiveCheckCounts = {
   readonly batches: Count;
   readonly lines: Count;
   readonly blocks: Count;
-  readonly bytes: { readonly original: Count; readonly packed: Count; readonly file: Count };
+  readonly bytes: { readonly original: Count; readonly compressed: Count; readonly file: Count };
 };
 
 export type ArchiveCheckStep =

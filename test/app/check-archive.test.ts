@@ -40,7 +40,7 @@ test('an archive of several formats, cycles, forks and survivors is sound, and w
   const { compactions, result, problems, moreProblems, prepared, bytes } = report.value;
   assert.deepEqual([compactions, result, problems, moreProblems], [11, 'sound', [], 0]);
   assert.deepEqual(prepared, [{ files: [join(made.folder, 'prepared.jsonl')] }]);
-  assert.ok(bytes.packed > 0 && bytes.packed < bytes.original && bytes.packed < bytes.file);
+  assert.ok(bytes.compressed > 0 && bytes.compressed < bytes.original && bytes.compressed < bytes.file);
 });
 
 test('checking changes no byte of the archive, and settles nothing', async (t) => {

@@ -90,11 +90,11 @@ for (const { what, text } of SESSIONS)
       reportOf(await bench.compact('s.jsonl', settings));
       const result = bench.read('s.jsonl').toString();
       const lines = text.split('\n');
-      const staying = scored.value.messages.filter(({ fate }) => fate !== 'goes');
-      assert.ok(staying.some(({ fate }) => fate === 'survives'));
-      for (const { line, fate } of staying) {
+      const staying = scored.value.messages.filter(({ outcome }) => outcome !== 'summarized');
+      assert.ok(staying.some(({ outcome }) => outcome === 'survived'));
+      for (const { line, outcome } of staying) {
         const words = /quay \d+ before|[a-z]+\d+ [a-z. ]+/.exec(lines[line - 1] ?? '')?.[0] ?? '';
-        assert.ok(result.includes(fate === 'kept' ? (lines[line - 1] ?? '?') : words), `line ${line}, ${fate}`);
+        assert.ok(result.includes(outcome === 'kept' ? (lines[line - 1] ?? '?') : words), `line ${line}, ${outcome}`);
       }
     });
   });

@@ -153,7 +153,7 @@ export type ArchiveStatsReport = {
   readonly messages: Count;
   readonly bytes: {
     readonly original: Count;
-    readonly packed: Count;
+    readonly compressed: Count;
     readonly file: Count;
     /**
      * Size of the archive's file relative to the original; null if nothing is archived.

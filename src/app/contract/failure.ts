@@ -61,7 +61,7 @@ export type Failure =
    * can be restored.
    */
   | {
-      readonly kind: 'written-anew';
+      readonly kind: 'rewritten';
       readonly file: string;
       readonly archive: string;
       readonly key: string;

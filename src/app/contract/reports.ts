@@ -141,7 +141,7 @@ export type RetentionReport = {
 
 export type ScoreTerm = { readonly name: string; readonly value: number };
 
-export type MessageFate = 'kept' | 'survives' | 'goes';
+export type MessageOutcome = 'kept' | 'survived' | 'summarized';
 
 export type ScoreRow = {
   /** From 0, by position in its conversation. */
@@ -151,7 +151,7 @@ export type ScoreRow = {
   readonly score: number;
   /** The values add up to the score. */
   readonly terms: readonly ScoreTerm[];
-  readonly fate: MessageFate;
+  readonly outcome: MessageOutcome;
   /** The message states a standing rule. */
   readonly hasRule?: true;
   /** Line in the file, from 1. */

@@ -173,5 +173,5 @@ export function notFound(
   if (summariesOf(revision).length === 0) return err({ kind: 'not-compacted', file });
   const key = archive === null ? null : findRewrittenKey(deps, archive, revision);
   if (archive === null || key === null) return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
-  return err({ kind: 'written-anew', file, archive: archive.path, key, canUndoLast: false });
+  return err({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

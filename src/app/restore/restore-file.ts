@@ -89,7 +89,7 @@ async function undo(
   // With `all`, an earlier state that is not the first is not what was requested.
   if (request.all) {
     const key = findRewrittenKey(deps, archive, revision);
-    if (key !== null) return err({ kind: 'written-anew', file: name, archive: archive.path, key, canUndoLast: true });
+    if (key !== null) return err({ kind: 'rewritten', file: name, archive: archive.path, key, canUndoLast: true });
     const isLost =
       lineage.orphans().length > 0 || summariesOf(revision).some(({ clip }) => (clip?.key ?? null) !== null);
     if (isLost) return err({ kind: 'not-in-archive', file: name, archive: archive.path, canUndoLast: true });

@@ -81,7 +81,7 @@ function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schem
     messages,
     bytes: {
       original: originalBytes,
-      packed: compressedBytes,
+      compressed: compressedBytes,
       file: fileBytes,
       share: originalBytes === 0 ? null : fileBytes / originalBytes,
     },

@@ -6,7 +6,7 @@ import { statesRule } from '../../core/standing-rules/rules.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import type { MessageFate, ScoreReport, ScoreRow } from '../contract/reports.ts';
+import type { MessageOutcome, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type PreparedConversation, type ReadTranscript, readTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
@@ -60,7 +60,7 @@ function conversationRows(
     if (message.carriedLineId !== undefined) return null;
     const isOlder = index < boundary;
     const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
-    return row(message, { ...at, scoring, conversation: id, fate: isOlder ? olderFate(plan, index) : 'kept' });
+    return row(message, { ...at, scoring, conversation: id, outcome: isOlder ? olderOutcome(plan, index) : 'kept' });
   });
   const instructions = instructionRows(view, { scoring, conversation: id });
   return [...instructions, ...rows.filter((one) => one !== null)]
@@ -68,8 +68,8 @@ function conversationRows(
     .map((one, index) => ({ ...one, index }));
 }
 
-function olderFate(plan: CompactPlan | null, index: number): MessageFate {
-  return plan?.retained.has(index) === true ? 'survives' : 'goes';
+function olderOutcome(plan: CompactPlan | null, index: number): MessageOutcome {
+  return plan?.retained.has(index) === true ? 'survived' : 'summarized';
 }
 
 /** Instructions stay whatever their score (P8). They are scored over the whole history, at the position of the next message. */
@@ -81,7 +81,7 @@ function instructionRows(
   let place = 0;
   return instructions.map((entry) => {
     while (place < messages.length && (messages[place]?.line ?? 0) < entry.line) place += 1;
-    return row(entry, { index: Math.min(place, total - 1), total, scoring, conversation, fate: 'kept' });
+    return row(entry, { index: Math.min(place, total - 1), total, scoring, conversation, outcome: 'kept' });
   });
 }
 
@@ -92,15 +92,15 @@ function row(
     readonly total: number;
     readonly scoring: ImportanceScoringConfig;
     readonly conversation: string;
-    readonly fate: MessageFate;
+    readonly outcome: MessageOutcome;
   },
 ): ScoreRow {
-  const { index, fate, conversation } = at;
+  const { index, outcome, conversation } = at;
   const base = {
     index,
     id: message.id ?? `line:${message.line}`,
     role: message.role ?? 'user',
-    fate,
+    outcome,
     line: message.line,
     conversation,
   };

@@ -71,7 +71,7 @@ export function renderArchiveStats(
     row('of', countOf(report.conversations, 'conversation')),
     row('batches', formatCount(report.batches)),
     row('originals', formatBytes(bytes.original)),
-    row('packed', formatBytes(bytes.packed)),
+    row('compressed', formatBytes(bytes.compressed)),
     row('on disk', `${formatBytes(bytes.file)}${bytes.share === null ? '' : ` (${formatShare(bytes.share)})`}`),
     ...(report.vectors === null ? [] : [row('vectors', vectorsText(report.vectors))]),
     ...report.formats.map(({ format, compactions, lines, bytes: size }) =>
@@ -122,7 +122,7 @@ function renderCounts({ compactions, batches, lines, blocks, bytes }: ArchiveChe
     `  compactions  ${formatCount(compactions)}`,
     `  batches      ${formatCount(batches)}`,
     `  lines        ${formatCount(lines)} in ${countOf(blocks, 'block')}`,
-    `  size         ${formatBytes(bytes.original)} packed to ${formatBytes(bytes.packed)}`,
+    `  size         ${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`,
     `  file         ${formatBytes(bytes.file)}`,
   ];
 }

@@ -72,7 +72,7 @@ export function renderFailure(failure: LookupFailure): string {
         `its compaction is not in the archive ${safeText(failure.archive)}.`,
         'Name the archive that was used with --archive.',
       );
-    case 'written-anew':
+    case 'rewritten':
       return at(
         failure.file,
         'its producer rewrote it after a compaction, so the first original cannot be restored byte for byte.',

@@ -1,4 +1,4 @@
-import type { MessageFate, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
+import type { MessageOutcome, ScoreReport, ScoreRow, ScoreTerm } from '../../app/contract/reports.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
 import { safeText, wrapText } from './text.ts';
@@ -23,7 +23,7 @@ export function renderScoreReport(report: ScoreReport, rendering: ScoreRendering
     `${name}: ${countOf(report.messages.length, 'message')}${shown} (${safeText(report.format)})`,
     ...(rows.length === 0 ? [] : table),
     ...(rows.length > 0 && explain && widthColumns < NARROW_COLUMNS ? wrapText(LEGEND, widthColumns) : []),
-    ...wrapText(fateTotals(report.messages), widthColumns),
+    ...wrapText(outcomeTotals(report.messages), widthColumns),
   ];
 }
 
@@ -61,7 +61,7 @@ function buildColumns(rows: readonly ScoreRow[], rendering: ScoreRendering): rea
       minColumns: 4,
     },
     ...(explain ? explainColumns(rows, { theme, isNarrow }) : []),
-    fateColumn(rows, { theme, isNarrow: isNarrow && explain }),
+    outcomeColumn(rows, { theme, isNarrow: isNarrow && explain }),
     ...(rows.some(({ hasRule }) => hasRule) ? [ruleColumn(rows)] : []),
     placeColumn(rows, isNarrow && explain),
   ];
@@ -127,18 +127,22 @@ function explainColumns(
   return [...shareColumns, { title: isNarrow ? 'words' : 'keywords', align: 'left', cells: keywords, minColumns: 5 }];
 }
 
-const SHORT_FATES: { readonly [fate in MessageFate]: string } = { kept: 'kept', survives: 'surv', goes: 'goes' };
+const SHORT_OUTCOMES: { readonly [outcome in MessageOutcome]: string } = {
+  kept: 'kept',
+  survived: 'surv',
+  summarized: 'sum',
+};
 
-function fateColumn(rows: readonly ScoreRow[], look: { readonly theme: Theme; readonly isNarrow: boolean }): Column {
+function outcomeColumn(rows: readonly ScoreRow[], look: { readonly theme: Theme; readonly isNarrow: boolean }): Column {
   const { theme, isNarrow } = look;
-  const paints = { kept: theme.good, survives: theme.warning, goes: theme.faint };
+  const paints = { kept: theme.good, survived: theme.warning, summarized: theme.faint };
   return {
-    title: 'fate',
+    title: 'outcome',
     align: 'left',
-    cells: rows.map(({ fate }) => (isNarrow ? SHORT_FATES[fate] : fate)),
+    cells: rows.map(({ outcome }) => (isNarrow ? SHORT_OUTCOMES[outcome] : outcome)),
     paint: (cell, row) => {
-      const fate = rows[row]?.fate;
-      return fate === undefined ? cell : paints[fate](cell);
+      const outcome = rows[row]?.outcome;
+      return outcome === undefined ? cell : paints[outcome](cell);
     },
   };
 }
@@ -153,10 +157,10 @@ function ruleColumn(rows: readonly ScoreRow[]): Column {
   };
 }
 
-function fateTotals(rows: readonly ScoreRow[]): string {
-  const counts: { [fate in MessageFate]: number } = { kept: 0, survives: 0, goes: 0 };
-  for (const { fate } of rows) counts[fate] += 1;
-  return `${formatCount(counts.kept)} kept, ${formatCount(counts.survives)} survive word for word, ${formatCount(counts.goes)} go into the summary`;
+function outcomeTotals(rows: readonly ScoreRow[]): string {
+  const counts: { [outcome in MessageOutcome]: number } = { kept: 0, survived: 0, summarized: 0 };
+  for (const { outcome } of rows) counts[outcome] += 1;
+  return `${formatCount(counts.kept)} kept, ${formatCount(counts.survived)} survive word for word, ${formatCount(counts.summarized)} go into the summary`;
 }
 
 const KEYWORD = 'keyword:';

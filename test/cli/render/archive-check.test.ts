@@ -13,7 +13,7 @@ const SOUND: ArchiveCheckReport = {
   batches: 74,
   lines: 5680,
   blocks: 61,
-  bytes: { original: 2_784_250, packed: 307_250, file: 524_288 },
+  bytes: { original: 2_784_250, compressed: 307_250, file: 524_288 },
   prepared: [],
   problems: [],
   moreProblems: 0,
@@ -22,7 +22,7 @@ const COUNTS = [
   '  compactions  12',
   '  batches      74',
   '  lines        5,680 in 61 blocks',
-  '  size         2.8 MB packed to 307.3 kB',
+  '  size         2.8 MB compressed to 307.3 kB',
   '  file         524.3 kB',
 ];
 

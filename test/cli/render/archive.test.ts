@@ -36,7 +36,7 @@ test('figures of an archive stand a line each', () => {
     '  of           2 conversations',
     '  batches      5',
     '  originals    48.0 MB',
-    '  packed       9.0 MB',
+    '  compressed   9.0 MB',
     '  on disk      16.0 MB (33 % of the originals)',
     '  chat-lines   3 compactions, 1,200 lines, 48.0 MB',
     '  unsettled    1; the next compaction settles it',
@@ -55,7 +55,7 @@ test('an empty archive has no share and no times', () => {
     oldest: null,
     newest: null,
     formats: [],
-    bytes: { original: 0, packed: 0, file: 9, share: null },
+    bytes: { original: 0, compressed: 0, file: 9, share: null },
   };
   const lines = renderArchiveStats(statsReport(empty), place);
   assert.deepEqual([lines[1], lines.at(-1)], ['  compactions  0', '  on disk      9 bytes']);

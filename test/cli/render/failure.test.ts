@@ -134,7 +134,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: its compaction is not in the archive /data/archive.db. Name the archive that was used with --archive.',
   ],
   [
-    { kind: 'written-anew', file, archive: path, key: '0123456789ab', canUndoLast: false },
+    { kind: 'rewritten', file, archive: path, key: '0123456789ab', canUndoLast: false },
     "talk.jsonl: its producer rewrote it after a compaction, so the first original cannot be restored byte for byte. 'compact show 0123456789ab --messages' prints the lines that left it.",
   ],
   [

@@ -12,13 +12,13 @@ function rendering(changes: Partial<ScoreRendering> = {}): ScoreRendering {
   return { theme: PLAIN_THEME, widthColumns: 60, explain: false, sort: 'score', limit: null, ...changes };
 }
 
-test('the ranking shows rank, score, a bar as long as the score, role, fate and id', () => {
+test('the ranking shows rank, score, a bar as long as the score, role, outcome and id', () => {
   assert.deepEqual(renderScoreReport(scoreReport(), rendering()), [
     'talk.jsonl: 3 messages (chat-lines)',
-    '# score              role fate     id',
-    '1 10.00 ████████████ asst survives m-1',
-    '2  5.00 ██████       tool kept     m-2',
-    '3  4.00 █████        user goes     m-0',
+    '# score              role outcome    id',
+    '1 10.00 ████████████ asst survived   m-1',
+    '2  5.00 ██████       tool kept       m-2',
+    '3  4.00 █████        user summarized m-0',
     '1 kept, 1 survive word for word, 1 go into the summary',
   ]);
 });
@@ -26,10 +26,10 @@ test('the ranking shows rank, score, a bar as long as the score, role, fate and 
 test('explained in 60 columns, each factor has its share in percent, and the keywords are named', () => {
   assert.deepEqual(renderScoreReport(scoreReport(), rendering({ explain: true })), [
     'talk.jsonl: 3 messages (chat-lines)',
-    '# score        role   R  Q  T  K  L words     fate line',
-    '1 10.00 ██████ asst  30  · 40 30  · error,fix surv    2',
-    '2  5.00 ███    tool 100  ·  ·  ·  ·           kept    3',
-    '3  4.00 ██     user  25 50  ·  · 25           goes    1',
+    '# score        role   R  Q  T  K  L words     outcome line',
+    '1 10.00 ██████ asst  30  · 40 30  · error,fix surv       2',
+    '2  5.00 ███    tool 100  ·  ·  ·  ·           kept       3',
+    '3  4.00 ██     user  25 50  ·  · 25           sum        1',
     'R role, Q question, T tool call, K keywords, L length, in %',
     '1 kept, 1 survive word for word, 1 go into the summary',
   ]);
@@ -37,8 +37,8 @@ test('explained in 60 columns, each factor has its share in percent, and the key
 
 test('explained in 200 columns, the words are whole', () => {
   const lines = renderScoreReport(scoreReport(), rendering({ explain: true, widthColumns: 200 }));
-  assert.match(lines[1] ?? '', /role +role % question % tool call % keywords % length % keywords +fate +id$/);
-  assert.match(lines[2] ?? '', /assistant +30 +· +40 +30 +· +error, fix +survives +m-1$/);
+  assert.match(lines[1] ?? '', /role +role % question % tool call % keywords % length % keywords +outcome +id$/);
+  assert.match(lines[2] ?? '', /assistant +30 +· +40 +30 +· +error, fix +survived +m-1$/);
 });
 
 test('sorted by position the rows stand as in the file, under their index', () => {
@@ -47,9 +47,9 @@ test('sorted by position the rows stand as in the file, under their index', () =
     lines.map((line) => line.replaceAll(/ +/g, ' ')),
     [
       'talk.jsonl: 3 messages, 2 shown (chat-lines)',
-      '# score role fate id',
-      '0 4.00 █████ user goes m-0',
-      '1 10.00 ████████████ asst survives m-1',
+      '# score role outcome id',
+      '0 4.00 █████ user summarized m-0',
+      '1 10.00 ████████████ asst survived m-1',
       '1 kept, 1 survive word for word, 1 go into the summary',
     ],
   );
@@ -77,7 +77,7 @@ for (const widthColumns of [40, 60, 100, 200]) {
       );
       const places = lines.filter((line) => /^[123] +\d+\.\d/.test(line));
       assert.equal(places.length, 3);
-      for (const line of places) assert.match(line, /kept|surv|goes/);
+      for (const line of places) assert.match(line, /kept|surv|sum/);
     });
   }
 }

@@ -42,7 +42,7 @@ function* guarded<T>(path: string, values: Iterator<T>): Generator<T> {
 function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
   const filesOf = createFileFinder(db);
   const checkOne = createCompactionCheck(db);
-  const totals = { compactions: 0, batches: 0, lines: 0, blocks: 0, original: 0, packed: 0 };
+  const totals = { compactions: 0, batches: 0, lines: 0, blocks: 0, original: 0, compressed: 0 };
 
   // One unreadable page affects many rows, but is reported once.
   const told = { message: '' };
@@ -84,12 +84,19 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
     if (found === null) yield progress('checking the vectors', 0, 1);
     else yield* tell(found);
   }
-  const { original, packed, ...counts } = totals;
+  const { original, compressed, ...counts } = totals;
   const file = db.prepare<[], number>(FILE_BYTES).pluck().get() ?? 0;
-  yield { kind: 'counted', counts: { ...counts, bytes: { original, packed, file } } };
+  yield { kind: 'counted', counts: { ...counts, bytes: { original, compressed, file } } };
 }
 
-type Totals = { compactions: number; batches: number; lines: number; blocks: number; original: number; packed: number };
+type Totals = {
+  compactions: number;
+  batches: number;
+  lines: number;
+  blocks: number;
+  original: number;
+  compressed: number;
+};
 
 /** Checks one compaction: yields its head, its findings, and now and then null to give control back. */
 function createCompactionCheck(
@@ -116,7 +123,7 @@ function createCompactionCheck(
         totals.blocks += 1;
         totals.lines += block.lines.length;
         totals.original += block.originalBytes;
-        totals.packed += block.compressedBytes;
+        totals.compressed += block.compressedBytes;
       });
       yield* checkInsertedLines(head, lines);
       yield* checkCycles(head, lines, () => {

@@ -113,8 +113,8 @@ for (const one of CASES) {
   test(`${one.what} is told as written anew: nothing less than the original is restored`, async (t) => {
     const bench = benchFor(t);
     await rewritten(bench, one);
-    await assert.rejects(bench.verify('talk'), /"written-anew".*"key":"[0-9a-f]{12}","canUndoLast":false/);
-    for (const all of [true, false]) await assert.rejects(bench.restore('talk', all), /"written-anew"/);
+    await assert.rejects(bench.verify('talk'), /"rewritten".*"key":"[0-9a-f]{12}","canUndoLast":false/);
+    for (const all of [true, false]) await assert.rejects(bench.restore('talk', all), /"rewritten"/);
   });
 
   test(`${one.what} that is compacted again goes back to what was written anew, and no further`, async (t) => {
@@ -125,7 +125,7 @@ for (const one of CASES) {
     assert.deepEqual([again.result, again.conversations[0]?.cycles], ['compacted', 2]);
     const cycle = bench.archive().loadCompaction(2)?.cycles[0];
     assert.equal(cycle?.parentCycleId ?? null, 1);
-    await assert.rejects(bench.restore('talk', true), /"written-anew".*"canUndoLast":true/);
+    await assert.rejects(bench.restore('talk', true), /"rewritten".*"canUndoLast":true/);
     assert.equal((await bench.restore('talk', false)).toString(), grown);
     const { result, cycles, isStillCompacted, problems } = await bench.verify('talk');
     assert.deepEqual([result, cycles, isStillCompacted, problems], ['verified', 1, true, []]);
