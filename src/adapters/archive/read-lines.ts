@@ -86,14 +86,15 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
 }
 
 function toLine(row: Row, raw: Uint8Array): StoredLine {
+  const sha256 = readHash(row, 'sha256');
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
     outcome: readOutcome(row, 'fate'),
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
-    sha256: readHash(row, 'sha256'),
-    bytes: takeLine(row, raw),
+    sha256,
+    bytes: takeLine(row, raw, sha256),
     messageIndex: readOptionalInteger(row, 'message_index'),
   };
 }
@@ -203,10 +204,10 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   };
 }
 
-function takeLine(row: Row, raw: Uint8Array): Uint8Array {
+function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
   const offset = readInteger(row, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
-  if (hash('sha256', bytes) !== readHash(row, 'sha256'))
+  if (hash('sha256', bytes) !== sha256)
     throw new DamageError(`archived source line ${readInteger(row, 'line')} differs from its hash`);
   return bytes;
 }
