@@ -51,7 +51,7 @@ export function splitConversations(input: SplitInput): {
 function groupByConversation(entries: readonly Entry[]): ReadonlyMap<string | number, readonly Entry[]> {
   const groups = new Map<string | number, Entry[]>();
   const keyOf = ({ list, conversation = '' }: Entry): string | number => list ?? conversation;
-  for (const entry of entries) if (isSaid(entry)) groups.set(keyOf(entry), []);
+  for (const entry of entries) if (isSaid(entry) && !groups.has(keyOf(entry))) groups.set(keyOf(entry), []);
   for (const entry of entries) {
     const belongs = isSaid(entry) || entry.list !== undefined || entry.conversation !== undefined;
     if (belongs) groups.get(keyOf(entry))?.push(entry);
