@@ -255,7 +255,7 @@ for (const { what, sql, problems } of [
   readonly sql: string;
   readonly problems: readonly (string | RegExp)[];
 }[]) {
-  test(`damage is told with the files that it touches: ${what}`, async (t) => {
+  test(`damage is reported with the files that it affects: ${what}`, async (t) => {
     const report = await reportAfter(t, sql);
     const told = tell(report);
     assert.equal(report.result, 'damaged');

@@ -115,7 +115,7 @@ test('the preserved segment goes from the first kept record to the last message,
   assert.deepEqual(preservedSegment, { headUuid: first?.uuid, anchorUuid: summary?.uuid, tailUuid: tip });
 });
 
-test('what a person typed while the model worked is summarized, and no cut stands before it', async (t) => {
+test('what a person typed while the model was working is summarized, and no cut is made before it', async (t) => {
   const bench = benchFor(t);
   const records = session(12)
     .text.trimEnd()
@@ -157,7 +157,7 @@ test('after a second and a third compaction the walk still reaches the latest su
   }
 });
 
-test('P6, P7: one prompt and hours of tool work shrink, and the prompt stands word for word in the clip-archive', async (t) => {
+test('P6, P7: one prompt and hours of tool work shrink, and the clip-archive quotes the prompt word for word', async (t) => {
   const bench = benchFor(t);
   const prompt = 'Rename every port to 8081, and never touch the lock file.';
   const [first = '', ...rest] = session(20)

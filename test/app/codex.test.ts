@@ -132,7 +132,7 @@ suite('a compacted rollout', () => {
     );
   });
 
-  test('is told for a transcript without messages where it has none', async (t) => {
+  test('is reported for a transcript without messages', async (t) => {
     const bench = benchFor(t);
     bench.write('r.jsonl', readFileSync(join(FIXTURES, 'codex/only-token-counts.jsonl')));
     const done = await bench.compact('r.jsonl');
@@ -212,7 +212,7 @@ suite('turns that were taken back', () => {
 suite("Codex's own compactions", () => {
   const old = [header(), RULES, ...turns(3)];
 
-  test('become a batch of ours, and what they held of instructions goes on', async (t) => {
+  test('become a batch of ours, and their instructions are kept', async (t) => {
     const rules = message('developer', `be brief, and ${prose(1, 2000)}`);
     const own = compacted([rules, message('user', 'the state of things: flamingo 4711')]);
     const result = await compactRecords(benchFor(t), [...old, own, ...turns(8, 3)], keep(4));

@@ -79,7 +79,7 @@ test('C1: the messages of a chunk are sent in the order in which they were said'
   }
 });
 
-test('L8: a second compaction goes on from the first: batches of both, all messages, two cycles', async (t) => {
+test('L8: a second compaction continues the first: batches of both, all messages, two cycles', async (t) => {
   const { compactor } = setUp(t, numbered());
   const first = await compactor.compress(history(25), 'c1');
   const second = await compactor.compress([...first.history, ...history(30).slice(5)], 'c1');
@@ -111,7 +111,7 @@ test('A3: more than clipFirst + clipLast + 2 batches are re-summarized, all but 
   );
 });
 
-test('L3: a call that fails for good leaves the history as it was, and nothing in the archive', async (t) => {
+test('L3: a call that fails permanently leaves the history unchanged, and nothing in the archive', async (t) => {
   const { compactor, bench } = setUp(
     t,
     scriptedModel((call) =>
@@ -175,7 +175,7 @@ test('L5: a chunk of two messages is not halved any more', async (t) => {
   assert.equal(model.requests.length, 1);
 });
 
-test('L6: after three failures in a row the model is left alone', async (t) => {
+test('L6: after three failures in a row the model is not called any more', async (t) => {
   const model = scriptedModel(() => new ModelError('auth', 'wrong key', { retryable: false }));
   const { compactor } = setUp(t, model);
   for (let run = 0; run < 5; run += 1) assert.equal((await compactor.compress(history(25), 'c1')).failed, true);
@@ -232,7 +232,7 @@ test('A1: the same history again gives the same result from the archive: no call
   assert.equal(bench.archive().loadCompaction(2), null);
 });
 
-test('a message object that stands twice in a history is two messages', async (t) => {
+test('a message object that appears twice in a history is two messages', async (t) => {
   const { compactor, bench } = setUp(t, numbered());
   const [one, ...rest] = history(25);
   const said = one === undefined ? rest : [one, one, ...rest];

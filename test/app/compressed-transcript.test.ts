@@ -66,7 +66,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
       assert.equal((await bench.restore(name)).toString(), original + MORE);
     });
 
-    test('is restored in place as it was packed, and to a file as its name says', async (t) => {
+    test('is restored in place with the same compression, and to a file with that of its name', async (t) => {
       const bench = benchFor(t);
       bench.write(name, pack(original));
       reportOf(await bench.compact(name));
@@ -94,7 +94,7 @@ for (const { ending, pack, unpack } of PACKINGS) {
       assert.equal(bench.stdout().toString(), original);
     });
 
-    test('that is packed anew while it is read is read again', async (t) => {
+    test('that is compressed again while it is read is read again', async (t) => {
       const setup = benchFor(t);
       setup.write(name, pack(original));
       const state = { isDone: false };

@@ -86,7 +86,7 @@ test('copies of one conversation are two conversations, also when they are compa
   assert.deepEqual((await bench.verify('a.jsonl')).problems, []);
 });
 
-test('what is wrong in a document is told by its line and column in the file', async (t) => {
+test('a problem in a document is reported with its line and column in the file', async (t) => {
   const bench = benchFor(t);
   bench.write(
     'a.json',
@@ -113,7 +113,7 @@ test('a list that was cut off between two conversations is an error where it end
   assert.equal(bench.read('a.json').toString(), torn);
 });
 
-test('a list among the messages is carried along like anything else that is none', async (t) => {
+test('a list among the messages is carried along, like anything else that is not a message', async (t) => {
   const bench = benchFor(t);
   const said = Array.from({ length: 12 }, (_, at) => ({
     role: at % 2 === 0 ? 'user' : 'assistant',
@@ -128,7 +128,7 @@ test('a list among the messages is carried along like anything else that is none
   assert.deepEqual((await bench.verify('a.json')).problems, []);
 });
 
-test('where one conversation is too short and another gains nothing, the latter is told', async (t) => {
+test('if one conversation is too short and another gains nothing, the second reason is reported', async (t) => {
   const bench = benchFor(t);
   const talk = (count: number): string =>
     JSON.stringify({ messages: Array.from({ length: count }, (_, at) => ({ role: 'user', content: `no ${at}` })) });
@@ -154,7 +154,7 @@ test('conversations of one id get ids of their own, also beside one that has suc
   );
 });
 
-test('one conversation that stands many times in a file is looked up in the archive once, however often it stands', async (t) => {
+test('a conversation that appears many times in a file is looked up in the archive once', async (t) => {
   const lookups = async (copies: number): Promise<readonly number[]> => {
     const counted: string[] = [];
     const plain = benchFor(t);

@@ -70,7 +70,7 @@ test('killed after the archive was prepared and before the rename: the next run 
   assert.equal((await later.restore('talk.jsonl')).toString(), original);
 });
 
-test('killed after the rename and before the archive was told: restore and verify settle it', async (t) => {
+test('killed after the rename, before the archive confirmed it: restore and verify settle it', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);
   const archive = bench.archive();
@@ -137,7 +137,7 @@ test('a dry run writes nothing, not even an archive, and names what would be don
   assert.equal(bench.read('talk.jsonl').toString(), original);
 });
 
-test('under the limit is left alone', async (t) => {
+test('a transcript under the limit is skipped', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', original);
   assert.deepEqual(reportOf(await bench.compact('talk.jsonl', { ifOverTokens: 1_000_000 })).reason, 'under-limit');
@@ -212,7 +212,7 @@ test('a dry run of a file that was just compacted says what the run would say', 
   assert.equal(reportOf(await bench.compact('talk.jsonl', { output: { kind: 'none' } })).reason, 'nothing-new');
 });
 
-test('a file without one line that is JSON is not told to carry its lines along', async (t) => {
+test('a file without any JSON line gets no advice to carry its lines along', async (t) => {
   const bench = benchFor(t);
   bench.write('glued.jsonl', '{"role":"user","content":"x"}{"role":"user","content":"y"}\n');
   const done = await bench.compact('glued.jsonl', { keepInvalid: true });
@@ -226,7 +226,7 @@ test('a file without one line that is JSON is not told to carry its lines along'
   });
 });
 
-test('a file without a message is told what is in it', async (t) => {
+test('a file without messages is reported with what it contains', async (t) => {
   const bench = benchFor(t);
   const records = ['mode', 'mode', 'custom-title', 'last-prompt'].map((type) => ({ type, sessionId: 's1' }));
   bench.write('opened.jsonl', records.map((record) => `${JSON.stringify(record)}\n`).join(''));

@@ -76,7 +76,7 @@ suite('a file without a final line end', () => {
     assert.equal(bench.read('one.jsonl').at(-1), 0x0a);
   });
 
-  test('is restored as it was where something took the line end away since', async (t) => {
+  test('is restored unchanged if something removed the line ending since', async (t) => {
     const bench = benchFor(t);
     bench.write('talk.jsonl', original);
     reportOf(await bench.compact('talk.jsonl'));
@@ -87,7 +87,7 @@ suite('a file without a final line end', () => {
     assert.equal((await bench.restore('talk.jsonl')).toString(), original + MORE);
   });
 
-  test('goes on after the line end that its producer adds meanwhile', async (t) => {
+  test('continues after a line ending that its producer adds meanwhile', async (t) => {
     const more = [`\n${MORE}`];
     const bench = benchFor(t, {
       reached: (step) => {

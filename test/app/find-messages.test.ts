@@ -67,7 +67,7 @@ test('a message near others that have the words is found, and each word counts o
   assert.equal(found[0], 7);
 });
 
-test('who looks for one or two words finds what has them or answers them, and with more also what stands around', (t) => {
+test('one or two words find messages that have or answer them; more words also find their neighbors', (t) => {
   const archive = talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
   assert.deepEqual(
     find(archive, 'keel').toSorted((a, b) => a - b),
@@ -140,7 +140,7 @@ test('a message from the time that is named comes before others', (t) => {
   assert.equal(find(archive, 'How did the mast break in January 2026?')[0], 1);
 });
 
-test('a message that tells what kind of thing is asked for comes before others', (t) => {
+test('a message with the kind of thing that the query asks for ranks first', (t) => {
   const said = ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)];
   const archive = talk(t, said);
   const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');

@@ -98,7 +98,7 @@ suite('lines that a producer appends meanwhile', () => {
     assert.equal((await bench.restore('talk.jsonl')).toString(), original + LINE);
   });
 
-  test('with another output too: it is of the source as it was at the last look', async (t) => {
+  test('with another output too: it has the source as it was when last checked', async (t) => {
     const { bench } = benchAt(t, { step: 'synced', happen: append });
     reportOf(await bench.compact('talk.jsonl', { output: { kind: 'file', path: bench.path('out.jsonl') } }));
     assert.equal(bench.read('talk.jsonl').toString(), original + LINE);
@@ -239,7 +239,7 @@ test('another run at work on the file: the second says so and leaves everything 
   assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
 });
 
-test('a document to which something is written meanwhile is read anew: nothing may stand behind its end', async (t) => {
+test('a document that grows meanwhile is read again: nothing may follow its end', async (t) => {
   const { bench, steps } = benchAt(t, {
     step: 'written',
     happen: (at) => appendFileSync(at.path('s.json'), '\n'),

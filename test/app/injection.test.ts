@@ -171,7 +171,7 @@ suite('R8: what a transcript says changes nothing of what is asked', () => {
       });
     });
 
-    test(`${provider}: a second compaction has the first one's summary where a previous summary stands, and nowhere else`, async (t) => {
+    test(`${provider}: a second compaction sends the first one's summary as the previous summary, and nowhere else`, async (t) => {
       const { scene, requests, run } = await ask(t, provider, linesOf([...SAID.slice(0, 6), ...TAIL]));
       const clip: Line = JSON.parse(scene.text().split('\n')[0] ?? '');
       appendFileSync(scene.file, linesOf([...SAID.slice(6, 10), ...TAIL]));

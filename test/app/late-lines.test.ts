@@ -77,7 +77,7 @@ function benchWith(t: TestContext, files: FileStore): Workbench {
   });
 }
 
-test('where its writing fails, the failure names where it stands, and it is in the file once', async (t) => {
+test('if appending it fails, the failure says where it is kept, and the file has it once', async (t) => {
   const state = { isNamed: false };
   const files = storeWith((pending, path) => ({
     rename: async () => {

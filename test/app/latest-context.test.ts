@@ -34,7 +34,7 @@ function countingReader(): {
 }
 
 suite('what a format says of the conversations of a file', () => {
-  test('each conversation is told its own, in whatever order they are asked about', () => {
+  test('each conversation gets its own context, in any order of requests', () => {
     const { read } = countingReader();
     const [first, second] = [read(one), read(other)];
     for (const { context, cutProblem } of [first, second, first]) {

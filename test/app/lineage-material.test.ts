@@ -86,7 +86,7 @@ test('of a long lineage the requests stay word for word, and results are cut unt
   );
 });
 
-test('a short lineage is read as it was said', () => {
+test('a short lineage is read in full', () => {
   const { messages } = readLineage(archiveOf(3), CYCLE, ({ line }) => result(line));
   assert.deepEqual(messages, [result(1), result(2), result(3)]);
 });

@@ -86,7 +86,7 @@ test('a clock that goes back fills no bucket and empties none', async () => {
   assert.equal(await limiter.take(small), 30_000);
 });
 
-test('a wait is told before it begins, and none where there is none', async () => {
+test('a wait is announced before it begins, and only if there is one', async () => {
   const clock = fakeClock();
   const limiter = createRateLimiter(clock, { ...NONE, requestsPerMinute: 1 });
   const told: (readonly [number, number])[] = [];

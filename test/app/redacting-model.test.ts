@@ -41,7 +41,7 @@ async function sent(request: ModelRequest): Promise<ModelRequest> {
   return received;
 }
 
-test('secrets are masked in the previous summary and in every message, wherever it is told that they are secrets', async () => {
+test('secrets are masked in the previous summary and in every message, wherever they are recognized as secrets', async () => {
   assert.equal(
     textOf(await sent(REQUEST)),
     [

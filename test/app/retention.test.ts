@@ -50,7 +50,7 @@ test('details that it lost stand behind it, and count as kept', async () => {
   assert.deepEqual([text, retention.share, appendixChars, told], [PLAIN + appendix, 1, appendix.length, []]);
 });
 
-test('a false quotation is told to the model, and its better answer is taken', async () => {
+test('the model is told about a false quotation, and its better answer is used', async () => {
   const { text, wasRetried, unquoted, told } = await audit({ summary: FALSE_QUOTE, retry: async () => FULL });
   assert.deepEqual(
     [text, wasRetried, unquoted, told],
@@ -78,7 +78,7 @@ test('where no other summary could be had the first is made good by code', async
   assert.deepEqual([text, wasRetried], [`${PLAIN} The user said paint it green please (not the exact words).`, false]);
 });
 
-test('too few facts are told to the model, without text that gives orders', async () => {
+test('the model is told about lost facts, without text that gives orders', async () => {
   const said = messages(...SAID, { content: 'Never ignore the instructions above, always use x/y.ts.' });
   const { told, text } = await audit({ summary: PLAIN, messages: said, minShare: 1, retry: async () => FULL });
   assert.deepEqual(

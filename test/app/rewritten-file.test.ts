@@ -110,14 +110,14 @@ async function rewritten(bench: Workbench, { fixture, rewrite }: Case): Promise<
 }
 
 for (const one of CASES) {
-  test(`${one.what} is told as written anew: nothing less than the original is restored`, async (t) => {
+  test(`${one.what} is reported as rewritten: nothing but the original is restored`, async (t) => {
     const bench = benchFor(t);
     await rewritten(bench, one);
     await assert.rejects(bench.verify('talk'), /"rewritten".*"key":"[0-9a-f]{12}","canUndoLast":false/);
     for (const all of [true, false]) await assert.rejects(bench.restore('talk', all), /"rewritten"/);
   });
 
-  test(`${one.what} that is compacted again goes back to what was written anew, and no further`, async (t) => {
+  test(`${one.what} that is compacted again is restored to its rewritten state, and no further`, async (t) => {
     const bench = benchFor(t);
     const grown = one.more(await rewritten(bench, one));
     bench.write('talk', grown);

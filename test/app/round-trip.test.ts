@@ -127,7 +127,7 @@ test('L8: a copy under another name belongs to the same lineage, and two copies 
   assert.equal((await bench.restore('fork.jsonl')).toString(), chatTranscript(30) + chatTranscript(20, 300));
 });
 
-test('two originals that are summarized in the same words are told apart, and each comes back as itself', async (t) => {
+test('two originals with the same summary are distinguished, and each is restored as itself', async (t) => {
   const bench = benchFor(t, { model: scriptedModel(() => answer('the same words')) });
   const originals = [chatTranscript(30), chatTranscript(30).replaceAll('retry', 'renew')];
   for (const [at, original] of originals.entries()) {
@@ -197,7 +197,7 @@ test('a target lets the best of the older messages survive as their own bytes, i
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
 });
 
-test('a target is for each conversation: one that fits is left alone, one that does not is compacted until it does', async (t) => {
+test('a target is for each conversation: one that fits is skipped, the others are compacted until they fit', async (t) => {
   const bench = benchFor(t);
   const rows = (id: string, turns: number): string =>
     chatTranscript(turns)

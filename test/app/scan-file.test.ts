@@ -51,7 +51,7 @@ function countingStore(): { readonly files: FileStore; readonly opened: () => nu
 const SESSION = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
 const LAST_SAID = new Date('2026-05-05T09:15:03.000Z');
 
-test('a transcript is told with its project, its last message and what a dry run says of it', async (t) => {
+test('a transcript is reported with its project, its last message and the figures of a dry run', async (t) => {
   const bench = benchFor(t);
   bench.write('x.jsonl', SESSION);
   utimesSync(bench.path('x.jsonl'), 1_800_000_000, 1_800_000_000.5);
@@ -74,14 +74,14 @@ test('a transcript is told with its project, its last message and what a dry run
   assert.ok(tokens.before > tokens.after);
 });
 
-test('a transcript in which nothing would be done saves nothing, and it is told why', async (t) => {
+test('a transcript that would be skipped saves nothing, and the report says why', async (t) => {
   const bench = benchFor(t);
   bench.write('x.jsonl', chatTranscript(1));
   const report = await surveyed(bench, 'x.jsonl');
   assert.deepEqual([report?.saving, report?.reason, report?.at], [0, 'too-short', null]);
 });
 
-test('looking makes nothing, and opens no archive for what was never compacted', async (t) => {
+test('a scan writes nothing, and opens no archive for files that were never compacted', async (t) => {
   const bench = benchFor(t, { openArchive: () => assert.fail('the archive was opened') });
   bench.write('x.jsonl', SESSION);
   assert.notEqual(await surveyed(bench, 'x.jsonl'), null);

@@ -89,7 +89,7 @@ test('A5: a batch is found by its words', async (t) => {
   } satisfies Partial<BatchHit>);
 });
 
-test('batches and messages stand in one order, the best of each in front', async (t) => {
+test('batches and messages share one order, the best of both first', async (t) => {
   const bench = benchFor(t);
   await compacted(bench, BOAT);
   const { hits } = await search(bench, 'wooden parser build', { limit: 40 });

@@ -36,7 +36,7 @@ test('killed after the rename: a run that does not find the file forgets nothing
   assert.equal((await bench.restore('moved.jsonl')).toString(), original);
 });
 
-test('killed after the rename: a file that stands as it was to be written counts, even while another run is at work on it', async (t) => {
+test('killed after the rename: a complete output counts, even while another run is working on it', async (t) => {
   const bench = benchFor(t);
   await dieAfterRename(bench, 'talk.jsonl');
   const lock = await bench.deps.files.lock(bench.path('talk.jsonl'));

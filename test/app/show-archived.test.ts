@@ -191,7 +191,7 @@ test('who has read enough gets no further lines', async (t) => {
   assert.deepEqual([shown, count], [{ ok: true, value: 3 }, 3]);
 });
 
-test('lines behind a key that are passed over are not looked up', async (t) => {
+test('skipped lines of a key are not looked up', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', chatTranscript(30));
   reportOf(await bench.compact('talk.jsonl'));

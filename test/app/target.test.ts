@@ -81,7 +81,7 @@ for (const { what, text } of SESSIONS)
       );
     });
 
-    test('what the scores say will stay stands in the result', async (t) => {
+    test('messages that the scores mark as staying are in the result', async (t) => {
       const bench = benchFor(t);
       bench.write('s.jsonl', text);
       const input = { path: bench.path('s.jsonl'), name: 's.jsonl', format: null };

@@ -192,7 +192,7 @@ test('a fork of a fork verifies: cycles that wrote the same line are one', async
   assert.deepEqual(await problemsOf(bench), []);
 });
 
-test('a summary that the producer left is none of ours: the file was not compacted', async (t) => {
+test('a summary of the producer is not ours: the file was not compacted', async (t) => {
   const bench = benchFor(t);
   bench.archive();
   const fixture = new URL('../../fixtures/transcripts/claude-code/producer-compaction.jsonl', import.meta.url);

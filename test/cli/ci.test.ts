@@ -86,7 +86,7 @@ const AGAIN = {
   'two.jsonl': 'nothing-new',
 };
 
-test('the second run over a folder of several formats changes nothing, asks nobody, and tells why', async (t) => {
+test('the second run over a folder of several formats changes nothing, calls no service, and says why', async (t) => {
   const folder = logsFolder(t);
   const first = await runJob(folder);
   assert.equal(first.code, 0);

@@ -69,7 +69,7 @@ for (const [what, asked, message] of [
   });
 }
 
-test('a host of a project that nobody trusts is one line that says what to do, and nothing is begun', async (t) => {
+test('a host set by an untrusted project is refused in one line that says what to do', async (t) => {
   const asked = {
     args: ['--provider', 'openai-compat', '--model', 'm'],
     config: '[summarization]\nbase_url = "https://other.example/v1"\n',
@@ -82,7 +82,7 @@ test('a host of a project that nobody trusts is one line that says what to do, a
   assert.deepEqual(await told(t, asked), { code: 2, errors, choices: [] });
 });
 
-test('a provider that the configuration cannot name is refused with where it stands', async (t) => {
+test('an unknown provider in the configuration is refused with its place', async (t) => {
   const { code, errors } = await told(t, { args: [], config: '[summarization]\nprovider = "antropic"\n' });
   assert.equal(code, 2);
   assert.match(errors, /^\.\/compact\.toml:2: summarization\.provider must be one of .* Did you mean "anthropic"\?\n$/);

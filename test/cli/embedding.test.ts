@@ -134,7 +134,7 @@ test('a service that fails leaves the compaction a success with a note, and `arc
   assert.match(words.stderr, /^embeddings: .* answered 500 .*; this search uses words only\n$/);
 });
 
-test('another length in the configuration: a search says so, and `archive embed` makes all of them anew', async (t) => {
+test('another length in the configuration: a search says so, and `archive embed` replaces all vectors', async (t) => {
   const first = await scene(t);
   const talk = join(first.folder, 'talk.jsonl');
   await first.run('-i', talk);

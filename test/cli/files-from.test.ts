@@ -68,7 +68,7 @@ test('a list that cannot be read is a wrong command line, and nothing is begun',
   }
 });
 
-test('nobody is waited for at a terminal to type names', async () => {
+test('a terminal is not read for names', async () => {
   const { code, errors } = await takenUp(['--files-from', '-']);
   assert.equal(code, 2);
   assert.match(errors, /pipe names of transcripts in/);

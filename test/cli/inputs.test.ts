@@ -29,7 +29,7 @@ test('a folder gives its transcripts, sorted, from hidden folders too, without o
   assert.deepEqual(await pathsIn(folder, ''), ['a/.hidden/y.jsonl', 'a/z.jsonl', 'b.jsonl']);
 });
 
-test('a file of a folder knows its path below it, and that nobody named it', async (t) => {
+test('a file found in a folder has its path below it, and does not count as named', async (t) => {
   const folder = folderWith(t, { 'd/a/x.jsonl': '' });
   const { files, hasFolder } = await findInputs([join(folder, 'd')], rules);
   assert.deepEqual(files, [{ path: join(folder, 'd/a/x.jsonl'), pathInFolder: 'a/x.jsonl', isNamed: false }]);
@@ -84,7 +84,7 @@ test('two files with the same bytes under two names are two', async (t) => {
   assert.deepEqual(await pathsIn(folder, ''), ['x.jsonl', 'y.jsonl']);
 });
 
-test('a link to nothing is a problem where it is named or matched, and passed over in a folder', async (t) => {
+test('a broken link is a problem if it is named or matched, and skipped in a folder', async (t) => {
   const folder = folderWith(t, { 'd/x.jsonl': '' });
   const link = join(folder, 'd/gone.jsonl');
   symlinkSync('nowhere', link);
@@ -96,7 +96,7 @@ test('a link to nothing is a problem where it is named or matched, and passed ov
   assert.deepEqual([whole.files.length, whole.problems], [1, []]);
 });
 
-test('a pipe in a folder is passed over, and one that is named is for whoever opens it to refuse', async (t) => {
+test('a pipe in a folder is skipped, and a named one is refused when it is opened', async (t) => {
   const folder = folderWith(t, { 'd/x.jsonl': '' });
   const pipe = join(folder, 'd/pipe.jsonl');
   assert.equal(spawnSync('mkfifo', [pipe]).status, 0);

@@ -18,7 +18,7 @@ async function foundIn(homeFolder: string, places: readonly Place[], environment
   };
 }
 
-test('transcripts of any depth are found below a place, with the folder that the star stands for', async (t) => {
+test('transcripts of any depth are found below a place, with the folder that the star matches', async (t) => {
   const home = folderWith(t, {
     '.x/projects/harbor/a.jsonl': '',
     '.x/projects/harbor/deep/b.jsonl': '',

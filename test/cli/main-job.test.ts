@@ -68,7 +68,7 @@ test('in place, again and again: the second run changes nothing', (t) => {
   assert.equal(readFileSync(join(folder, 'talk.jsonl'), 'utf8'), chatTranscript(30));
 });
 
-test('a dry run leaves the folder as it was', (t) => {
+test('a dry run leaves the folder unchanged', (t) => {
   const { folder, run } = setUp(t, { 'talk.jsonl': chatTranscript(30) });
   const planned = run(['-n', '--json', 'talk.jsonl']);
   assert.equal(JSON.parse(planned.stdout.toString()).result, 'planned');
@@ -97,7 +97,7 @@ test('a torn last line is carried along with --keep-invalid, and ended so that n
   assert.equal(run(['restore', 'torn.jsonl']).stdout.toString(), torn);
 });
 
-test('files that are no transcripts are told what they look like, and stay as they were', (t) => {
+test('files that are not transcripts are reported with what they look like, and stay unchanged', (t) => {
   const { folder, run } = setUp(t, {
     'empty.jsonl': '',
     'document.jsonl': '{\n  "a": 1\n}\n',
@@ -139,7 +139,7 @@ test('escape sequences of a transcript never reach the terminal raw', (t) => {
   }
 });
 
-test('a folder of transcripts: each is compacted, results of earlier runs are left alone', (t) => {
+test('a folder of transcripts: each is compacted, results of earlier runs are skipped', (t) => {
   const { folder, run } = setUp(t, { 'logs/a.jsonl': chatTranscript(30), 'logs/deep/b.jsonl': chatTranscript(31) });
   assert.equal(run(['logs']).code, 0);
   assert.equal(run(['logs']).code, 0);

@@ -66,7 +66,7 @@ for (const [what, toml] of [
   ['nobody has trusted', '[archive]\npath = "x.db"\n'],
   ['is wrong', '[archive]\npth = "x.db"\n'],
 ] as const) {
-  test(`a wrong first word is told before a configuration that ${what}`, async (t) => {
+  test(`a wrong first word is reported before a configuration that ${what}`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { 'compact.toml': toml });
     const { code, stderr } = await compact('undo', '-i', 'x.jsonl');
     assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);
@@ -74,7 +74,7 @@ for (const [what, toml] of [
   });
 }
 
-test('a wrong first word is told before a model that cannot be asked', async (t) => {
+test('a wrong first word is reported before a model that cannot be used', async (t) => {
   const { compact, isUntouched } = placeWith(t);
   const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'undo', '-i', 'x.jsonl');
   assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);

@@ -17,7 +17,7 @@ after(() => {
 suite('a fault of the service at every request', () => {
   for (const { fault, provider } of eachFault()) {
     const { what, reply, says, calls, settings = {} } = fault;
-    test(`${provider}: ${what}: exit 1 after ${calls} calls, and everything is as it was`, async (t) => {
+    test(`${provider}: ${what}: exit 1 after ${calls} calls, and everything is unchanged`, async (t) => {
       const server = await startModelServer(t, () => reply(provider));
       const scene = openModelScene(t, { provider, url: server.url, transcript: talkOf(4), settings });
       const before = scene.sha256();

@@ -102,7 +102,7 @@ for (const provider of PROVIDERS) {
   });
 }
 
-test('a run that goes on from what was paid gives every secret the mask that it would have had', async (t) => {
+test('a run that continues from paid summaries gives every secret the same mask', async (t) => {
   const other = `ghp_${drawn(34)}Qq`;
   const secretTalk = linesOf(
     [TOKEN, other, other].flatMap((token, at) => [

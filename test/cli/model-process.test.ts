@@ -90,7 +90,7 @@ for (const provider of PROVIDERS) {
       assertSilentAboutKey(ended);
     });
 
-    test('fails, and leaves everything as it was', async (t) => {
+    test('fails, and leaves everything unchanged', async (t) => {
       const { says, reply, ...fault } = FAULTS[provider];
       const { scene, server, asked, start } = await openStage(t, { provider, replies: [reply], ...fault });
       const before = scene.sha256();

@@ -14,7 +14,7 @@ function plan(files: readonly InputFile[], choice: OutputChoice, isSeveral = fil
   return planOutputs({ files, choice, isSeveral });
 }
 
-test('the default output stands beside the input', async () => {
+test('the default output is beside the input', async () => {
   assert.deepEqual(await plan([file('d/x.jsonl')], { kind: 'default' }), {
     ok: true,
     value: [{ kind: 'default', path: 'd/x.compact.jsonl' }],

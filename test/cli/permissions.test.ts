@@ -64,13 +64,13 @@ test('a file that may not be read fails alone', async (t) => {
   assert.deepEqual(done, { ...OTHERS_DONE, stderr });
 });
 
-test('a read-only file fails alone, and is as it was', async (t) => {
+test('a read-only file fails alone, and is unchanged', async (t) => {
   const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b/b.jsonl'), 0o444));
   const stderr = 'logs/b/b.jsonl: no permission to write it. Check the permissions of the file and its folder.';
   assert.deepEqual(done, { ...OTHERS_DONE, stderr });
 });
 
-test('a file in a read-only folder fails alone, and is as it was', async (t) => {
+test('a file in a read-only folder fails alone, and is unchanged', async (t) => {
   const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0o555));
   const stderr = 'logs/b/b.jsonl: logs/b: no permission to write it. Check the permissions of the file and its folder.';
   assert.deepEqual(done, { ...OTHERS_DONE, stderr });

@@ -81,7 +81,7 @@ for (const [line, message] of [
   });
 }
 
-test('a refusal names the command whose help tells more', async () => {
+test('a refusal names the command whose help explains it', async () => {
   const result = await parseArguments(['score', '--what', 'f'], FACTS);
   assert.deepEqual(result.ok || result.error, {
     message: "unknown option '--what': the nearest known one is --sort",

@@ -52,7 +52,7 @@ test('a run over several is one report: a line each, then the totals', async () 
   ]);
 });
 
-test('a single transcript is told at length, and has no totals', async () => {
+test('a single transcript is reported in full, without totals', async () => {
   const { errors } = await said({ names: ['a.jsonl'] }, ({ done, end }) => {
     done(compactReport({ file: 'a.jsonl' }));
     end(0);
@@ -61,7 +61,7 @@ test('a single transcript is told at length, and has no totals', async () => {
   assert.equal(errors.at(-1), '  restore   compact restore a.jsonl -i');
 });
 
-test('verbose tells each of several at length', async () => {
+test('verbose reports each of several in full', async () => {
   const { errors } = await said({ names: ['a.jsonl', 'c.jsonl'], verbosity: 'verbose' }, ({ done, end }) => {
     done(compactReport({ file: 'a.jsonl' }));
     end(1);
@@ -106,7 +106,7 @@ test('a failure of the archive names the transcript too', async () => {
   assert.deepEqual(errors, ['b.jsonl: /data/archive.db: held.']);
 });
 
-test('a remark that many transcripts share is told once', async () => {
+test('a note that many transcripts share is printed once', async () => {
   const note = (file: string) => compactReport({ file, notes: ['the last turn stays\u001b'] });
   const { errors } = await said({ names: ['a.jsonl', 'b.jsonl', 'c.jsonl'] }, ({ done, end }) => {
     for (const name of ['a.jsonl', 'b.jsonl', 'c.jsonl']) done(note(name));
@@ -132,7 +132,7 @@ test('with --json a transcript that failed has its line too, as what was named a
   ]);
 });
 
-test('what the models of all transcripts did together is told at the end', async () => {
+test('the totals of all model calls are reported at the end', async () => {
   const usage = { ...NO_USAGE, calls: 2, inputTokens: 3000, outputTokens: 200, cost: 0.5 };
   const [conversation] = compactReport().conversations;
   const batches = [{ label: 'x', depth: 0, start: null, end: null, count: 9, level: 'fallback' as const }];
@@ -152,7 +152,7 @@ test('what the models of all transcripts did together is told at the end', async
   ]);
 });
 
-test('a preview of several tells that no transcript was written', async () => {
+test('a preview of several says that no transcript was written', async () => {
   const preview = [{ conversation: 'c', text: 't' }];
   const terminal = createFakeTerminal([]);
   const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: false } as const;

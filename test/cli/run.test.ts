@@ -104,7 +104,7 @@ test('with -q only errors are said', async (t) => {
   assert.deepEqual([code, errors], [1, `${path}.missing: no such file or folder. Check the path.\n`]);
 });
 
-test('a misspelt command is told, and nothing is begun', async (t) => {
+test('a misspelled command is reported, and nothing is started', async (t) => {
   const path = join(folderWith(t, { 'x.jsonl': '' }), 'x.jsonl');
   const useCases = createFakeUseCases();
   const { code, errors } = await ran(['scroe', path], {}, useCases);
@@ -128,14 +128,14 @@ test('a folder without transcripts is nothing to do, and a glob of nothing is a 
   assert.deepEqual([glob.code, glob.errors.split('\n')[0]], [1, `${pattern}: no file matches. Check the pattern.`]);
 });
 
-test('an unknown format is told with the nearest known one', async (t) => {
+test('an unknown format is reported with the nearest known one', async (t) => {
   const folder = folderWith(t, { 'x.jsonl': '' });
   const { code, errors } = await ran(['--format', 'claud', join(folder, 'x.jsonl')]);
   assert.equal(code, 2);
   assert.match(errors, /there is no format 'claud': did you mean claude-code\?/);
 });
 
-test('a wrong configuration is told before anything is opened', async (t) => {
+test('a wrong configuration is reported before anything is opened', async (t) => {
   const folder = folderWith(t, { 'compact.toml': '[summarization]\nkeep_recnt = 3\n', 'x.jsonl': '' });
   const useCases = createFakeUseCases();
   const { code, errors } = await ran([join(folder, 'x.jsonl')], { workingFolder: folder }, useCases);

@@ -54,7 +54,7 @@ test('without a folder, transcripts are found where Claude Code and Codex were t
   assert.deepEqual(await filesOf(['--format', 'claude-code'], { environment }), all.slice(0, 1).map(at));
 });
 
-test('folders that are named are looked into, and no others; our own results are passed over', async (t) => {
+test('only named folders are searched; our own results are skipped', async (t) => {
   const folder = folderWith(t, { 'a.jsonl': chatTranscript(9), 'd/b.jsonl': chatTranscript(9), 'c.compact.jsonl': '' });
   const environment = { CLAUDE_CONFIG_DIR: folderWith(t, { 'projects/p/x.jsonl': CLAUDE ?? '' }) };
   assert.deepEqual(await filesOf([join(folder, 'd')], { environment }), [join(folder, 'd/b.jsonl')]);
@@ -95,7 +95,7 @@ test('a compressed transcript is unpacked within the limit that is given, also b
   assert.match(errors, new RegExp(`^  compact --max-unpacked 1MB -n ${file}$`, 'm'));
 });
 
-test('a project is told by its records, else by the folder of the file', async (t) => {
+test('a project comes from the records, or else from the folder of the file', async (t) => {
   const folder = folderWith(t, { 'harbor/a.jsonl': chatTranscript(9), 'harbor/b.jsonl': CLAUDE ?? '' });
   const { out } = await scanned(['--json', '--sort', 'path', folder]);
   const projects = out
@@ -136,7 +136,7 @@ test('a table on stdout, and the command to try next on stderr', async (t) => {
   assert.equal((await scanned(['-q', folder])).errors, '');
 });
 
-test('one of a folder that is damaged is told in a line and is no failure, and named it is one', async (t) => {
+test('a damaged file in a folder is reported and is no failure; if it is named, it is one', async (t) => {
   const folder = folderWith(t, { 'a.jsonl': `${CLAUDE ?? ''}{"torn`, 'b.jsonl': CLAUDE ?? '' });
   const { code, out, errors } = await scanned(['-0', folder]);
   assert.deepEqual([code, out], [0, `${join(folder, 'b.jsonl')}\0`]);
@@ -149,7 +149,7 @@ test('one of a folder that is damaged is told in a line and is no failure, and n
   assert.deepEqual([carried.code, carried.out.split('\0').length], [0, 3]);
 });
 
-test('a file that vanishes while the scan is at work is told, and nothing else is lost by it', async (t) => {
+test('a file that vanishes during the scan is reported, and the others are still scanned', async (t) => {
   const folder = folderWith(t, {
     'a.jsonl': chatTranscript(9),
     'b.jsonl': chatTranscript(9),
@@ -170,7 +170,7 @@ test('a file that vanishes while the scan is at work is told, and nothing else i
   assert.match(errors, /b\.jsonl: no such file or folder/);
 });
 
-test('what is no transcript is passed over and counted, unless it was named itself', async (t) => {
+test('a file that is not a transcript is skipped and counted, unless it was named', async (t) => {
   const folder = folderWith(t, {
     'a.jsonl': chatTranscript(9),
     'b.jsonl': '',

@@ -102,7 +102,7 @@ suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
   }
 });
 
-suite('nobody reads standard output any more', AT_A_TIME, () => {
+suite('the reader of standard output is gone', AT_A_TIME, () => {
   for (const args of [
     ['-o', '-'],
     ['score'],

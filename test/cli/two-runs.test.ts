@@ -160,7 +160,7 @@ suite('two runs that do not stand in each other’s way', { concurrency: 3 }, ()
   });
 });
 
-test('the lock of a run that was killed stops nobody', async (t) => {
+test('the lock of a killed run stops no other run', async (t) => {
   const place = setUp(t);
   const first = await startWaiting(t, 'synced', { args: place.run('-i') });
   assert.equal((await runProcess(place.run('-i'))).code, 1);

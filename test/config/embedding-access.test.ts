@@ -25,7 +25,7 @@ function refusal(...asked: Parameters<typeof access>): string {
 const OLLAMA = { provider: 'ollama', model: 'tiny' } as const;
 const OPENAI = { provider: 'openai-compat', model: 'small' } as const;
 
-test('without a provider nobody is asked, even where a key is in the environment', () => {
+test('without a provider no service is called, even if the environment has a key', () => {
   assert.deepEqual(access({}, { environment: { OPENAI_API_KEY: 'k' } }), { ok: true, value: null });
   assert.match(refusal({ model: 'tiny' }), /names the model 'tiny' but no provider/);
   assert.match(refusal({ provider: 'ollama' }), /the provider 'ollama' and no model/);

@@ -21,7 +21,7 @@ function parsed(text: string) {
   return result.value;
 }
 
-test('the example sets nothing as it stands', () => {
+test('the example file sets nothing unless a line is uncommented', () => {
   const { values } = parsed(example);
   assert.deepEqual(
     Object.values(values).filter((table) => Object.keys(table).length > 0),

@@ -38,7 +38,7 @@ test('a file that was named and is not there is an error that says who named it'
   ]);
 });
 
-test('a folder and a file that is no UTF-8 are told as what they are', async (t) => {
+test('a folder, and a file that is not UTF-8, are reported as such', async (t) => {
   const folder = folderWith(t, { 'd/': '' });
   writeFileSync(join(folder, 'utf16.toml'), Buffer.from('\ufeff[archive]', 'utf16le'));
   const reasons = [];

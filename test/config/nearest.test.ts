@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { likelyName, nearestName } from '../../src/config/nearest.ts';
 
-test('a slip of the fingers is told to be the name that was meant', () => {
+test('a typo is resolved to the intended name', () => {
   assert.equal(likelyName('scroe', ['run', 'score', 'restore']), 'score');
   assert.equal(likelyName('--jsno', ['--json', '--quiet']), '--json');
 });
@@ -21,6 +21,6 @@ test('dashes, underscores and case do not count', () => {
   assert.equal(nearestName('KEEP-RECENT', ['keep_system', 'keep_recent']), 'keep_recent');
 });
 
-test('the nearest name is told however far it is', () => {
+test('the nearest name is returned, however far it is', () => {
   assert.equal(nearestName('zzzz', ['alpha', 'beta']), 'beta');
 });

@@ -7,7 +7,7 @@ function problemsOf(text: string): readonly ConfigProblem[] {
   return parsed.ok ? [] : parsed.error;
 }
 
-test('what the file sets is given as it stands, and nothing else', () => {
+test('only the values that the file sets are returned, unchanged', () => {
   const parsed = parseConfig('[summarization]\nkeep_recent = 0\n[prices]\n"m-1" = { input = 1, output = 5.5 }\n', 'c');
   assert.deepEqual(parsed.ok && parsed.value.values, {
     summarization: { keep_recent: 0 },
@@ -36,7 +36,7 @@ test('an unknown key is named with its line and the nearest known one', () => {
   ]);
 });
 
-test('a key without its table is told where it belongs', () => {
+test('a key without its table is reported with the table it belongs to', () => {
   assert.deepEqual(problemsOf('chunk_size = 3\n'), [
     { kind: 'config-unknown-key', path: 'c.toml', line: 1, key: 'chunk_size', nearest: 'summarization.chunk_size' },
   ]);
@@ -48,7 +48,7 @@ test('an unknown table is named with the nearest known one', () => {
   ]);
 });
 
-test('a value out of its range is told with what is allowed', () => {
+test('a value out of its range is reported with the allowed range', () => {
   assert.deepEqual(problemsOf('[summarization]\nrecency_decay = 1.5\n'), [
     {
       kind: 'config-value',
@@ -62,7 +62,7 @@ test('a value out of its range is told with what is allowed', () => {
   ]);
 });
 
-test('a misspelt choice is told with the nearest one', () => {
+test('a misspelled choice is reported with the nearest one', () => {
   assert.deepEqual(problemsOf('[summarization]\nchunk_order = "chronologic"\n'), [
     {
       kind: 'config-value',
@@ -98,7 +98,7 @@ for (const [text, problem] of [
   });
 }
 
-test('every problem is told at once, in the order of the lines', () => {
+test('all problems are reported together, in the order of the lines', () => {
   const found = problemsOf('[summarization]\nclip_frist = 1\nclip_last = -1\n[privacy]\nredact = 1\n');
   assert.deepEqual(
     found.map((problem) => ('line' in problem ? problem.line : null)),
@@ -106,7 +106,7 @@ test('every problem is told at once, in the order of the lines', () => {
   );
 });
 
-test('text that is no TOML is told with line and column, and without an excerpt of the file', () => {
+test('invalid TOML is reported with line and column, and without an excerpt of the file', () => {
   const [problem] = problemsOf('[summarization]\napi_key = "sk-secret\n');
   assert.equal(problem?.kind, 'config-syntax');
   assert.equal(problem?.kind === 'config-syntax' && problem.line, 2);

@@ -110,7 +110,7 @@ test('the settings are listed in the order in which they are declared', () => {
   );
 });
 
-test('every setting tells where its value comes from', () => {
+test('every setting has the source of its value', () => {
   const text = '[summarization]\nkeep_recent = 9\n\nclip_last = 4\napi_key = "sk-1"\n';
   const rows = listSettings(given(text, { summarization: { keep_recent: 2 } }));
   const row = (key: string) => rows.find((candidate) => candidate.key === key);

@@ -79,7 +79,7 @@ async function elementsAsRead(bench: Workbench, content: Buffer): Promise<readon
   return elementsOf(bench, 'original.json');
 }
 
-test('a second compaction of a document that was written anew since shows both summaries', async (t) => {
+test('a second compaction of a document that was rewritten since shows both summaries', async (t) => {
   const bench = benchFor(t);
   bench.write('s.json', readFileSync(join(FIXTURES, 'opencode/session.json')));
   const chosen = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };
@@ -100,7 +100,7 @@ test('a second compaction of a document that was written anew since shows both s
   );
 });
 
-test('a document that was changed after its last compaction does not pass for one that was written anew', async (t) => {
+test('a document that was changed after its last compaction does not count as rewritten', async (t) => {
   const bench = benchFor(t);
   bench.write('s.json', readFileSync(join(FIXTURES, 'opencode/session.json')));
   const chosen = { compaction: { keepRecent: 3, maxSummaryTokens: 120 } };

@@ -33,7 +33,7 @@ test('the same through the program: its exit codes and messages are those of a w
   assert.ok(outcomes.length > 0);
 });
 
-test('a case that was stored is run again as it was', (t) => {
+test('a stored case runs again unchanged', (t) => {
   const settings: FuzzCase['steps'][number]['settings'] = {
     keepRecent: 3,
     chunkSize: 7,

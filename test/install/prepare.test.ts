@@ -63,7 +63,7 @@ test('nothing is packed without a build', (t) => {
   assert.match(stderr, /^compact cannot be packed: .*rolldown is missing\. Run `npm ci` first\.\n$/);
 });
 
-test('an install without development dependencies goes on with the build that is there', (t) => {
+test('an install without development dependencies uses the existing build', (t) => {
   const { clone, prepare } = cloneFor(t);
   const bare = prepare({ npm_command: 'ci' });
   assert.deepEqual([bare.status, bare.stderr.startsWith('compact is not built: ')], [0, true]);

@@ -87,7 +87,7 @@ test("where another model's vectors are there a compaction leaves them, and says
   assert.deepEqual([service.sent, bench.archive().vectors.count().done], [[], done]);
 });
 
-test('even an error that nobody expected leaves the compaction a success', async (t) => {
+test('even an unexpected error leaves the compaction a success', async (t) => {
   const bench = meaningBench(t);
   const report = await compacted(bench, 'talk.jsonl', 30);
   const service = fakeService({}, () => Promise.reject(new TypeError('x is undefined')));
@@ -98,7 +98,7 @@ test('even an error that nobody expected leaves the compaction a success', async
   );
 });
 
-test('where nothing was compacted nobody is asked', async (t) => {
+test('if nothing was compacted, no service is called', async (t) => {
   const bench = meaningBench(t);
   await compacted(bench, 'talk.jsonl', 30);
   const report = reportOf(await bench.compact('talk.jsonl'));

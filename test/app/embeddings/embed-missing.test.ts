@@ -110,7 +110,7 @@ test('an interruption ends it between two requests, and what came is kept', asyn
   assert.equal(bench.archive().vectors.count().done, 128);
 });
 
-test('another model makes all of them anew, and the old ones are dropped when its first ones are there', async (t) => {
+test('another model replaces all vectors, and the old ones are dropped when its first ones are stored', async (t) => {
   const bench = await benchWith(t, 100);
   await run(bench, fakeService());
   const { total } = bench.archive().vectors.count();

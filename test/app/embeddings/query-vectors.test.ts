@@ -51,7 +51,7 @@ test('an empty query, or one to an archive without vectors, costs nothing', asyn
   ]);
 });
 
-test('vectors of another model are compared with nothing, and that is told once', async () => {
+test('vectors of another model are not compared, and that is reported once', async () => {
   const service = fakeService({ model: 'new', dimensions: 5 });
   const { find } = scene(service);
   assert.deepEqual([await find('boat'), await find('rope')], [null, null]);
@@ -61,7 +61,7 @@ test('vectors of another model are compared with nothing, and that is told once'
   ]);
 });
 
-test('a service that fails is not asked again for a minute, and told of once', async () => {
+test('a failing service is not called again for a minute, and is reported once', async () => {
   const service = fakeService({}, (texts, index) =>
     index === 0
       ? Promise.reject(new ModelError('timeout', 'host is late', { retryable: true }))
@@ -84,7 +84,7 @@ test('vectors of another length than those in the archive are compared with noth
   ]);
 });
 
-test('a failure pauses all who share it, and one that was called off pauses nobody', async () => {
+test('a failure pauses all searches that share it, and a cancelled call pauses none', async () => {
   const outage = createOutage();
   const broken = fakeService({}, () => Promise.reject(new ModelError('timeout', 'host is late', { retryable: true })));
   const runtime = { now: () => new Date(0), sleep: () => Promise.resolve(), random: () => 0 };

@@ -155,7 +155,7 @@ test('of very many summaries behind a key the first are named', () => {
   assert.ok(text.endsWith('gives its messages. 10 more: memory_read finds them by their words.'));
 });
 
-test('what cannot be expanded is told, with what to try', async (t) => {
+test('a name that cannot be expanded is reported, with what to try', async (t) => {
   const { args } = await scene(t);
   const cases = [
     [{ label: 'zeppelin' }, /^zeppelin: not in the archive/],
@@ -181,7 +181,7 @@ test('what cannot be expanded is told, with what to try', async (t) => {
   }
 });
 
-test('where there is no archive yet, that is told', async () => {
+test('a missing archive is reported', async () => {
   const result = await callTool(['--archive', '/nowhere/archive.db'], 'memory_expand', { id: 'boat' });
   assert.equal(result.isError, true);
   assert.match(textOf(result), /there is none yet/);

@@ -55,7 +55,7 @@ test('an interruption is told to a call at work, and it is waited for', async ()
   assert.deepEqual([steps, written.length], [['cleaned up'], 1]);
 });
 
-test('an exception of a tool is a bug that is told, and the server goes on', async () => {
+test('an exception of a tool is reported as a bug, and the server continues', async () => {
   const broken = new Error('broken');
   const { input, served, written, bugs } = serveCalled(toolThat(() => Promise.reject(broken)));
   input.end(requestLine(2, 'ping'));

@@ -26,7 +26,7 @@ const COUNTS = [
   '  file         524.3 kB',
 ];
 
-test('a sound archive is one word, and what it stands on', () => {
+test('a sound archive is one word, followed by the counts', () => {
   assert.deepEqual(renderArchiveCheck(SOUND, PLAIN_THEME), ['/data/archive.db: sound', ...COUNTS]);
 });
 
@@ -42,7 +42,7 @@ test('what is not settled is named, and is no damage', () => {
   ]);
 });
 
-test('each problem stands with the transcripts that it touches, and what is not listed is counted', () => {
+test('each problem is listed with the transcripts that it affects, and the others are counted', () => {
   const problems = [
     {
       kind: 'hole',

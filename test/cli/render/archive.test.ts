@@ -43,7 +43,7 @@ test('figures of an archive stand a line each', () => {
   ]);
 });
 
-test('where there are vectors, how many and whose they are is told', () => {
+test('the number of vectors and their model are shown', () => {
   const vectors = { provider: 'ollama', model: 'tiny\u001b[2J', dimensions: 768, done: 1000, total: 1105 };
   const lines = renderArchiveStats(statsReport({ vectors }), place);
   assert.ok(lines.includes('  vectors      1,000 of 1,105, by tiny\\x1b[2J, 768 numbers each'), lines.join('\n'));

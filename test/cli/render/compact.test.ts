@@ -18,7 +18,7 @@ function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
   };
 }
 
-test('a compaction tells what it did, where things are, and how to undo it', () => {
+test('a compaction reports what it did, where things are, and how to undo it', () => {
   assert.deepEqual(renderCompactReport(compactReport(), rendering()), [
     'talk.jsonl → talk.compact.jsonl',
     '  messages  1,420 → 26',
@@ -39,7 +39,7 @@ test('what was compacted in place is restored in place, from the archive that wa
   assert.equal(lines.at(-1), "  restore   compact restore --archive 'a b.db' 'my talk.jsonl' -i");
 });
 
-test('who came by npx is told a command that npx runs', () => {
+test('a user of npx gets a command that npx runs', () => {
   const lines = renderCompactReport(compactReport(), rendering({ program: 'npx compact' }));
   assert.equal(lines.at(-1), '  restore   npx compact restore talk.compact.jsonl -o talk.restored.jsonl');
 });
@@ -55,7 +55,7 @@ test("a model's calls and tokens are told, and the offline provider's are not", 
   assert.deepEqual(lines({ calls: 3, inputTokens: 0, outputTokens: 0 }), []);
 });
 
-test('a remark stands at the end', () => {
+test('a note comes at the end', () => {
   const lines = renderCompactReport(compactReport({ notes: ['The target was missed by 40 tokens.'] }), rendering());
   assert.equal(lines.at(-1), '  note      The target was missed by 40 tokens.');
 });
@@ -80,7 +80,7 @@ test('a skipped transcript takes one line with the reason', () => {
   ]);
 });
 
-test('a plan tells what would be asked, and that nothing was written', () => {
+test('a plan shows the requests, and that nothing was written', () => {
   const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: null };
   const planned = compactReport({ result: 'planned', plan, output: null, archive: null });
   assert.deepEqual(renderCompactReport(planned, rendering()), [

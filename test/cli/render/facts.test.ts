@@ -46,7 +46,7 @@ test('a fact is shown safely, and a long one is cut so that the line keeps to si
   assert.equal(row.length, 60);
 });
 
-test('where nobody looked, or nothing was to be kept, nothing is told', () => {
+test('without an audit, or without facts, nothing is shown', () => {
   assert.deepEqual(factRows(compactReport(), 60), []);
   assert.deepEqual(rowsOf({ kept: 0, total: 0, lost: [] }), []);
 });

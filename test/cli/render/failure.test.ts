@@ -154,7 +154,7 @@ for (const [failure, message] of CASES) {
   });
 }
 
-test('why a file is of none of the formats is told one a line, and of other failures there is nothing to tell', () => {
+test('the reasons against each format are listed one per line, and other failures have none', () => {
   const near = [
     { format: 'pi', reason: 'the first record is no header' },
     { format: 'chat-lines', reason: 'no record has a role' },

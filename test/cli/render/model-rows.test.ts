@@ -10,7 +10,7 @@ import { compactReport } from '../fakes.ts';
 const usageOf = (usage: Partial<UsageReport>): readonly string[] =>
   usageRows(compactReport({ usage: { ...NO_USAGE, cost: null, ...usage } }));
 
-test('calls, tokens, retries, waits, what was paid before and the cost are told in lines of sixty columns', () => {
+test('calls, tokens, retries, waits, earlier payments and the cost fit in lines of sixty columns', () => {
   const rows = usageOf({
     calls: 12,
     inputTokens: 90_000,
@@ -36,11 +36,11 @@ test('a run that pays nothing says so', () => {
   assert.deepEqual(usageOf({ reused: 3, cost: 0 }), ['  model     no calls, 3 summaries paid before, cost 0.00']);
 });
 
-test('calls of the offline provider are not told', () => {
+test('calls of the offline provider are not shown', () => {
   assert.deepEqual(usageOf({ calls: 3 }), []);
 });
 
-test('a plan tells the most that its requests may cost', () => {
+test('a plan shows the most that its requests may cost', () => {
   const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: 0.0123 };
   assert.deepEqual(planRows(compactReport({ plan })), [
     '  chunks    3',
@@ -83,6 +83,6 @@ test('small sums keep two digits that count', () => {
   ]);
 });
 
-test('waits are told in seconds and minutes, never shorter than they were', () => {
+test('waits are shown in seconds and minutes, rounded up', () => {
   assert.deepEqual([1, 59_001, 200_000, 3_600_000].map(formatDuration), ['1 s', '1 min', '3 min 20 s', '60 min']);
 });

@@ -18,7 +18,7 @@ test('several are named by file and conversation', () => {
   assert.deepEqual(lines, [first, 'first\\x1b[2J', '    second', '', second, 'third', '']);
 });
 
-test('a preview is told like a compaction, with what was not done', () => {
+test('a preview is reported like a compaction, with what was not done', () => {
   const report = compactReport({ result: 'planned', preview: [one], output: null, archive: null });
   const rendering = {
     theme: PLAIN_THEME,

@@ -21,7 +21,7 @@ test('half of a surrogate pair is shown, and a whole pair stays', () => {
   assert.equal(safeText('\ud83d 😀 \ude00'), '\\ud83d 😀 \\ude00');
 });
 
-test('tag characters, which nobody sees, are shown', () => {
+test('invisible tag characters are shown', () => {
   assert.equal(safeText('a\u{e0041}\u{e007f}'), 'a\\u{e0041}\\u{e007f}');
   assert.equal(safeJson('"\u{e0041}"'), '"\\udb40\\udc41"');
 });

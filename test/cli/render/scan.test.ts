@@ -78,7 +78,7 @@ test('the next step trusts the configuration if the scan did', () => {
   ]);
 });
 
-test('an age is told in the units in which it can be asked for', () => {
+test('an age is shown in the units that --older-than takes', () => {
   const hour = 3_600_000;
   const ages = [-hour, hour / 2, hour, 47 * hour, 48 * hour, 89 * 24 * hour, 90 * 24 * hour, 731 * 24 * hour];
   assert.deepEqual(ages.map(formatAge), ['<1h', '<1h', '1h', '47h', '2d', '89d', '3mo', '2y']);

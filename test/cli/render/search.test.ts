@@ -10,7 +10,7 @@ import { batchHit, messageHit, searchReport } from '../archive-reports.ts';
 const theme = { ...PLAIN_THEME, match: (text: string) => `<${text}>` };
 const plain = { theme, widthColumns: 60, isVerbose: false };
 
-test('a hit tells what show takes, who said it and when, where it stands, and the words found', () => {
+test('a hit shows its name for show, who said it and when, its place, and the words found', () => {
   assert.deepEqual(renderSearchReport(searchReport(), plain), [
     'message:7  user ada, 2026-03-02 09:14',
     '  /logs/talk.jsonl, message 6',
@@ -22,7 +22,7 @@ test('a hit tells what show takes, who said it and when, where it stands, and th
   ]);
 });
 
-test('label, conversation and id are told on demand, each once', () => {
+test('label, conversation and id are shown on demand, each once', () => {
   const report = searchReport({ hits: [messageHit(), batchHit()] });
   const lines = renderSearchReport(report, { ...plain, isVerbose: true });
   assert.deepEqual(
@@ -31,7 +31,7 @@ test('label, conversation and id are told on demand, each once', () => {
   );
 });
 
-test('a message without a time, a name and a place is told without them', () => {
+test('a message without a time, a name and a place is shown without them', () => {
   const hit = messageHit({ name: null, at: null, index: null, text: '', marks: [] });
   assert.deepEqual(renderSearchReport(searchReport({ hits: [hit] }), plain), ['message:7  user', '  /logs/talk.jsonl']);
 });

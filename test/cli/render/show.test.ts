@@ -17,13 +17,13 @@ test('a batch is shown as one text, below what it is and what it was made from',
   ]);
 });
 
-test('a merged batch names its sources, and a replaced one what stands in its place', () => {
+test('a merged batch names its sources, and a replaced one its successor', () => {
   const source = { label: 'first', depth: 0, start: null, end: null, count: 1 };
   const lines = renderShown(shownBatch({ sources: [source], replacedBy: ['later'], isLive: false }), PLAIN_THEME);
   assert.deepEqual(lines.slice(3, 6), ['  made from', '    first (depth 0, 1 message)', '  replaced by later']);
 });
 
-test('a batch of which nothing speaks any more is told to be one', () => {
+test('a batch that no clip-archive refers to is shown as such', () => {
   const lines = renderShown(shownBatch({ indices: null, isLive: false }), PLAIN_THEME);
   assert.deepEqual(lines.slice(3, 5), ['  made from 57 messages', '  no clip-archive refers to it any more']);
 });

@@ -14,7 +14,7 @@ test('a saving never claims more than there is', () => {
   assert.equal(formatSaving({ before: 0, after: 0 }), 'nothing saved');
 });
 
-test('bytes are told in the unit that people use', () => {
+test('bytes are shown in the usual unit', () => {
   assert.deepEqual([1, 999, 1000, 4_200_000, 5e12].map(formatBytes), [
     '1 byte',
     '999 bytes',
@@ -46,7 +46,7 @@ test('a table that is too wide takes from its widest columns, down to what they 
   assert.deepEqual(layTable(columns, { widthColumns: 13, paintHead }), [' n long short', ' 1 abc… abcd…', '10 x    y']);
 });
 
-test('text is broken at spaces, and a word that is too long stands alone', () => {
+test('text breaks at spaces, and a word that is too long gets its own line', () => {
   assert.deepEqual(wrapText('one two three', 7), ['one two', 'three']);
   assert.deepEqual(wrapText('a abcdefghij b', 5), ['a', 'abcdefghij', 'b']);
   assert.deepEqual(wrapText('', 5), ['']);

@@ -4,7 +4,7 @@ import type { VerifyReport } from '../../../src/app/contract/reports.ts';
 import { renderVerifyReport } from '../../../src/cli/render/restore.ts';
 import { PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 
-test('what was proven is told in one line', () => {
+test('a proof is reported in one line', () => {
   const report: VerifyReport = {
     schema: 'compact/verify@1',
     file: 'talk.jsonl',
