@@ -71,6 +71,8 @@ function throwing(parse: ParseValue, nowMs: number): (text: string) => string | 
 
 /** Null: the line is valid. */
 export function parseWith(program: Program, argv: readonly string[]): 'help' | UsageProblem | null {
+  // Commander would make the text of `--help` for nobody: the caller makes it, with all commands.
+  program.configureHelp({ formatHelp: () => '' });
   try {
     program.parse(argv, { from: 'user' });
   } catch (error) {

@@ -1,19 +1,10 @@
-import { defaultArchivePath } from '../../config/find.ts';
 import { parseCount, parseShare } from '../../config/quantity.ts';
-import { toPolicy } from '../../config/resolve.ts';
 import type { SettingsUse } from '../../config/setting.ts';
-import { archiveToName, type Job, type JobOptions, runJobs } from '../compact-jobs.ts';
-import { createEmbeddingsIfAny, createSummarizer } from '../create-services.ts';
+import type { Job, JobOptions } from '../compact-jobs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import { gatherInputs } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { type OutputChoice, planOutputs } from '../outputs.ts';
+import type { OutputChoice } from '../outputs.ts';
 import type { CompactRendering } from '../render/compact.ts';
-import { renderFormats } from '../render/formats.ts';
-import { reportJson } from '../render/json-lines.ts';
-import { describeOutputProblem } from '../render/problems.ts';
-import { createReporter } from '../reporter.ts';
-import { createRunReport } from '../run-report.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession, type Options, type ParsedLine } from './command.ts';
 import {
@@ -142,6 +133,13 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
     ...(isArchiving ? (['embedding'] as const) : []),
   ];
   return inSession(context, { ...invocation, command: 'compact', needs }, async (session) => {
+    // Imported only here, because help needs none of it.
+    const { archiveToName, runJobs } = await import('../compact-jobs.ts');
+    const { createEmbeddingsIfAny, createSummarizer } = await import('../create-services.ts');
+    const { createRunReport } = await import('../run-report.ts');
+    const { gatherInputs } = await import('../gather.ts');
+    const { planOutputs } = await import('../outputs.ts');
+    const { toPolicy } = await import('../../config/resolve.ts');
     const { compaction } = toPolicy(session.settings, invocation.policy);
     const summarizer = await createSummarizer(session, { ...invocation, compaction });
     if (!summarizer.ok) return session.refuse(summarizer.error);
@@ -158,7 +156,10 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
       isSeveral: gathered.isSeveral,
       choice: invocation.output,
     });
-    if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
+    if (!outputs.ok) {
+      const { describeOutputProblem } = await import('../render/problems.ts');
+      return session.refuse(describeOutputProblem(outputs.error));
+    }
     const jobs = gathered.inputs.map((input, index): Job => ({
       input,
       output: outputs.value[index] ?? { kind: 'none' },
@@ -169,7 +170,7 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
       terminalColumns: session.terminal.stderr.widthColumns,
       names: gathered.inputs.map(({ name }) => name),
       failures: gathered.failures,
-      rendering: renderingOf(session, invocation),
+      rendering: renderingOf(session, invocation, archiveToName(session, invocation.settings)),
     });
     const leftCount = await runJobs(
       { session, options: invocation, isSeveral: gathered.isSeveral, report, summarizer: summarizer.value, embeddings },
@@ -181,11 +182,11 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
   });
 }
 
-function renderingOf(session: Session, invocation: CompactInvocation): CompactRendering {
+function renderingOf(session: Session, invocation: CompactInvocation, archiveFlag: string | null): CompactRendering {
   return {
     theme: session.reporter.theme,
     isVerbose: invocation.outputOptions.verbosity === 'verbose',
-    archiveFlag: archiveToName(session, invocation.settings),
+    archiveFlag,
     program: session.terminal.program(),
     isInPlace: invocation.output.kind === 'in-place',
     widthColumns: session.terminal.stderr.widthColumns,
@@ -197,6 +198,8 @@ async function listFormats(
   { terminal, loadUseCases }: CliContext,
   { outputOptions }: FormatsInvocation,
 ): Promise<ExitCode> {
+  const { createReporter } = await import('../reporter.ts');
+  const { defaultArchivePath } = await import('../../config/find.ts');
   const reporter = await createReporter(terminal, outputOptions);
   const createUseCases = await loadUseCases();
   const useCases = createUseCases({
@@ -208,11 +211,14 @@ async function listFormats(
   });
   try {
     const formats = useCases.listFormats();
-    if (outputOptions.json) for (const format of formats) reporter.answerPiece(reportJson(format));
-    else
-      reporter.answer(
-        renderFormats(formats, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns }),
-      );
+    if (outputOptions.json) {
+      const { reportJson } = await import('../render/json-lines.ts');
+      for (const format of formats) reporter.answerPiece(reportJson(format));
+    } else {
+      const { renderFormats } = await import('../render/formats.ts');
+      const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
+      reporter.answer(renderFormats(formats, rendering));
+    }
     return EXIT_CODES.done;
   } finally {
     useCases.close();
