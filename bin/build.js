@@ -41,17 +41,31 @@ function copyTypes(path, copied = new Set()) {
   }
 }
 
+// Modules of Node that take it 2 to 10 ms to load. Most runs call none of their functions, so they are loaded at the first call.
+const SLOW = ['child_process', 'crypto', 'fs/promises', 'stream', 'stream/promises', 'timers/promises', 'tty'];
+
 // To import `node:fs`, Node evaluates all of its exports, and loads streams and more for them. This gets only what is used.
 const builtins = {
   name: 'builtins',
   renderChunk: (code) =>
     code.replace(
-      /^import (?:([\w$]+)|\* as ([\w$]+))?(?:, )?(\{.*\})? from "(node:[\w/]+)";$/gm,
-      (_, main, all, names, module) =>
-        [main ?? all, names?.replaceAll(' as ', ': ')]
+      /^import (?:([\w$]+)|\* as ([\w$]+))?(?:, )?(?:\{(.*)\})? from "node:([\w/]+)";$/gm,
+      (_, main, all, names, module) => {
+        const loaded = `process.getBuiltinModule("node:${module}")`;
+        const parts = names === undefined ? [] : names.split(',').map((name) => name.trim().split(' as '));
+        // Classes are extended and constants are read, so only functions can wait.
+        if (SLOW.includes(module) && parts.every(([name]) => /^[a-z]/.test(name) && name !== 'constants')) {
+          const object = main ?? all;
+          const lazyObject = `const ${object} = new Proxy({}, { get: (_, name) => ${loaded}[name] });`;
+          const functions = parts.map(([name, as = name]) => `const ${as} = (...args) => ${loaded}.${name}(...args);`);
+          return [...(object === undefined ? [] : [lazyObject]), ...functions].join(' ');
+        }
+        const targets = [main ?? all, names === undefined ? undefined : `{${names.replaceAll(' as ', ': ')}}`];
+        return targets
           .filter((target) => target !== undefined)
-          .map((target) => `const ${target} = process.getBuiltinModule("${module}");`)
-          .join(' '),
+          .map((target) => `const ${target} = ${loaded};`)
+          .join(' ');
+      },
     ),
 };
 
@@ -73,7 +87,18 @@ await bundle.write({
   comments: { legal: true, annotation: false, jsdoc: false },
   plugins: [builtins],
   // What most commands load is one file: each file costs Node the time to find it.
-  codeSplitting: { groups: [{ name: 'common', test: /src/, minShareCount: 8 }] },
+  codeSplitting: {
+    groups: [
+      { name: 'common', test: /src/, minShareCount: 8 },
+      { name: 'common', test: /src\/cli\/(?:program-name|commands\/table)/ },
+      // What every command loads that reads transcripts: settings, files, formats, the first pass.
+      {
+        name: 'reading',
+        test: /src\/(?:cli\/(?:session|compose|gather|inputs|transcript-files|failed-and-skipped|reporter|render\/(?:theme|table|failure))|config\/(?:resolve|find|layers)|adapters\/(?:transcript|fs\/file-store|runtime)|app\/read)/,
+        minShareCount: 2,
+      },
+    ],
+  },
 });
 await bundle.close();
 for (const name of BUNDLED) cpSync(join(root, 'node_modules', name, 'LICENSE'), join(dist, `licenses/${name}.txt`));

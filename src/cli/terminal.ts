@@ -95,8 +95,19 @@ export function createTerminal(): OwnedTerminal {
   };
 }
 
+// `isatty` loads Node's network modules, which takes as long as a fifth of the program's start. A terminal is always a character device.
+function isTerminal(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+  } catch (error) {
+    // Closed.
+    if (systemCode(error) === null) throw error;
+    return false;
+  }
+}
+
 function kindOfStdin(): Terminal['stdin']['kind'] {
-  if (isatty(0)) return 'terminal';
+  if (isTerminal(0)) return 'terminal';
   try {
     const stat = fstatSync(0);
     return stat.isFIFO() || stat.isSocket() || stat.isFile() ? 'input' : 'nothing';
@@ -121,7 +132,7 @@ function remove(path: string): void {
  * process ends.
  */
 function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined): Channel {
-  const isOnTerminal = isatty(descriptor);
+  const isOnTerminal = isTerminal(descriptor);
   const state: { isClosed: boolean; failure: string | null } = { isClosed: false, failure: null };
   return {
     isTerminal: isOnTerminal,
