@@ -50,7 +50,7 @@ export type ReadTranscript = {
 export type Prepared = ReadTranscript & { readonly recordIndex: { readonly sha256: string } };
 
 /** Called only if a transcript begins with a summary, because opening an archive takes time. */
-export type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
+type ArchiveSource = () => Promise<Result<Archive | null, Failure>>;
 
 type ReadOptions = { readonly policy: TranscriptPolicy; readonly archive: ArchiveSource };
 
