@@ -7,7 +7,7 @@ import type { AppDeps, ArchiveMode, ModelService, Summarizer, WritingDeps } from
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive } from '../ports/archive.ts';
+import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type {
@@ -192,19 +192,24 @@ type OpenArchive = AppDeps['openArchive'];
 function createArchiveOpener(path: string): {
   readonly openWith: (embeddings: Pick<Embeddings, 'vectorExtension'> | null) => OpenArchive;
   readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 } {
-  const opened = new Map<string | null, Archive>();
+  const opened = new Map<string | null, Promise<Result<Archive, ArchiveFailure>>>();
   const open = async (mode: ArchiveMode, extension: string | null): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');
     if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
     const { openArchive } = await import('../adapters/archive/sqlite.ts');
-    // Checked after the last wait: another caller may have opened it meanwhile.
-    const known = opened.get(extension);
-    if (known !== undefined) return ok(known);
+    for (let known = opened.get(extension); known !== undefined; known = opened.get(extension)) {
+      const archive = await known;
+      if (archive.ok) return archive;
+      // Another caller could not open it. This one may be allowed to create it.
+      if (opened.get(extension) === known) opened.delete(extension);
+    }
     const create = mode === 'create';
-    const archive = openArchive({ path, create, ...(extension !== null && { vectorExtension: extension }) });
-    if (archive.ok) opened.set(extension, archive.value);
+    const opening = openArchive({ path, create, ...(extension !== null && { vectorExtension: extension }) });
+    opened.set(extension, opening);
+    const archive = await opening;
+    if (!archive.ok && opened.get(extension) === opening) opened.delete(extension);
     return archive;
   };
   return {
@@ -213,8 +218,11 @@ function createArchiveOpener(path: string): {
       const { findPlaceProblem } = await import('../adapters/archive/file.ts');
       return opened.size > 0 ? null : findPlaceProblem(path, options);
     },
-    close: () => {
-      for (const archive of opened.values()) archive.close();
+    close: async () => {
+      for (const opening of opened.values()) {
+        const archive = await opening;
+        if (archive.ok) await archive.value.close();
+      }
       opened.clear();
     },
   };

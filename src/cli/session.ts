@@ -86,7 +86,7 @@ export async function inSession(
   const explain = (failure: LookupFailure): void => {
     if (request.outputOptions.verbosity === 'verbose') reporter.report(renderNearFormats(failure));
   };
-  const cleanUps: (() => void)[] = [useCases.close, reporter.progress.clear];
+  const cleanUps: (() => void | Promise<void>)[] = [useCases.close, reporter.progress.clear];
   const atEnd = (cleanUp: () => void): void => {
     cleanUps.push(cleanUp);
   };
@@ -95,7 +95,7 @@ export async function inSession(
     if (unknown !== null) return refuse(unknown);
     return await work({ terminal, reporter, settings, config, useCases, openUseCases, atEnd, explain, refuse });
   } finally {
-    for (const cleanUp of cleanUps) cleanUp();
+    for (const cleanUp of cleanUps) await cleanUp();
   }
 }
 

@@ -53,14 +53,14 @@ export type UseCases = {
   /** `onLine` returns whether to go on. The result is the number of lines. */
   readonly showOriginals: (
     request: ShowRequest & WithMask,
-    onLine: (line: ShownOriginal) => boolean,
+    onLine: (line: ShownOriginal) => boolean | Promise<boolean>,
   ) => Promise<Result<number, LookupFailure>>;
   readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
   readonly listFormats: () => readonly Format[];
-  readonly close: () => void;
+  readonly close: () => Promise<void>;
 };
 
 /** Something that was created, with warnings about the parts of its configuration that will not work. */

@@ -114,29 +114,32 @@ export type ArchiveFigures = {
   }[];
 };
 
+/** An archived line with its bytes. */
+export type OriginalLine = ArchivedLine & { readonly bytes: Uint8Array };
+
 /** Finds what is archived. Only applied compactions are found, listed and counted. */
 export type ArchiveLookup = {
   readonly messages: MessageIndex;
   /** Finds live batches, and replaced ones that contain a term that their replacement lacks; equal texts of a conversation come once. */
-  readonly searchBatches: (query: BatchQuery) => readonly Scored<ArchivedBatch>[];
+  readonly searchBatches: (query: BatchQuery) => Promise<readonly Scored<ArchivedBatch>[]>;
   /** By name, ordered by label. */
-  readonly findBatches: (name: BatchName, limit: number) => readonly ArchivedBatch[];
+  readonly findBatches: (name: BatchName, limit: number) => Promise<readonly ArchivedBatch[]>;
   /** Oldest first; a line that was archived several times for one conversation comes once. */
-  readonly findLines: (name: LineName, limit: number) => readonly ArchivedLine[];
+  readonly findLines: (name: LineName, limit: number) => Promise<readonly ArchivedLine[]>;
   /** The labels that share the longest beginning with a text. */
-  readonly nearLabels: (text: string, limit: number) => readonly string[];
+  readonly nearLabels: (text: string, limit: number) => Promise<readonly string[]>;
   /** The batches that a re-summarized one was made from, and the batches that replaced one. */
-  readonly loadSources: (batchId: number) => readonly ArchivedBatch[];
-  readonly loadReplacements: (batchId: number) => readonly ArchivedBatch[];
-  /** The original lines of a batch and of its sources, each once, in their order. Checked against their hashes. */
-  readonly readOriginals: (batchId: number) => IterableIterator<ArchivedLine & { readonly bytes: Uint8Array }>;
+  readonly loadSources: (batchId: number) => Promise<readonly ArchivedBatch[]>;
+  readonly loadReplacements: (batchId: number) => Promise<readonly ArchivedBatch[]>;
+  /** The original lines of a batch and of its sources, each once, in their order and in batches. Checked against their hashes. */
+  readonly readOriginals: (batchId: number) => AsyncIterable<readonly OriginalLine[]>;
   /** The bytes of a line, checked against its hash. */
-  readonly readLine: (lineId: number) => Uint8Array;
+  readonly readLine: (lineId: number) => Promise<Uint8Array>;
   /** The beginnings of lines, up to `maxBytes` each. Each block is decompressed once; nothing is checked. */
-  readonly readHeads: (lineIds: readonly number[], maxBytes: number) => ReadonlyMap<number, Uint8Array>;
+  readonly readHeads: (lineIds: readonly number[], maxBytes: number) => Promise<ReadonlyMap<number, Uint8Array>>;
   /** Newest first. */
-  readonly listCompactions: () => readonly CompactionSummary[];
-  readonly measure: () => ArchiveFigures;
+  readonly listCompactions: () => Promise<readonly CompactionSummary[]>;
+  readonly measure: () => Promise<ArchiveFigures>;
 };
 
 /** What search may find; null: anything. */
@@ -158,22 +161,20 @@ export type StoredCandidate = Candidate & {
 /** An index of the words in archived messages. Ids are those of lines; neighboring messages have neighboring ids. */
 export type MessageIndex = {
   /** The approximate number of messages. */
-  readonly countMessages: () => number;
+  readonly countMessages: () => Promise<number>;
   /** The names of everyone, person or model, who said a message. */
-  readonly listSpeakers: () => readonly string[];
+  readonly listSpeakers: () => Promise<readonly string[]>;
   /** How many messages contain a word; counting stops at `atMost`. */
-  readonly countHits: (word: QueryTerm, atMost: number) => number;
+  readonly countHits: (word: QueryTerm, atMost: number) => Promise<number>;
   /** Messages that contain it, ordered by id, including unfinished compactions; the filter only removes what is cheap to check. */
-  readonly listHits: (word: QueryTerm, filter: SearchFilter) => readonly number[];
+  readonly listHits: (word: QueryTerm, filter: SearchFilter) => Promise<readonly number[]>;
   /** Those of the given ids (ascending) that contain it. */
-  readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => readonly number[];
+  readonly listHitsAmong: (word: QueryTerm, lineIds: readonly number[]) => Promise<readonly number[]>;
   /** Loads messages by id, in any order: only applied ones that pass the filter. */
-  readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => readonly StoredCandidate[];
+  readonly loadCandidates: (lineIds: readonly number[], filter: SearchFilter) => Promise<readonly StoredCandidate[]>;
   /** Messages with any of the words, archived last first; a line that was archived several times for one conversation comes once. */
   readonly listNewest: (
     words: readonly QueryTerm[],
     limits: { readonly filter: SearchFilter; readonly limit: number },
-  ) => readonly FoundMessage[];
-  /** Runs several of these calls on one state of the archive. */
-  readonly inOneState: <T>(work: () => T) => T;
+  ) => Promise<readonly FoundMessage[]>;
 };

@@ -144,39 +144,61 @@ export type ArchiveFailure =
 export type ArchiveError = Error & { readonly failure: ArchiveFailure };
 
 /**
- * Stores everything that leaves a transcript. Synchronous, because a transaction must not wait. Methods throw an `ArchiveError` for failures
- * of the database; `attempt` in `app/contract/failure.ts` turns them into results.
+ * Stores everything that leaves a transcript. Methods reject with an `ArchiveError` for failures of the database; `attempt` in
+ * `app/contract/failure.ts` turns them into results. Only one writer is active at a time: other writes wait for it.
  */
 export type Archive = ArchiveLookup & {
   readonly path: string;
   /** The file or its folder is read-only: nothing can be stored or settled. */
   readonly isReadOnly: boolean;
   /** Applied cycles that wrote this clip-archive line, newest first. */
-  readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
-  readonly loadCompaction: (id: number) => StoredCompaction | null;
+  readonly findCycles: (clipSha256: string) => Promise<readonly StoredCycle[]>;
+  readonly loadCompaction: (id: number) => Promise<StoredCompaction | null>;
   /** An applied compaction of the same bytes under the same settings. */
-  readonly findSame: (sourceSha256: string, settingsSha256: string) => StoredCompaction | null;
+  readonly findSame: (sourceSha256: string, settingsSha256: string) => Promise<StoredCompaction | null>;
   readonly summaries: SummaryCache;
   readonly vectors: VectorStore;
-  /** Stores a compaction as `prepared` in one transaction. `lines` come in order and each is read once. */
-  readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
-  readonly markApplied: (id: number) => void;
+  /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
+  readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
+  readonly markApplied: (id: number) => Promise<void>;
   /** Removes a prepared compaction with everything that it stored. */
-  readonly discard: (id: number) => void;
-  readonly listPrepared: () => readonly (Pick<
-    StoredCompaction,
-    'id' | 'sourcePath' | 'outputPath' | 'source' | 'output'
-  > & { readonly processId: number })[];
-  /** Archived lines of a compaction in order; each block is decompressed once and each line checked against its hash. */
-  readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
+  readonly discard: (id: number) => Promise<void>;
+  readonly listPrepared: () => Promise<readonly PreparedCompaction[]>;
+  /** Archived lines of a compaction in order, in batches; each block is decompressed once and each line checked against its hash. */
+  readonly readLines: (compactionId: number) => AsyncIterable<readonly StoredLine[]>;
   /** The lines that a cycle's clip-archive quotes verbatim. */
-  readonly readSurvivors: (cycleId: number) => readonly StoredLine[];
+  readonly readSurvivors: (cycleId: number) => Promise<readonly StoredLine[]>;
   /**
    * Checks everything that is stored, in one state of the archive and in bounded memory, and changes nothing. The caller may stop between two
    * steps.
    */
-  readonly check: () => IterableIterator<ArchiveCheckStep>;
-  readonly close: () => void;
+  readonly check: () => AsyncIterable<ArchiveCheckStep>;
+  /** Runs several calls on one state of the archive: those of the archive that `work` gets. They must only read. */
+  readonly inOneState: <T>(work: (state: ArchiveState) => Promise<T>) => Promise<T>;
+  readonly close: () => Promise<void>;
+};
+
+/** One state of an archive, for reading. */
+export type ArchiveState = ArchiveLookup & Pick<Archive, 'vectors'>;
+
+type PreparedCompaction = Pick<StoredCompaction, 'id' | 'sourcePath' | 'outputPath' | 'source' | 'output'> & {
+  readonly processId: number;
+};
+
+/** What must be known of a compaction before its first line is stored. */
+export type CompactionOutline = {
+  /** The number of new batches in each cycle. */
+  readonly batchCounts: readonly number[];
+};
+
+/** Stores one compaction in one transaction and in bounded memory. After an error nothing of it is stored and the writer has ended. */
+export type CompactionWriter = {
+  /** Lines in ascending order. Their bytes are the archive's from now on. */
+  readonly append: (lines: readonly LineDraft[]) => Promise<void>;
+  /** Stores the compaction as `prepared`. The cycles must have as many batches as the outline says. Gives its id. */
+  readonly commit: (draft: CompactionDraft) => Promise<number>;
+  /** Leaves the archive as it was. Does nothing after `commit` or an error. */
+  readonly abandon: () => Promise<void>;
 };
 
 /** A summary that was paid for. */
@@ -190,7 +212,7 @@ export type CachedSummary = {
 
 /** Summaries by the hash of their request, so that nobody pays twice. */
 export type SummaryCache = {
-  readonly find: (requestSha256: string) => CachedSummary | null;
+  readonly find: (requestSha256: string) => Promise<CachedSummary | null>;
   /** Does nothing if there is one already. */
-  readonly keep: (requestSha256: string, summary: CachedSummary) => void;
+  readonly keep: (requestSha256: string, summary: CachedSummary) => Promise<void>;
 };

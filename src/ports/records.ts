@@ -21,10 +21,17 @@ export type RawRecord = RawLine & {
 
 /** Splits a file that is not JSON Lines into records. The records cover the file without gaps. */
 export type Records = {
-  /** `start`: the offset of the first byte of the first piece. A record's bytes are valid only until the next record is requested. */
-  readonly split: (pieces: Iterable<Uint8Array>, start: number) => IterableIterator<RawRecord>;
+  /** `start`: the offset of the first byte of the first piece. */
+  readonly open: (start: number) => RecordSplitter;
   /** The record without what separates it from the next one. */
   readonly trim: (bytes: Uint8Array) => Uint8Array;
   /** The value of a trimmed record. */
   readonly parse: (bytes: Uint8Array) => LineParse;
+};
+
+/** Takes a file in pieces, in order, and gives its records as they become complete. A record's bytes are valid only until the next one. */
+export type RecordSplitter = {
+  readonly add: (piece: Uint8Array) => Iterable<RawRecord>;
+  /** What is left at the end of the file. */
+  readonly end: () => Iterable<RawRecord>;
 };

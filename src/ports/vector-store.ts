@@ -26,15 +26,15 @@ export type MissingScope = { readonly sourceSha256: string | null; readonly isRe
 /** Vectors of archived messages and batches. `keep`, `nearest…` and `similarities` need the extension that the archive was opened with. */
 export type VectorStore = {
   /** Null: there are no vectors. */
-  readonly findModel: () => VectorModel | null;
+  readonly findModel: () => Promise<VectorModel | null>;
   /** Counts what search can find. */
-  readonly count: () => VectorCount;
-  readonly countMissing: (scope: MissingScope) => number;
+  readonly count: () => Promise<VectorCount>;
+  readonly countMissing: (scope: MissingScope) => Promise<number>;
   /** Messages first, then batches, each ordered by id. */
   readonly listMissing: (
     scope: MissingScope,
     page: { readonly after: VectorCursor; readonly limit: number },
-  ) => readonly MissingVector[];
+  ) => Promise<readonly MissingVector[]>;
   /**
    * Stores vectors in one transaction. Vectors of another model are removed first ('replaced'), or, if `mayReplace` is false, nothing is
    * stored ('other-model').
@@ -43,17 +43,17 @@ export type VectorStore = {
     model: VectorModel,
     drafts: readonly VectorDraft[],
     options: { readonly mayReplace: boolean },
-  ) => 'kept' | 'replaced' | 'other-model';
+  ) => Promise<'kept' | 'replaced' | 'other-model'>;
   /** Ids of messages with a similar meaning that pass the filter, in no particular order. */
   readonly nearestMessages: (
     vector: Float32Array,
     limits: { readonly filter: SearchFilter; readonly limit: number },
-  ) => readonly number[];
+  ) => Promise<readonly number[]>;
   /** Similarity of messages to a vector (1: the same, 0: nothing in common); messages without a vector are left out. */
-  readonly similarities: (vector: Float32Array, lineIds: readonly number[]) => ReadonlyMap<number, number>;
+  readonly similarities: (vector: Float32Array, lineIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
   /** Live batches with their similarity, best first; equal texts of one conversation come once. */
   readonly nearestBatches: (
     vector: Float32Array,
     limits: { readonly filter: SearchFilter; readonly limit: number },
-  ) => readonly Scored<ArchivedBatch>[];
+  ) => Promise<readonly Scored<ArchivedBatch>[]>;
 };

@@ -40,7 +40,7 @@ async function makeCompacted(): Promise<Workbench> {
   bench.write(FILE, first);
   reportOf(await compact(bench));
   bench.write(FILE, bench.read(FILE).toString() + original.slice(first.length));
-  bench.archive().close();
+  await bench.archive().close();
   return bench;
 }
 
@@ -99,7 +99,7 @@ async function assertWhole(later: Workbench): Promise<void> {
   }
   reportOf(await compact(later));
   assert.equal((await later.restore(FILE)).toString(), original);
-  assert.deepEqual([later.archive().listPrepared(), filesOf(later)], [[], [FILE]]);
+  assert.deepEqual([await later.archive().listPrepared(), filesOf(later)], [[], [FILE]]);
 }
 
 /** Once, and for good; before anything was done, and after it. What gives something to be closed or given back gives nothing when it fails. */
@@ -159,7 +159,7 @@ const WRITING = [
 
 testFaults('compacting', {
   job: compact,
-  methods: ['listPrepared', 'findCycles', 'findSame', 'loadCompaction', 'store', 'markApplied'],
+  methods: ['listPrepared', 'findCycles', 'findSame', 'loadCompaction', 'begin', 'append', 'commit', 'markApplied'],
   failing: failingArchive,
 });
 testFaults('restoring', {
@@ -222,14 +222,14 @@ test('what a run has taken back since it was listed as prepared is no damage', a
   const setup = copyOf(t);
   await leavePrepared(t, setup, 'before');
   const archive = setup.archive();
-  const listed = archive.listPrepared();
+  const listed = await archive.listPrepared();
   setup.write('other.jsonl', chatTranscript(12, 200));
   setup.write(FILE, 'neither the source nor the output');
   let isFirst = true;
-  const listPrepared: Archive['listPrepared'] = () => {
+  const listPrepared: Archive['listPrepared'] = async () => {
     if (!isFirst) return archive.listPrepared();
     isFirst = false;
-    for (const { id } of listed) archive.discard(id);
+    for (const { id } of listed) await archive.discard(id);
     return listed;
   };
   const late = rerun(t, setup, { openArchive: async () => ok({ ...archive, listPrepared }) });

@@ -152,8 +152,8 @@ suite('what was paid once', () => {
     const rows = new Map<string, CachedSummary>();
     return {
       rows,
-      find: (key) => rows.get(key) ?? null,
-      keep: (key, summary) => {
+      find: async (key) => rows.get(key) ?? null,
+      keep: async (key, summary) => {
         if (!rows.has(key)) rows.set(key, summary);
       },
     };

@@ -15,6 +15,7 @@ import { prose } from '../support/chat.ts';
 import { conversations, messages } from '../support/messages.ts';
 import { answer, scriptedModel, textOf } from '../support/models.ts';
 import { benchFor, createWorkbench, type Workbench } from '../support/workbench.ts';
+import { collect } from '../support/collect.ts';
 
 const history = (count: number): readonly ConversationMessage[] =>
   messages(
@@ -99,10 +100,7 @@ test('A3: more than clipFirst + clipLast + 2 batches are re-summarized, all but 
   assert.equal(model.requests[7]?.messages.filter(({ role }) => role === 'system').length, 5);
   assert.match(result.history[0]?.content ?? '', /\[Batch 1 — depth 1, [^\]]*\]\nsummary 8\n/);
   assert.deepEqual(
-    bench
-      .archive()
-      .loadCompaction(1)
-      ?.cycles[0]?.live.map(({ depth, messageCount }) => [depth, messageCount]),
+    (await bench.archive().loadCompaction(1))?.cycles[0]?.live.map(({ depth, messageCount }) => [depth, messageCount]),
     [
       [1, 50],
       [0, 10],
@@ -122,7 +120,7 @@ test('L3: a call that fails permanently leaves the history unchanged, and nothin
   const result = await compactor.compress(said, 'c1');
   assert.equal(result.history, said);
   assert.deepEqual([result.failed, result.batchesCreated, result.messagesCompressed], [true, 0, 0]);
-  assert.equal(bench.archive().loadCompaction(1), null);
+  assert.equal(await bench.archive().loadCompaction(1), null);
 });
 
 test('L3: compress does not throw, whatever the model does', async (t) => {
@@ -158,10 +156,7 @@ test('L5: a context that is too long halves the chunk, and every message still i
   const result = await compactor.compress(history(25), 'c1');
   assert.equal(result.failed, undefined);
   assert.deepEqual(
-    bench
-      .archive()
-      .loadCompaction(1)
-      ?.cycles[0]?.made.map(({ messageCount }) => messageCount),
+    (await bench.archive().loadCompaction(1))?.cycles[0]?.made.map(({ messageCount }) => messageCount),
     [3, 2, 3, 2, 3, 2, 3, 2],
   );
 });
@@ -194,7 +189,7 @@ test('L7: what would not be smaller stays as it is, and nothing is stored', asyn
     [result.history === said, result.failed, result.tokensEstimateAfter],
     [true, undefined, result.tokensEstimateBefore],
   );
-  assert.equal(bench.archive().loadCompaction(1), null);
+  assert.equal(await bench.archive().loadCompaction(1), null);
 });
 
 test('no more than keepRecent messages: no call, the same history', async (t) => {
@@ -229,7 +224,7 @@ test('A1: the same history again gives the same result from the archive: no call
   const calls = model.requests.length;
   assert.deepEqual(await compactor.compress(history(25), 'c1'), first);
   assert.equal(model.requests.length, calls);
-  assert.equal(bench.archive().loadCompaction(2), null);
+  assert.equal(await bench.archive().loadCompaction(2), null);
 });
 
 test('a message object that appears twice in a history is two messages', async (t) => {
@@ -239,7 +234,10 @@ test('a message object that appears twice in a history is two messages', async (
   const result = await compactor.compress(said, 'c1');
   assert.equal(result.messagesCompressed, 21);
   assert.match(result.history[0]?.content ?? '', /^\[Context Summary — 21 messages/);
-  assert.deepEqual(new Set([...bench.archive().readLines(1)].map(({ outcome }) => outcome)), new Set(['summarized']));
+  assert.deepEqual(
+    new Set((await collect(bench.archive().readLines(1))).flat().map(({ outcome }) => outcome)),
+    new Set(['summarized']),
+  );
 });
 
 test('L6: a compaction that had nothing to ask is no success', async (t) => {
@@ -259,7 +257,7 @@ test('C2: a message larger than the window is cut in its middle for the request,
   assert.equal((await compactor.compress(said, 'c1')).failed, undefined);
   const sent = model.requests.map(textOf).join();
   assert.ok(sent.length < 60_000 && sent.includes('begin xxx') && sent.includes('xxx end'));
-  assert.ok([...bench.archive().readLines(1)].some(({ bytes }) => bytes.length > 100_000));
+  assert.ok((await collect(bench.archive().readLines(1))).flat().some(({ bytes }) => bytes.length > 100_000));
 });
 
 test('any history: every message is kept or archived, once, and nothing throws', async () => {
@@ -282,7 +280,7 @@ test('any history: every message is kept or archived, once, and nothing throws',
         assert.equal(result.failed, undefined, result.reason);
         if (result.messagesCompressed === 0) return;
         compacted += 1;
-        const archived = [...bench.archive().readLines(compacted)];
+        const archived = (await collect(bench.archive().readLines(compacted))).flat();
         assert.equal(archived.length + result.history.length - 1, said.length);
       }),
       { numRuns: 60 },

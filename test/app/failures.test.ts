@@ -31,7 +31,7 @@ for (const [what, response] of [
     assert.equal(done.ok ? 'ok' : done.error.kind, 'no-summary');
     assert.equal(bench.read('talk.jsonl').toString(), original);
     assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-    assert.equal(bench.archive().loadCompaction(1), null);
+    assert.equal(await bench.archive().loadCompaction(1), null);
   });
 }
 
@@ -56,7 +56,7 @@ test('no space for the output: the source stays, the archive forgets, no temp fi
   });
   assert.equal(bench.read('talk.jsonl').toString(), original);
   assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-  assert.deepEqual(bench.archive().listPrepared(), []);
+  assert.deepEqual(await bench.archive().listPrepared(), []);
 });
 
 test('killed after the archive was prepared and before the rename: the next run forgets it and compacts', async (t) => {
@@ -66,7 +66,7 @@ test('killed after the archive was prepared and before the rename: the next run 
   assert.equal(bench.read('talk.jsonl').toString(), original);
   const later = rerun(t, bench);
   assert.equal(reportOf(await later.compact('talk.jsonl')).result, 'compacted');
-  assert.deepEqual(later.archive().listPrepared(), []);
+  assert.deepEqual(await later.archive().listPrepared(), []);
   assert.equal((await later.restore('talk.jsonl')).toString(), original);
 });
 
@@ -172,10 +172,16 @@ test('interrupted while it summarizes, while it stores, or while it writes: the 
         ok: true,
         value: {
           ...archive,
-          store: (draft, lines) => {
-            const id = archive.store(draft, lines);
-            if (step === 'store') abort.abort();
-            return id;
+          begin: async (outline) => {
+            const writer = await archive.begin(outline);
+            return {
+              ...writer,
+              commit: async (draft) => {
+                const id = await writer.commit(draft);
+                if (step === 'store') abort.abort();
+                return id;
+              },
+            };
           },
         },
       }),
@@ -191,7 +197,7 @@ test('interrupted while it summarizes, while it stores, or while it writes: the 
     assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted', step);
     assert.equal(bench.read('talk.jsonl').toString(), original);
     assert.deepEqual(onlyFiles(bench.folder), ['talk.jsonl']);
-    assert.deepEqual([archive.listPrepared(), archive.loadCompaction(1)], [[], null]);
+    assert.deepEqual([await archive.listPrepared(), await archive.loadCompaction(1)], [[], null]);
   }
 });
 

@@ -5,6 +5,7 @@ import { suite, test } from 'node:test';
 import { FORMATS } from '../../src/adapters/transcript/registry.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf } from '../support/workbench.ts';
+import { collect } from '../support/collect.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const SETTINGS: BenchSettings = { keepInvalid: true, compaction: { keepRecent: 4, maxSummaryTokens: 120 } };
@@ -45,7 +46,7 @@ for (const { format } of FORMATS.filter(({ format: { layout } }) => layout.kind 
       assert.ok(again.ok, name);
       assert.deepEqual(await bench.restore(name), grown, name);
       assert.deepEqual(
-        [...bench.archive().check()].filter(({ kind }) => kind === 'damage'),
+        (await collect(bench.archive().check())).filter(({ kind }) => kind === 'damage'),
         [],
         name,
       );

@@ -15,7 +15,7 @@ import { VECTOR_EXTENSION } from '../support/meaning-bench.ts';
 const ANY = { conversationId: null, role: null, since: null, until: null, source: null };
 const ROPE: BatchQuery = { terms: ['rope'], filter: ANY, order: 'best', limit: 10 };
 
-test('how much alike a batch is to the query is added to its words, and one that only means the same is found', (t) => {
+test('how much alike a batch is to the query is added to its words, and one that only means the same is found', async (t) => {
   const archive = tempArchive(t, VECTOR_EXTENSION);
   const texts = ['a rope', 'the rope of the boat', 'a hawser'];
   const newBatches = texts.map((content) => batchDraft({ content }));
@@ -31,8 +31,8 @@ test('how much alike a batch is to the query is added to its words, and one that
     vectors.map((vector, at) => ({ kind: 'batch', id: at + 1, vector: Float32Array.from(vector) })),
     { mayReplace: false },
   );
-  const found = (vector: Float32Array | null): readonly string[] =>
-    findBatches(archive, ROPE, vector).map(({ content }) => content);
-  assert.deepEqual(found(null), ['a rope', 'the rope of the boat']);
-  assert.deepEqual(found(Float32Array.from([1, 0.1])), ['the rope of the boat', 'a rope', 'a hawser']);
+  const found = async (vector: Float32Array | null): Promise<readonly string[]> =>
+    (await findBatches(archive.port, ROPE, vector)).map(({ content }) => content);
+  assert.deepEqual(await found(null), ['a rope', 'the rope of the boat']);
+  assert.deepEqual(await found(Float32Array.from([1, 0.1])), ['the rope of the boat', 'a rope', 'a hawser']);
 });

@@ -4,8 +4,15 @@ import Database from 'better-sqlite3';
 import { findMessages } from '../../src/app/search/find-messages.ts';
 import type { QueryTerm } from '../../src/core/search/question.ts';
 import type { MessageIndex, SearchFilter } from '../../src/ports/archive-lookup.ts';
-import type { Archive } from '../../src/ports/archive.ts';
-import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, utf8 } from '../adapters/archive/drafts.ts';
+import {
+  applied,
+  compactionDraft,
+  lineDraft,
+  messageDraft,
+  tempArchive,
+  type TestArchive,
+  utf8,
+} from '../adapters/archive/drafts.ts';
 import { createRandom } from '../support/random.ts';
 
 type Said = { readonly text: string; readonly name?: string; readonly minute?: number };
@@ -18,7 +25,7 @@ function talk(
   t: TestContext,
   said: readonly (Said | string)[],
   bytesOf: (text: string) => string = () => 'x'.repeat(40),
-): Archive {
+): TestArchive {
   const archive = tempArchive(t);
   const lines = said.map((one, at) => {
     const { text, name = null, minute = at } = typeof one === 'string' ? { text: one } : one;
@@ -34,16 +41,16 @@ function other(count: number): readonly string[] {
 }
 
 /** The places of what was found, from 1. */
-function find(
-  archive: Archive,
+async function find(
+  archive: TestArchive,
   query: string,
   changes: Partial<Parameters<typeof findMessages>[1]> = {},
-): readonly number[] {
-  const search = { query, filter: ANY, limit: 10, readTexts: () => [], ...changes };
-  return findMessages(archive.messages, search).map(({ lineId }) => lineId);
+): Promise<readonly number[]> {
+  const search = { query, filter: ANY, limit: 10, readTexts: async () => [], ...changes };
+  return (await findMessages(archive.port.messages, search)).map(({ lineId }) => lineId);
 }
 
-test('a message that has more of the words, and rarer ones, comes first', (t) => {
+test('a message that has more of the words, and rarer ones, comes first', async (t) => {
   const archive = talk(t, [
     'the boat again',
     ...other(4),
@@ -52,31 +59,31 @@ test('a message that has more of the words, and rarer ones, comes first', (t) =>
     'the boats too',
     ...other(4),
   ]);
-  assert.equal(find(archive, 'boat keel')[0], 6);
+  assert.equal((await find(archive, 'boat keel'))[0], 6);
 });
 
-test('what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords', (t) => {
+test('what follows a question that has the words is an answer to it, and comes before it for a question, after it for keywords', async (t) => {
   const archive = talk(t, [...other(6), 'Who painted the keel?', 'My brother, in May', ...other(6)]);
-  assert.deepEqual(find(archive, 'who was it that painted the keel').slice(0, 2), [8, 7]);
-  assert.deepEqual(find(archive, 'painted keel').slice(0, 2), [7, 8]);
+  assert.deepEqual((await find(archive, 'who was it that painted the keel')).slice(0, 2), [8, 7]);
+  assert.deepEqual((await find(archive, 'painted keel')).slice(0, 2), [7, 8]);
 });
 
-test('a message near others that have the words is found, and each word counts once', (t) => {
+test('a message near others that have the words is found, and each word counts once', async (t) => {
   const archive = talk(t, [...other(5), 'the keel', 'it is green', ...other(5), 'keel', 'keel', 'keel']);
-  const found = find(archive, 'green keel');
+  const found = await find(archive, 'green keel');
   assert.equal(found[0], 7);
 });
 
-test('one or two words find messages that have or answer them; more words also find their neighbors', (t) => {
+test('one or two words find messages that have or answer them; more words also find their neighbors', async (t) => {
   const archive = talk(t, [...other(6), 'the keel', 'it is green', ...other(6), 'a keel?', 'no', ...other(6)]);
   assert.deepEqual(
-    find(archive, 'keel').toSorted((a, b) => a - b),
+    (await find(archive, 'keel')).toSorted((a, b) => a - b),
     [7, 15, 16],
   );
-  assert.ok(find(archive, 'keel mast spar').includes(8));
+  assert.ok((await find(archive, 'keel mast spar')).includes(8));
 });
 
-test('what the one who is named said comes first', (t) => {
+test('what the one who is named said comes first', async (t) => {
   const said = [
     { text: 'I sold the boat', name: 'Ben' },
     ...other(6),
@@ -84,16 +91,16 @@ test('what the one who is named said comes first', (t) => {
     ...other(6),
   ];
   const archive = talk(t, said);
-  assert.equal(find(archive, 'What did Ada sell?')[0], 8);
-  assert.equal(find(archive, 'What did Ben sell?')[0], 1);
+  assert.equal((await find(archive, 'What did Ada sell?'))[0], 8);
+  assert.equal((await find(archive, 'What did Ben sell?'))[0], 1);
 });
 
-test('a message that says when comes first where that is asked for', (t) => {
+test('a message that says when comes first where that is asked for', async (t) => {
   const archive = talk(t, ['the mast broke', ...other(8), 'the mast broke yesterday', ...other(8)]);
-  assert.equal(find(archive, 'when did the mast break')[0], 10);
+  assert.equal((await find(archive, 'when did the mast break'))[0], 10);
 });
 
-test('of equal messages the one comes first in whose session there is more of it', (t) => {
+test('of equal messages the one comes first in whose session there is more of it', async (t) => {
   const hour = 600;
   const archive = talk(t, [
     { text: 'mast', minute: 0 },
@@ -102,11 +109,11 @@ test('of equal messages the one comes first in whose session there is more of it
     ...other(8).map((text) => ({ text, minute: hour })),
     { text: 'mast and keel', minute: hour + 1 },
   ]);
-  const found = find(archive, 'how were mast and keel');
+  const found = await find(archive, 'how were mast and keel');
   assert.ok(found.indexOf(10) < found.indexOf(1), String(found));
 });
 
-test('words of the best messages bring up others that have them', (t) => {
+test('words of the best messages bring up others that have them', async (t) => {
   const archive = talk(t, [
     'mast spruce',
     ...other(8),
@@ -118,37 +125,37 @@ test('words of the best messages bring up others that have them', (t) => {
     ...other(8),
   ]);
   const texts = new Map([[36, 'mast varnish']]);
-  const plain = find(archive, 'what of the mast');
-  const heard = find(archive, 'what of the mast', {
-    readTexts: (ids) => ids.map((id) => texts.get(id) ?? 'mast varnish'),
+  const plain = await find(archive, 'what of the mast');
+  const heard = await find(archive, 'what of the mast', {
+    readTexts: async (ids) => ids.map((id) => texts.get(id) ?? 'mast varnish'),
   });
   assert.equal(plain[0], 1);
   assert.equal(heard[0], 28);
 });
 
-test('a question with a general word finds a message with a particular one, and keywords do not', (t) => {
+test('a question with a general word finds a message with a particular one, and keywords do not', async (t) => {
   const archive = talk(t, [...other(20), 'a puppy came along', ...other(20)]);
-  assert.deepEqual(find(archive, 'Were there any pets on board?').slice(0, 1), [21]);
-  assert.deepEqual(find(archive, 'pets'), []);
+  assert.deepEqual((await find(archive, 'Were there any pets on board?')).slice(0, 1), [21]);
+  assert.deepEqual(await find(archive, 'pets'), []);
 });
 
-test('a message from the time that is named comes before others', (t) => {
+test('a message from the time that is named comes before others', async (t) => {
   const day = 24 * 60;
   const said = ['the mast broke', ...other(5), { text: 'the mast broke', minute: 45 * day }, ...other(5)];
   const archive = talk(t, said);
-  assert.equal(find(archive, 'How did the mast break in February 2026?')[0], 7);
-  assert.equal(find(archive, 'How did the mast break in January 2026?')[0], 1);
+  assert.equal((await find(archive, 'How did the mast break in February 2026?'))[0], 7);
+  assert.equal((await find(archive, 'How did the mast break in January 2026?'))[0], 1);
 });
 
-test('a message with the kind of thing that the query asks for ranks first', (t) => {
+test('a message with the kind of thing that the query asks for ranks first', async (t) => {
   const said = ['the mast broke badly', ...other(30), 'the mast broke in Brest', ...other(30)];
   const archive = talk(t, said);
-  const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
-  assert.equal(find(archive, 'Where was it that the mast broke?', { readTexts })[0], 32);
-  assert.equal(find(archive, 'It was when that the mast broke?', { readTexts })[0], 1);
+  const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
+  assert.equal((await find(archive, 'Where was it that the mast broke?', { readTexts }))[0], 32);
+  assert.equal((await find(archive, 'It was when that the mast broke?', { readTexts }))[0], 1);
 });
 
-test('behind the ten best it counts more who said a message, and no score is above one before it', (t) => {
+test('behind the ten best it counts more who said a message, and no score is above one before it', async (t) => {
   const said = Array.from({ length: 24 }, (_, at): readonly (Said | string)[] => [
     at % 2 === 0 ? { text: 'the old mast broke', name: 'Ada' } : { text: 'the old mast broke loose', name: 'Ben' },
     ...other(5),
@@ -158,9 +165,9 @@ test('behind the ten best it counts more who said a message, and no score is abo
     query: 'What of Ada and how the old mast broke loose?',
     filter: ANY,
     limit: 24,
-    readTexts: () => [],
+    readTexts: async () => [],
   };
-  const found = findMessages(archive.messages, search);
+  const found = await findMessages(archive.port.messages, search);
   const names = found.map(({ lineId }) => (lineId % 12 === 1 ? 'Ada' : 'Ben'));
   assert.deepEqual(names, [...repeat('Ben', 10), ...repeat('Ada', 12), ...repeat('Ben', 2)]);
   found.slice(1).forEach(({ score }, at) => assert.ok(score <= (found[at]?.score ?? 0)));
@@ -173,15 +180,19 @@ function repeat(name: string, count: number): readonly string[] {
 const RECALL_AT = [5, 10, 25];
 
 /** How many of the sought messages are among the first so many, for a list of queries. */
-function countFound(sought: readonly Sought[], search: (query: string) => readonly number[]): readonly number[] {
-  const ranks = sought.map(({ query, lineId }) => search(query).indexOf(lineId));
+async function countFound(
+  sought: readonly Sought[],
+  search: (query: string) => readonly number[] | Promise<readonly number[]>,
+): Promise<readonly number[]> {
+  const ranks: number[] = [];
+  for (const { query, lineId } of sought) ranks.push((await search(query)).indexOf(lineId));
   return RECALL_AT.map((count) => ranks.filter((rank) => rank >= 0 && rank < count).length);
 }
 
 type Sought = { readonly query: string; readonly lineId: number };
 
 for (const wordCount of [1, 2, 3]) {
-  test(`${wordCount} keywords of a message find it no worse than BM25 over any of them`, (t) => {
+  test(`${wordCount} keywords of a message find it no worse than BM25 over any of them`, async (t) => {
     const next = createRandom(wordCount);
     const pick = (): number => Math.floor(next() ** 2 * 150); // few words are common, most are rare
     const said = Array.from({ length: 300 }, () => {
@@ -194,9 +205,9 @@ for (const wordCount of [1, 2, 3]) {
       return at % 3 > 0 || words.length < wordCount ? [] : [{ query, lineId: at + 1 }];
     });
     const archive = talk(t, said, (text) => text);
-    const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
-    const ours = countFound(sought, (query) => find(archive, query, { limit: 25, readTexts }));
-    const plain = countFound(sought, createPlainSearch(t, said));
+    const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
+    const ours = await countFound(sought, (query) => find(archive, query, { limit: 25, readTexts }));
+    const plain = await countFound(sought, createPlainSearch(t, said));
     ours.forEach((count, at) =>
       assert.ok(count >= (plain[at] ?? 0), `of the first ${RECALL_AT[at]}: ${count}, plain ${plain[at]}`),
     );
@@ -216,84 +227,84 @@ function createPlainSearch(t: TestContext, said: readonly string[]): (query: str
   return (query) => select.all(query.split(' ').join(' OR '));
 }
 
-test('a message that holds a path or a quotation as it is asked for comes before one that has its words', (t) => {
+test('a message that holds a path or a quotation as it is asked for comes before one that has its words', async (t) => {
   const said = ['app src keel ts', ...other(8), 'src/app/keel.ts', ...other(8)];
   const archive = talk(t, said);
-  const readTexts = (ids: readonly number[]): readonly string[] => ids.map((id) => said[id - 1] ?? '');
-  assert.equal(find(archive, 'src/app/keel.ts', { readTexts })[0], 10);
-  assert.equal(find(archive, '"app keel ts" src', { readTexts })[0], 10);
-  assert.equal(find(archive, 'src app keel ts', { readTexts })[0], 1);
+  const readTexts = async (ids: readonly number[]): Promise<readonly string[]> => ids.map((id) => said[id - 1] ?? '');
+  assert.equal((await find(archive, 'src/app/keel.ts', { readTexts }))[0], 10);
+  assert.equal((await find(archive, '"app keel ts" src', { readTexts }))[0], 10);
+  assert.equal((await find(archive, 'src app keel ts', { readTexts }))[0], 1);
 });
 
 /** A meaning by which these are alike, the nearest first. */
 function meaning(...alike: readonly (readonly [id: number, similarity: number])[]): {
   readonly meaning: NonNullable<Parameters<typeof findMessages>[1]['meaning']>;
 } {
-  const similarities = (ids: readonly number[]): ReadonlyMap<number, number> =>
+  const similarities = async (ids: readonly number[]): Promise<ReadonlyMap<number, number>> =>
     new Map(alike.filter(([id]) => ids.includes(id)));
-  return { meaning: { nearest: (limit) => alike.slice(0, limit).map(([id]) => id), similarities } };
+  return { meaning: { nearest: async (limit) => alike.slice(0, limit).map(([id]) => id), similarities } };
 }
 
-test('how much alike a message is to the query is added to its words', (t) => {
+test('how much alike a message is to the query is added to its words', async (t) => {
   const archive = talk(t, ['mast', ...other(8), 'mast', ...other(8)]);
-  assert.deepEqual(find(archive, 'mast').slice(0, 1), [1]);
-  assert.deepEqual(find(archive, 'mast', meaning([10, 0.71], [1, 0.7])).slice(0, 2), [10, 1]);
-  assert.deepEqual(find(archive, 'mast', meaning([1, 0.71], [10, 0.7])).slice(0, 2), [1, 10]);
+  assert.deepEqual((await find(archive, 'mast')).slice(0, 1), [1]);
+  assert.deepEqual((await find(archive, 'mast', meaning([10, 0.71], [1, 0.7]))).slice(0, 2), [10, 1]);
+  assert.deepEqual((await find(archive, 'mast', meaning([1, 0.71], [10, 0.7]))).slice(0, 2), [1, 10]);
 });
 
-test('a message that only means the same is found too, behind one that has the words as well', (t) => {
+test('a message that only means the same is found too, behind one that has the words as well', async (t) => {
   const archive = talk(t, [...other(20), 'mast', ...other(20), 'spar', ...other(20)]);
-  const found = find(archive, 'mast', meaning([42, 0.8], [21, 0.7], [60, 0.1]));
+  const found = await find(archive, 'mast', meaning([42, 0.8], [21, 0.7], [60, 0.1]));
   assert.equal(found[0], 21);
   assert.ok(found.includes(42));
-  assert.ok(!find(archive, 'mast').includes(42));
+  assert.ok(!(await find(archive, 'mast')).includes(42));
 });
 
-test('where nothing has any of the words, what means about the same is found, the nearest first', (t) => {
+test('where nothing has any of the words, what means about the same is found, the nearest first', async (t) => {
   const archive = talk(t, other(40));
-  assert.deepEqual(find(archive, 'mast'), []);
-  assert.deepEqual(find(archive, 'mast', meaning([3, 0.9], [30, 0.5], [17, 0.4])), [3, 30, 17]);
+  assert.deepEqual(await find(archive, 'mast'), []);
+  assert.deepEqual(await find(archive, 'mast', meaning([3, 0.9], [30, 0.5], [17, 0.4])), [3, 30, 17]);
 });
 
-test('a filter holds for what means about the same as well', (t) => {
+test('a filter holds for what means about the same as well', async (t) => {
   const archive = talk(t, other(5));
   const filter = { ...ANY, role: 'tool' as const };
-  assert.deepEqual(find(archive, 'mast', { filter, ...meaning([3, 0.9], [4, 0.5]) }), []);
+  assert.deepEqual(await find(archive, 'mast', { filter, ...meaning([3, 0.9], [4, 0.5]) }), []);
 });
 
-test('the same line of one conversation comes once', (t) => {
+test('the same line of one conversation comes once', async (t) => {
   const archive = tempArchive(t);
   for (let copy = 0; copy < 3; copy += 1)
     applied(archive, compactionDraft(1), [lineDraft(1, { message: messageDraft({ text: 'hull' }) })]);
-  assert.equal(find(archive, 'hull').length, 1);
+  assert.equal((await find(archive, 'hull')).length, 1);
 });
 
-test('a filter does not use up what can be found', (t) => {
+test('a filter does not use up what can be found', async (t) => {
   const archive = tempArchive(t);
   const lines = Array.from({ length: 900 }, (_, at) => {
     const message = messageDraft({ id: `m${at}`, role: at === 899 ? 'tool' : 'user', text: 'hull' });
     return lineDraft(at + 1, { bytes: utf8(`${at}\n`), message });
   });
   applied(archive, compactionDraft(900), lines);
-  assert.deepEqual(find(archive, 'hull', { filter: { ...ANY, role: 'tool' } }), [900]);
+  assert.deepEqual(await find(archive, 'hull', { filter: { ...ANY, role: 'tool' } }), [900]);
 });
 
-test('a word that very many messages have is only looked for among those that have a rarer one', (t) => {
+test('a word that very many messages have is only looked for among those that have a rarer one', async (t) => {
   const archive = talk(t, [...other(4), 'mast', ...other(4), 'mast and hull', ...other(4), 'hull']);
-  const { messages } = archive;
+  const { messages } = archive.port;
   const isHull = ({ forms }: QueryTerm): boolean => forms.includes('hull');
   const listed: string[] = [];
   const index: MessageIndex = {
     ...messages,
-    countHits: (word, atMost) => (isHull(word) ? 400_000 : messages.countHits(word, atMost)),
+    countHits: async (word, atMost) => (isHull(word) ? 400_000 : messages.countHits(word, atMost)),
     listHits: (word, filter) => {
       listed.push(...word.forms);
       return messages.listHits(word, filter);
     },
   };
-  const search = { query: 'hull mast', filter: ANY, limit: 3, readTexts: () => [] };
+  const search = { query: 'hull mast', filter: ANY, limit: 3, readTexts: async () => [] };
   assert.deepEqual(
-    findMessages(index, search).map(({ lineId }) => lineId),
+    (await findMessages(index, search)).map(({ lineId }) => lineId),
     [10, 5],
   );
   assert.deepEqual(listed, ['mast']);

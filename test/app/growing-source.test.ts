@@ -152,7 +152,7 @@ suite('a source that changes in any other way', () => {
       check.write('talk.jsonl', original);
       change(check.path('talk.jsonl'));
       assert.equal((await bench.restore('talk.jsonl')).toString(), check.read('talk.jsonl').toString());
-      assert.deepEqual(bench.archive().listPrepared(), []);
+      assert.deepEqual(await bench.archive().listPrepared(), []);
     });
   }
 
@@ -170,7 +170,7 @@ suite('a source that changes in any other way', () => {
     assert.equal(done.ok ? '' : done.error.kind, 'source-changed');
     assert.equal(steps.filter((step) => step === 'read').length, 3);
     assert.equal(bench.read('talk.jsonl').toString(), original.replace('parser', 'parser3'));
-    assert.deepEqual(bench.archive().listPrepared(), []);
+    assert.deepEqual(await bench.archive().listPrepared(), []);
   });
 
   test('only touched, it counts as unchanged', async (t) => {

@@ -32,9 +32,9 @@ const CYCLE: StoredCycle = {
 /** Lines of one compaction; none of them says where in the conversation it stood. */
 function archiveOf(count: number): Pick<Archive, 'readOriginals' | 'loadSources'> {
   return {
-    loadSources: () => [],
-    readOriginals: function* () {
-      for (let line = count; line >= 1; line -= 1) yield { ...lineOf(line), bytes: new Uint8Array() };
+    loadSources: async () => [],
+    readOriginals: async function* () {
+      for (let line = count; line >= 1; line -= 1) yield [{ ...lineOf(line), bytes: new Uint8Array() }];
     },
   };
 }
@@ -69,10 +69,10 @@ const result = (n: number): ConversationMessage => ({
   content: `line ${n} of a log\n`.repeat(120),
 });
 
-test('of a long lineage the requests stay word for word, and results are cut until all is within bounds', () => {
+test('of a long lineage the requests stay word for word, and results are cut until all is within bounds', async () => {
   const count = 600;
   const decode = ({ line }: ArchivedLine): ConversationMessage => (line % 2 === 1 ? request(line) : result(line));
-  const { messages, replaced, kept } = readLineage(archiveOf(count), CYCLE, decode);
+  const { messages, replaced, kept } = await readLineage(archiveOf(count), CYCLE, decode);
   assert.deepEqual([replaced, kept, messages.length], [[BATCH], [], count]);
   assert.deepEqual(
     messages.filter(({ role }) => role === 'user'),
@@ -86,12 +86,12 @@ test('of a long lineage the requests stay word for word, and results are cut unt
   );
 });
 
-test('a short lineage is read in full', () => {
-  const { messages } = readLineage(archiveOf(3), CYCLE, ({ line }) => result(line));
+test('a short lineage is read in full', async () => {
+  const { messages } = await readLineage(archiveOf(3), CYCLE, ({ line }) => result(line));
   assert.deepEqual(messages, [result(1), result(2), result(3)]);
 });
 
-test('a batch of which the archive has no line stays as it is', () => {
-  const { messages, replaced, kept } = readLineage(archiveOf(0), CYCLE, () => null);
+test('a batch of which the archive has no line stays as it is', async () => {
+  const { messages, replaced, kept } = await readLineage(archiveOf(0), CYCLE, () => null);
   assert.deepEqual([messages, replaced, kept], [[], [], [BATCH]]);
 });

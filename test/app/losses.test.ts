@@ -35,7 +35,7 @@ function happening(step: Step): { reached: (taken: Step) => void; at: (what: () 
 
 /** A run that ends where it stands after a step; nothing that it would have tidied up is tidied up. */
 async function killAfter(t: TestContext, bench: Workbench, step: Step, settings: BenchSettings = {}): Promise<void> {
-  const kept = { ...bench.archive(), discard: () => undefined, markApplied: () => undefined };
+  const kept = { ...bench.archive(), discard: async () => undefined, markApplied: async () => undefined };
   const killed = rerun(t, bench, {
     openArchive: async () => ({ ok: true, value: kept }),
     reached: (taken) => {

@@ -6,6 +6,7 @@ import { estimateTokens } from '../../src/core/tokens.ts';
 import type { StoredBatch } from '../../src/ports/archive-lookup.ts';
 import { chatTranscript, prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
+import { collect } from '../support/collect.ts';
 
 test('offline everything that goes becomes one batch of the size that was asked for', async (t) => {
   const bench = benchFor(t);
@@ -16,7 +17,7 @@ test('offline everything that goes becomes one batch of the size that was asked 
     batches.map(({ depth, count }) => [depth, count]),
     [[0, 312]],
   );
-  const tokens = estimateTokens(bench.archive().loadCompaction(1)?.cycles[0]?.live[0]?.content ?? '');
+  const tokens = estimateTokens((await bench.archive().loadCompaction(1))?.cycles[0]?.live[0]?.content ?? '');
   assert.ok(tokens > 600 && tokens <= 900, `${tokens} tokens`);
 });
 
@@ -55,8 +56,8 @@ async function compactInSteps(bench: Workbench, steps: number, settings: BenchSe
   }
 }
 
-const liveOf = (bench: Workbench, compaction: number): readonly StoredBatch[] =>
-  bench.archive().loadCompaction(compaction)?.cycles[0]?.live ?? [];
+const liveOf = async (bench: Workbench, compaction: number): Promise<readonly StoredBatch[]> =>
+  (await bench.archive().loadCompaction(compaction))?.cycles[0]?.live ?? [];
 
 test('ten compactions leave the summary that a single one would have made', async (t) => {
   const settings = { compaction: { summaryTokens: 700 } };
@@ -65,11 +66,11 @@ test('ten compactions leave the summary that a single one would have made', asyn
   const once = benchFor(t);
   once.write('talk.jsonl', chatTranscript(10 * TURNS));
   reportOf(await once.compact('talk.jsonl', settings));
-  const [whole, ...others] = liveOf(many, 10);
+  const [whole, ...others] = await liveOf(many, 10);
   assert.equal(others.length, 0);
   assert.equal(whole?.depth, 9);
-  assert.equal(whole.messageCount, liveOf(once, 1)[0]?.messageCount);
-  assert.equal(whole.content, liveOf(once, 1)[0]?.content);
+  assert.equal(whole.messageCount, (await liveOf(once, 1))[0]?.messageCount);
+  assert.equal(whole.content, (await liveOf(once, 1))[0]?.content);
   assert.deepEqual((await many.verify('talk.jsonl')).problems, []);
   assert.deepEqual(await many.restore('talk.jsonl'), await once.restore('talk.jsonl'));
 });
@@ -77,19 +78,19 @@ test('ten compactions leave the summary that a single one would have made', asyn
 test('batches of earlier cycles stay in the archive as they were', async (t) => {
   const bench = benchFor(t);
   await compactInSteps(bench, 1, { compaction: { summaryTokens: 300 } });
-  const [first] = liveOf(bench, 1);
+  const [first] = await liveOf(bench, 1);
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, TURNS));
   reportOf(await bench.compact('talk.jsonl', { compaction: { summaryTokens: 300 } }));
   const archive = bench.archive();
-  assert.deepEqual(archive.loadCompaction(1)?.cycles[0]?.made[0]?.content, first?.content);
-  const [whole] = liveOf(bench, 2);
+  assert.deepEqual((await archive.loadCompaction(1))?.cycles[0]?.made[0]?.content, first?.content);
+  const [whole] = await liveOf(bench, 2);
   assert.deepEqual(
-    archive.loadSources(whole?.id ?? 0).map(({ label }) => label),
+    (await archive.loadSources(whole?.id ?? 0)).map(({ label }) => label),
     [first?.label],
   );
-  assert.equal([...archive.readOriginals(whole?.id ?? 0)].length, whole?.messageCount);
+  assert.equal((await collect(archive.readOriginals(whole?.id ?? 0))).flat().length, whole?.messageCount);
   assert.deepEqual(
-    [...archive.check()].flatMap((step) => (step.kind === 'damage' ? [step] : [])),
+    (await collect(archive.check())).flatMap((step) => (step.kind === 'damage' ? [step] : [])),
     [],
   );
 });
@@ -97,17 +98,17 @@ test('batches of earlier cycles stay in the archive as they were', async (t) => 
 test('chunks of earlier cycles give way to one batch, and come back when they are asked for', async (t) => {
   const bench = benchFor(t);
   await compactInSteps(bench, 1, { compaction: { chunkSize: 8 } });
-  assert.ok(liveOf(bench, 1).length > 2);
+  assert.ok((await liveOf(bench, 1)).length > 2);
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, TURNS));
   reportOf(await bench.compact('talk.jsonl', { compaction: { summaryTokens: 500 } }));
   assert.deepEqual(
-    liveOf(bench, 2).map(({ depth }) => depth),
+    (await liveOf(bench, 2)).map(({ depth }) => depth),
     [1],
   );
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, 2 * TURNS));
   reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20 } }));
   assert.deepEqual(
-    liveOf(bench, 3).map(({ depth }) => depth),
+    (await liveOf(bench, 3)).map(({ depth }) => depth),
     [1, 0, 0],
   );
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
@@ -123,8 +124,8 @@ test('a summary whose archive is elsewhere stays whole beside the new one, throu
     appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, from * TURNS));
     reportOf(await bench.compact('talk.jsonl', settings));
   }
-  const [foreign, whole, ...others] = liveOf(bench, 2);
-  const lines = liveOf(elsewhere, 1)[0]?.content.split('\n') ?? [];
+  const [foreign, whole, ...others] = await liveOf(bench, 2);
+  const lines = (await liveOf(elsewhere, 1))[0]?.content.split('\n') ?? [];
   assert.deepEqual(
     lines.filter((line) => foreign?.content.includes(line) !== true),
     [],

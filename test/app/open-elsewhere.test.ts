@@ -31,7 +31,7 @@ test('what a program has open for writing is not replaced: it would write on to 
   assert.deepEqual([report.result, report.reason], ['skipped', 'in-use']);
   assert.match(report.notes.join(), /^\S+ \(process \d+\) has it open for writing$/);
   assert.equal(bench.read('talk.jsonl').toString(), original);
-  assert.deepEqual(bench.archive().listPrepared(), []);
+  assert.deepEqual(await bench.archive().listPrepared(), []);
   await end();
   assert.equal(reportOf(await bench.compact('talk.jsonl')).result, 'compacted');
 });

@@ -62,7 +62,7 @@ for (const { what, sql, reason } of [
     const [kind, why, isSame] = await attempt(bench);
     assert.deepEqual([kind, isSame], ['damaged', true]);
     assert.match(String(why), reason);
-    assert.deepEqual(bench.archive().listPrepared(), []);
+    assert.deepEqual(await bench.archive().listPrepared(), []);
     // The next run finds nothing in its way.
     reportOf(await bench.compact('talk.jsonl'));
     assert.equal((await bench.verify('talk.jsonl')).result, 'verified');
@@ -99,8 +99,9 @@ function onBadDisk(archive: Archive): Archive {
   };
   return {
     ...archive,
-    readLines: function* (id) {
-      for (const line of archive.readLines(id)) yield line.line === 7 ? spoil(line) : line;
+    readLines: async function* (id) {
+      for await (const lines of archive.readLines(id))
+        yield lines.map((line) => (line.line === 7 ? spoil(line) : line));
     },
   };
 }
@@ -120,7 +121,7 @@ for (const output of ['in-place', 'file', 'stdout'] as const) {
     assert.match(done.error.failure.reason, /does not come back from it \(what comes out has another sha256/);
     assert.deepEqual([bench.read('talk.jsonl'), bench.stdout().length], [before, 0]);
     assert.throws(() => bench.read('out.jsonl'), { code: 'ENOENT' });
-    assert.deepEqual(bench.archive().listPrepared(), []);
+    assert.deepEqual(await bench.archive().listPrepared(), []);
   });
 }
 
@@ -154,7 +155,7 @@ test('a library keeps its history where the archive does not give back what it w
     });
   const failed = await compactor(onBadDisk(bench.archive())).compress(history, 'c1');
   assert.deepEqual([failed.failed, failed.history], [true, history]);
-  assert.deepEqual(bench.archive().listPrepared(), []);
+  assert.deepEqual(await bench.archive().listPrepared(), []);
   const first = await compactor(bench.archive()).compress(history, 'c1');
   const again = await compactor(onBadDisk(bench.archive())).compress(history, 'c1');
   assert.deepEqual([first.failed, again.failed, again.history], [undefined, true, history]);

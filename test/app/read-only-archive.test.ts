@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { storeLines } from '../../src/app/compact/archive-lines.ts';
 import { chmodSync, chownSync, copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +12,11 @@ import { openArchive } from '../../src/adapters/archive/sqlite.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
 import { openSettled } from '../../src/app/write/settle.ts';
 import type { Archive, ArchiveFailure } from '../../src/ports/archive.ts';
-import { compactionDraft, lineDraft, sha256, thrownFailure } from '../adapters/archive/drafts.ts';
+import { compactionDraft, lineDraft, rejectedFailure, sha256 } from '../adapters/archive/drafts.ts';
 import { change, checked, makeFullArchive } from '../support/full-archive.ts';
 import { becomeOrdinaryUser } from '../support/ordinary-user.ts';
 import { createWorkbench, type Workbench } from '../support/workbench.ts';
+import { collect } from '../support/collect.ts';
 
 const NOBODY = 65534;
 
@@ -46,16 +48,16 @@ function contents(folder: string): ReadonlyMap<string, string> {
   return new Map(readdirSync(folder).map((name) => [name, sha256(readFileSync(join(folder, name)))]));
 }
 
-function opened(t: TestContext, folder: string): Archive {
-  const archive = openArchive({ path: join(folder, 'archive.db'), create: false });
+async function opened(t: TestContext, folder: string): Promise<Archive> {
+  const archive = await openArchive({ path: join(folder, 'archive.db'), create: false });
   assert.ok(archive.ok, JSON.stringify(archive));
   t.after(() => archive.value.close());
   return archive.value;
 }
 
-function refusal(folder: string, create: boolean): ArchiveFailure {
+async function refusal(folder: string, create: boolean): Promise<ArchiveFailure> {
   const path = join(folder, 'archive.db');
-  const archive = openArchive({ path, create });
+  const archive = await openArchive({ path, create });
   assert.ok(!archive.ok);
   return { ...archive.error, path: archive.error.path.replace(`${folder}/`, '') };
 }
@@ -70,10 +72,10 @@ for (const { what, protect } of PLACES) {
     const folder = copyFor(t);
     protect(folder);
     const before = contents(folder);
-    const archive = opened(t, folder);
-    assert.deepEqual([archive.isReadOnly, archive.loadCompaction(1)?.status], [true, 'applied']);
-    assert.ok([...archive.readLines(1)].length > 100);
-    archive.close();
+    const archive = await opened(t, folder);
+    assert.deepEqual([archive.isReadOnly, (await archive.loadCompaction(1))?.status], [true, 'applied']);
+    assert.ok((await collect(archive.readLines(1))).flat().length > 100);
+    await archive.close();
     const report = await checked(join(folder, 'archive.db'));
     assert.ok(report.ok);
     assert.deepEqual([report.value.result, report.value.prepared.length], ['sound', 1]);
@@ -88,7 +90,7 @@ for (const { what, protect } of PLACES) {
     const report = await verifyFile(deps, { input });
     assert.ok(report.ok, JSON.stringify(report));
     assert.equal(report.value.result, 'verified');
-    assert.equal(opened(t, folder).listPrepared().length, 1);
+    assert.equal((await (await opened(t, folder)).listPrepared()).length, 1);
   });
 
   test(`nothing is stored in an archive in a read-only ${what}, which is said before any work`, async (t) => {
@@ -96,24 +98,25 @@ for (const { what, protect } of PLACES) {
     protect(folder);
     const reason = 'it or its folder is read-only, so nothing can be stored in it';
     const failure = { kind: 'cannot-open', path: 'archive.db', reason };
-    assert.deepEqual(refusal(folder, true), failure);
+    assert.deepEqual(await refusal(folder, true), failure);
     const known = await openSettled(benchOn(folder).deps, 'create');
     assert.ok(!known.ok && known.error.kind === 'archive');
     assert.deepEqual(known.error.failure, { ...failure, path: join(folder, 'archive.db') });
-    const archive = opened(t, folder);
-    assert.equal(thrownFailure(() => archive.store(compactionDraft(1), [lineDraft(1)])).kind, 'cannot-open');
-    assert.equal(thrownFailure(() => archive.markApplied(11)).kind, 'cannot-open');
+    const archive = await opened(t, folder);
+    const storing = await rejectedFailure(() => storeLines(archive, compactionDraft(1), [lineDraft(1)]));
+    assert.equal(storing.kind, 'cannot-open');
+    assert.equal((await rejectedFailure(() => archive.markApplied(11))).kind, 'cannot-open');
   });
 
-  test(`an older archive without a log in a read-only ${what} is read as one of today, and stays as it was`, (t) => {
+  test(`an older archive without a log in a read-only ${what} is read as one of today, and stays as it was`, async (t) => {
     const folder = copyFor(t);
     rmSync(join(folder, 'archive.db'));
     change(join(folder, 'archive.db'), `PRAGMA application_id = ${APPLICATION_ID}`);
     protect(folder);
     const before = contents(folder);
-    const archive = opened(t, folder);
-    assert.deepEqual(archive.listPrepared(), []);
-    archive.close();
+    const archive = await opened(t, folder);
+    assert.deepEqual(await archive.listPrepared(), []);
+    await archive.close();
     assert.deepEqual(contents(folder), before);
   });
 }
@@ -135,16 +138,16 @@ for (const { what, remove } of [
   { what: 'its log and its index', remove: [] },
   { what: 'its log alone', remove: ['-shm'] },
 ] as const) {
-  test(`what a killed writer left as ${what} is read in a read-only folder`, (t) => {
+  test(`what a killed writer left as ${what} is read in a read-only folder`, async (t) => {
     const folder = copyFor(t);
     killWriter(folder);
     for (const part of remove) rmSync(join(folder, `archive.db${part}`));
     chmodSync(folder, 0o555);
-    assert.equal(opened(t, folder).loadCompaction(1)?.format, 'in the log');
+    assert.equal((await (await opened(t, folder)).loadCompaction(1))?.format, 'in the log');
   });
 }
 
-test('an older archive that somebody has open cannot be brought up to date where it is read-only', (t) => {
+test('an older archive that somebody has open cannot be brought up to date where it is read-only', async (t) => {
   const folder = copyFor(t);
   const path = join(folder, 'archive.db');
   rmSync(path);
@@ -153,35 +156,35 @@ test('an older archive that somebody has open cannot be brought up to date where
   t.after(() => holder.close());
   holder.prepare('SELECT 1 FROM sqlite_schema').get();
   chmodSync(folder, 0o555);
-  assert.deepEqual(refusal(folder, false), {
+  assert.deepEqual(await refusal(folder, false), {
     kind: 'cannot-open',
     path: 'archive.db',
     reason: `it is of version 0, and read-only, so that it cannot be brought to version ${SCHEMA_VERSION}; copy it to where it can`,
   });
 });
 
-test('an archive that may not be read is said to be so', (t) => {
+test('an archive that may not be read is said to be so', async (t) => {
   const folder = copyFor(t);
   chmodSync(join(folder, 'archive.db'), 0);
-  assert.deepEqual(refusal(folder, false), {
+  assert.deepEqual(await refusal(folder, false), {
     kind: 'cannot-open',
     path: 'archive.db',
     reason: 'permission denied (EACCES)',
   });
 });
 
-test('an archive in a folder that may not be entered is there, and cannot be opened', (t) => {
+test('an archive in a folder that may not be entered is there, and cannot be opened', async (t) => {
   const folder = copyFor(t);
   chmodSync(folder, 0);
   assert.equal(archiveExists(join(folder, 'archive.db')), true);
-  assert.deepEqual(refusal(folder, false), {
+  assert.deepEqual(await refusal(folder, false), {
     kind: 'cannot-open',
     path: 'archive.db',
     reason: 'permission denied (EACCES)',
   });
 });
 
-test('no copy is left in the folder for temporary files', (t) => {
+test('no copy is left in the folder for temporary files', async (t) => {
   const folder = copyFor(t);
   chmodSync(folder, 0o555);
   const temporary = mkdtempSync(join(tmpdir(), 'compact-readonly-tmp-'));
@@ -192,8 +195,8 @@ test('no copy is left in the folder for temporary files', (t) => {
     else process.env['TMPDIR'] = TMPDIR;
   });
   process.env['TMPDIR'] = temporary;
-  const archive = opened(t, folder);
+  const archive = await opened(t, folder);
   // Not even while it is open: however the process ends, nothing stays.
   assert.deepEqual(readdirSync(temporary), []);
-  assert.ok([...archive.readLines(1)].length > 100);
+  assert.ok((await collect(archive.readLines(1))).flat().length > 100);
 });

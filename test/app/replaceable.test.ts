@@ -63,7 +63,7 @@ test('what comes to stand at the output’s path while summaries are made is not
   const done = await compactTo(slow, 'talk.jsonl', 'out.jsonl');
   assert.equal(done.ok ? '' : done.error.kind, 'output-exists');
   assert.equal(bench.read('out.jsonl').toString(), 'my notes\n');
-  assert.deepEqual(bench.archive().listPrepared(), []);
+  assert.deepEqual(await bench.archive().listPrepared(), []);
 });
 
 test('restore does not write over what holds more than it would write, or anything else', async (t) => {

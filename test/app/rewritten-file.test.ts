@@ -123,7 +123,7 @@ for (const one of CASES) {
     bench.write('talk', grown);
     const again = reportOf(await bench.compact('talk', CHOSEN));
     assert.deepEqual([again.result, again.conversations[0]?.cycles], ['compacted', 2]);
-    const cycle = bench.archive().loadCompaction(2)?.cycles[0];
+    const cycle = (await bench.archive().loadCompaction(2))?.cycles[0];
     assert.equal(cycle?.parentCycleId ?? null, 1);
     await assert.rejects(bench.restore('talk', true), /"rewritten".*"canUndoLast":true/);
     assert.equal((await bench.restore('talk', false)).toString(), grown);
@@ -142,6 +142,6 @@ test('a key alone does not make a summary ours: another conversation is not carr
   assert.notEqual(forged, text);
   bench.write('talk', CASES[1]?.more(forged) ?? '');
   reportOf(await bench.compact('talk', CHOSEN));
-  assert.equal(bench.archive().loadCompaction(2)?.cycles[0]?.parentCycleId, null);
+  assert.equal((await bench.archive().loadCompaction(2))?.cycles[0]?.parentCycleId, null);
   await assert.rejects(bench.restore('talk', true), /"not-in-archive"/);
 });

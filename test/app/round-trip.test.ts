@@ -70,7 +70,7 @@ test('A2, A3: too many batches are re-summarized, their sources stay in the arch
     batches.map(({ depth }) => depth),
     [1, 0, 0],
   );
-  const { made } = bench.archive().loadCompaction(1)?.cycles[0] ?? { made: [] };
+  const { made } = (await bench.archive().loadCompaction(1))?.cycles[0] ?? { made: [] };
   assert.equal(made.at(-1)?.sources.length, made.length - 3);
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
   assert.equal((await bench.restore('talk.jsonl')).toString(), chatTranscript(60));
@@ -94,7 +94,7 @@ test('A1: the same input with the same settings again gives the same bytes and n
   const again = reportOf(await bench.compact('talk.jsonl', output('two.jsonl')));
   assert.deepEqual(bench.read('two.jsonl'), bench.read('one.jsonl'));
   assert.equal(again.usage?.calls, 0);
-  assert.equal(bench.archive().loadCompaction(2), null);
+  assert.equal(await bench.archive().loadCompaction(2), null);
   assert.deepEqual((await bench.verify('two.jsonl')).problems, []);
 });
 

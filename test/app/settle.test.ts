@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Archive } from '../../src/ports/archive.ts';
 import { renameSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { test } from 'node:test';
@@ -48,22 +49,25 @@ test('killed after the rename: a complete output counts, even while another run 
 test('what a run is at work on is left to it by other runs', async (t) => {
   const bench = benchFor(t);
   const other = rerun(t, bench);
-  const seen: number[] = [];
+  const seen: ReturnType<Archive['listPrepared']>[] = [];
   const files = storeWith((pending) => ({
     sync: () => {
-      seen.push(other.archive().listPrepared().length);
+      seen.push(other.archive().listPrepared());
       return pending.sync();
     },
     rename: async () => {
       reportOf(await other.compact('other.jsonl'));
-      seen.push(other.archive().listPrepared().length);
+      seen.push(other.archive().listPrepared());
       return pending.rename();
     },
   }));
   bench.write('other.jsonl', chatTranscript(30, 500));
   bench.write('talk.jsonl', original);
   reportOf(await rerun(t, bench, { files }).compact('talk.jsonl'));
-  assert.deepEqual(seen, [1, 1]);
+  assert.deepEqual(
+    (await Promise.all(seen)).map((listed) => listed.length),
+    [1, 1],
+  );
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
 });
 
@@ -74,7 +78,7 @@ test('paths are stored from the root, so that a run in another folder finds the 
   const model = { summarizer: bench.deps, provider: 'extractive', modelName: 'x' };
   const request = { output: { kind: 'in-place' }, policy: policyOf(), ...model } as const;
   reportOf(await compactFile(bench.deps, { input: { path, name: path, format: null }, ...request }));
-  const stored = bench.archive().loadCompaction(1);
+  const stored = await bench.archive().loadCompaction(1);
   assert.deepEqual([stored?.sourcePath, stored?.outputPath], [bench.path('talk.jsonl'), bench.path('talk.jsonl')]);
 });
 
@@ -124,7 +128,7 @@ test('a run whose prepared rows another run took for a dead one’s stores them 
   const files = storeWith((pending) => ({
     rename: async () => {
       reportOf(await other.compact('other.jsonl'));
-      assert.deepEqual(other.archive().listPrepared(), []);
+      assert.deepEqual(await other.archive().listPrepared(), []);
       return pending.rename();
     },
   }));

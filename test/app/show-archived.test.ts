@@ -5,8 +5,9 @@ import type { BatchShown, ShowReport } from '../../src/app/contract/archive-repo
 import type { LookupFailure } from '../../src/app/contract/failure.ts';
 import { listArchive, measureArchive } from '../../src/app/search/list-archive.ts';
 import { showArchived, showOriginals } from '../../src/app/search/show-archived.ts';
+import { storeLines } from '../../src/app/compact/archive-lines.ts';
 import type { Archive } from '../../src/ports/archive.ts';
-import { applied, compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
+import { compactionDraft, lineDraft } from '../adapters/archive/drafts.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { benchFor, type BenchSettings, reportOf, type Workbench } from '../support/workbench.ts';
 
@@ -172,7 +173,9 @@ test('a message is shown by its own id and by what a search names, with its line
 test('a line that is no message and no text is shown all the same, as base64', async (t) => {
   const bench = benchFor(t);
   const bytes = Buffer.from([0x7b, 0xff, 0x0a]);
-  applied(bench.archive(), compactionDraft(1), [lineDraft(1, { bytes, outcome: 'other', batch: null })]);
+  const archive = bench.archive();
+  const line = lineDraft(1, { bytes, outcome: 'other', batch: null });
+  await archive.markApplied(await storeLines(archive, compactionDraft(1), [line]));
   const shown = await show(bench, 'message:1');
   assert.ok(shown.kind === 'message');
   const { id, role, text, original } = shown;
@@ -199,7 +202,7 @@ test('skipped lines of a key are not looked up', async (t) => {
   const lookedUp: number[] = [];
   const archive: Archive = {
     ...bench.archive(),
-    findLines: (name, limit) => {
+    findLines: async (name, limit) => {
       if (name.kind === 'id') lookedUp.push(name.id);
       return bench.archive().findLines(name, limit);
     },
@@ -207,9 +210,9 @@ test('skipped lines of a key are not looked up', async (t) => {
   const openArchive = () => Promise.resolve({ ok: true, value: archive } as const);
   const indices: (number | null)[] = [];
   let count = 0;
-  await showOriginals({ ...bench.deps, openArchive }, { name: key }, ({ report }) => {
+  await showOriginals({ ...bench.deps, openArchive }, { name: key }, async ({ report }) => {
     count += 1;
-    if (count > 20) indices.push(report().index);
+    if (count > 20) indices.push((await report()).index);
     return count < 22;
   });
   assert.deepEqual(

@@ -22,20 +22,20 @@ export async function measureSearches(archivePath: string): Promise<SearchMeasur
   const extension = await findVectorExtension();
   if (!extension.ok) throw new Error(extension.error);
   const inArchive = async <T>(work: (archive: Archive) => T | Promise<T>): Promise<T> => {
-    const opened = openArchive({ path: archivePath, create: false, vectorExtension: extension.value });
+    const opened = await openArchive({ path: archivePath, create: false, vectorExtension: extension.value });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
     try {
       return await work(opened.value);
     } finally {
-      opened.value.close(); // the log of what was written is taken in
+      await opened.value.close(); // the log of what was written is taken in
     }
   };
-  const bytesOf = (): Promise<number> => inArchive((archive) => archive.measure().fileBytes);
+  const bytesOf = (): Promise<number> => inArchive(async (archive) => (await archive.measure()).fileBytes);
   const wordsMs = await inArchive((archive) => searchP95Ms(archive, {}));
   const before = await bytesOf();
-  const count = await inArchive((archive) => {
-    fillVectors(archive);
-    return archive.vectors.count().done;
+  const count = await inArchive(async (archive) => {
+    await fillVectors(archive);
+    return (await archive.vectors.count()).done;
   });
   const vectorBytes = ((await bytesOf()) - before) / count;
   const next = createVectors(9);

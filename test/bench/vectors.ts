@@ -16,7 +16,7 @@ export function createVectors(seed: number): () => Float32Array {
 }
 
 /** Gives a vector to everything in the archive. */
-export function fillVectors({ vectors }: Archive): void {
+export async function fillVectors({ vectors }: Archive): Promise<void> {
   const next = createVectors(3);
   const draft = (one: MissingVector): VectorDraft =>
     one.kind === 'message'
@@ -24,9 +24,9 @@ export function fillVectors({ vectors }: Archive): void {
       : { kind: 'batch', id: one.batchId, vector: next() };
   let after: VectorCursor = { lineId: 0, batchId: 0 };
   for (;;) {
-    const missing = vectors.listMissing({ sourceSha256: null, isRemade: false }, { after, limit: 1000 });
+    const missing = await vectors.listMissing({ sourceSha256: null, isRemade: false }, { after, limit: 1000 });
     if (missing.length === 0) return;
-    vectors.keep(MODEL, missing.map(draft), { mayReplace: false });
+    await vectors.keep(MODEL, missing.map(draft), { mayReplace: false });
     for (const one of missing)
       after = one.kind === 'message' ? { ...after, lineId: one.lineId } : { ...after, batchId: one.batchId };
   }

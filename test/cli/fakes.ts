@@ -192,7 +192,7 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           answers.embedArchive?.(embeddings) ?? Promise.resolve(ok(embedReport())),
         ),
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
-      close: () => {
+      close: async () => {
         calls.push({ name: 'close', request: null });
       },
     };

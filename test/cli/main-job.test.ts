@@ -89,7 +89,7 @@ test('a malformed line is named with line and column, nothing is written, and th
   assert.notEqual(readFileSync(join(folder, 'good.jsonl'), 'utf8'), chatTranscript(30));
 });
 
-test('a torn last line is carried along with --keep-invalid, and ended so that nothing is glued to it', (t) => {
+test('a torn last line is carried along with --keep-invalid, and ended so that nothing is glued to it', async (t) => {
   const torn = `${chatTranscript(30)}{"role":"user","content":"torn`;
   const { folder, run } = setUp(t, { 'torn.jsonl': torn });
   assert.equal(run(['-i', '--keep-invalid', 'torn.jsonl']).code, 0);

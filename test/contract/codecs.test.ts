@@ -9,6 +9,7 @@ import { openTranscript } from '../../src/app/read/open-transcript.ts';
 import { readRecords } from '../../src/app/read/records.ts';
 import type { Codec } from '../../src/ports/codec.ts';
 import { benchFor, type BenchSettings, type Workbench } from '../support/workbench.ts';
+import { collect } from '../support/collect.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 const LF = 0x0a;
@@ -49,7 +50,7 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     if (done.value.result === 'compacted') {
       compacted += 1;
       assert.deepEqual((await bench.verify(name)).problems, []);
-      assert.deepEqual(damageIn(bench), []);
+      assert.deepEqual(await damageIn(bench), []);
       const again = await bench.compact(name, { ...chosen, format: format.name });
       assert.equal(again.ok && again.value.reason, 'nothing-new');
       await summaryIsFound(bench, name);
@@ -62,8 +63,10 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
   return compacted;
 }
 
-function damageIn(bench: Workbench): readonly string[] {
-  return [...bench.archive().check()].flatMap((step) => (step.kind === 'damage' ? [step.damage.message] : []));
+async function damageIn(bench: Workbench): Promise<readonly string[]> {
+  return (await collect(bench.archive().check())).flatMap((step) =>
+    step.kind === 'damage' ? [step.damage.message] : [],
+  );
 }
 
 async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
@@ -71,8 +74,8 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
   assert.ok(opened.ok, 'the compacted file is still detected');
   const { source, codec } = opened.value;
   try {
-    const lines = function* (): Generator<Uint8Array> {
-      for (const raw of readRecords(source, codec)) yield raw.bytes;
+    const lines = async function* (): AsyncGenerator<Iterable<Uint8Array>> {
+      yield Array.from(readRecords(source, codec), ({ bytes }) => Uint8Array.from(bytes));
     };
     const stage = await readRevision(bench.deps, {
       lines,
@@ -82,7 +85,7 @@ async function summaryIsFound(bench: Workbench, name: string): Promise<void> {
       name,
     });
     assert.ok(stage.ok);
-    const located = locateCompaction(bench.deps, bench.archive(), stage.value);
+    const located = await locateCompaction(bench.deps, bench.archive(), stage.value);
     const { entries } = stage.value.recordIndex;
     const { conversations } = splitConversations({
       entries,

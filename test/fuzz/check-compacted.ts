@@ -35,7 +35,7 @@ export async function checkCompacted(
   assert.deepEqual(report.sha256, { before: sha256(before), after: sha256(after) });
   assert.deepEqual(report.bytes, { before: before.length, after: after.length });
   for (const { tokens } of report.conversations) assert.ok(tokens.after <= tokens.before, 'it grew');
-  checkKeptLines({ before, after, report }, findCompaction(bench, report));
+  checkKeptLines({ before, after, report }, await findCompaction(bench, report));
   bench.write('compacted.jsonl', after);
   const input = { path: bench.path('compacted.jsonl'), name: 'compacted.jsonl', format };
   const verified = await verifyFile(bench.deps, { input });
@@ -105,18 +105,18 @@ export function checkFolder(bench: Workbench): void {
   );
 }
 
-function findCompaction(bench: Workbench, { sha256 }: CompactReport): StoredCompaction {
-  for (let id = countCompactions(bench); id > 0; id -= 1) {
-    const stored = bench.archive().loadCompaction(id);
+async function findCompaction(bench: Workbench, { sha256 }: CompactReport): Promise<StoredCompaction> {
+  for (let id = await countCompactions(bench); id > 0; id -= 1) {
+    const stored = await bench.archive().loadCompaction(id);
     if (stored?.source.sha256 === sha256.before && stored.output.sha256 === sha256.after) return stored;
   }
   throw new Error('the archive does not have what the report speaks of');
 }
 
 /** Ids are given in order, from 1. */
-export function countCompactions(bench: Workbench): number {
+export async function countCompactions(bench: Workbench): Promise<number> {
   let count = 0;
-  while (bench.archive().loadCompaction(count + 1) !== null) count += 1;
+  while ((await bench.archive().loadCompaction(count + 1)) !== null) count += 1;
   return count;
 }
 

@@ -83,17 +83,17 @@ async function checkStep(stage: Stage): Promise<void> {
   const before = bench.read(FILE);
   const chosen = benchSettings(settings, { format, path: bench.path(OUTPUT) });
   const saidBefore = await checkScore(bench, { name: FILE, chosen });
-  const rows = countCompactions(bench);
+  const rows = await countCompactions(bench);
   await bench.compact(FILE, { ...chosen, output: { kind: 'none' } });
   const done = await bench.compact(FILE, chosen);
-  assert.deepEqual(bench.archive().listPrepared(), [], 'the archive holds something that is only prepared');
+  assert.deepEqual(await bench.archive().listPrepared(), [], 'the archive holds something that is only prepared');
   checkFolder(bench);
   if (!done.ok) {
     note(`failed ${done.error.kind}${done.error.kind === 'not-a-transcript' ? `, ${done.error.looksLike}` : ''}`);
     checkFailure(done, { settings, before });
     assert.ok(bench.read(FILE).equals(before), 'a failure changed the file');
     assert.ok(!existsSync(bench.path(OUTPUT)), 'a failure left an output');
-    assert.equal(countCompactions(bench), rows, 'a failure left rows in the archive');
+    assert.equal(await countCompactions(bench), rows, 'a failure left rows in the archive');
     return;
   }
   const report = done.value;
@@ -117,11 +117,11 @@ async function checkAgain(
   { bench, step, outputOf }: Stage,
   { chosen, report, after }: { readonly chosen: BenchSettings; readonly report: CompactReport; readonly after: Buffer },
 ): Promise<void> {
-  const rows = countCompactions(bench);
+  const rows = await countCompactions(bench);
   const again = await bench.compact(FILE, chosen);
   assert.ok(again.ok, `the same run again: ${describe(again)}`);
   assertSameBytes(outputOf(step.settings), after, 'the same run again');
-  assert.equal(countCompactions(bench), rows, 'the same run again added to the archive');
+  assert.equal(await countCompactions(bench), rows, 'the same run again added to the archive');
   const expected = step.settings.output === 'in-place' ? 'skipped' : report.result;
   assert.equal(again.value.result, expected, 'the same run again had another result');
   // That nothing is gained shows only when it is summarized, and the offline summarizer's summaries are not kept.

@@ -1,3 +1,4 @@
+import { splitPieces } from '../../src/app/read/records.ts';
 import { findCodec } from '../../src/adapters/transcript/registry.ts';
 
 const LF = 0x0a;
@@ -24,7 +25,7 @@ export function recordsOf(file: Buffer, format: string): readonly string[] {
   const records = findCodec(format)?.records;
   if (records === undefined) return linesOf(file);
   const bomBytes = file.subarray(0, 3).equals(Buffer.from('\ufeff')) ? 3 : 0;
-  return Array.from(records.split([file.subarray(bomBytes)], bomBytes), ({ bytes }) =>
+  return Array.from(splitPieces(records.open(bomBytes), [file.subarray(bomBytes)]), ({ bytes }) =>
     Buffer.from(bytes).toString('latin1'),
   );
 }

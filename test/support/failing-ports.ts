@@ -11,7 +11,9 @@ export type ArchiveMethod =
   | 'findCycles'
   | 'loadCompaction'
   | 'findSame'
-  | 'store'
+  | 'begin'
+  | 'append'
+  | 'commit'
   | 'markApplied'
   | 'discard'
   | 'listPrepared'
@@ -33,11 +35,14 @@ export type RuntimeMethod = 'now' | 'sha256' | 'createHash' | 'yieldToEvents';
 const ARCHIVE_FAILURE: ArchiveFailure = { kind: 'cannot-open', path: 'archive.db', reason: 'disk I/O error' };
 const FILE_FAILURE: FileFailure = { kind: 'io', path: 'a file', code: 'EIO' };
 
+/** A method of the archive, or of the writers that it begins. */
 export function faultyArchive(archive: Archive, method: ArchiveMethod, fault: Fault): Archive {
   const fail = (): never => {
     throw Object.assign(new Error('disk I/O error'), { failure: ARCHIVE_FAILURE }) satisfies ArchiveError;
   };
-  return replaceMethod(archive, method, createFault(fault, fail));
+  const atItsTurn = createFault(fault, fail);
+  const begin: Archive['begin'] = async (outline) => replaceMethod(await archive.begin(outline), method, atItsTurn);
+  return replaceMethod({ ...archive, begin }, method, atItsTurn);
 }
 
 export function faultyRuntime(runtime: Runtime, method: RuntimeMethod, fault: Fault): Runtime {
@@ -91,12 +96,23 @@ function createFault({ nth, when, onFail }: Fault, fail: () => unknown): (call: 
       if (when === 'before') return giveUp();
       const done = call(...args);
       if (done instanceof Promise) return done.then(giveUp);
+      if (isAsyncIterator(done)) return afterFirstOf(done, giveUp);
       return isIterator(done) ? afterFirst(done, giveUp) : giveUp();
     };
 }
 
 function isIterator(value: unknown): value is IterableIterator<unknown> {
   return typeof value === 'object' && value !== null && 'next' in value;
+}
+
+function isAsyncIterator(value: unknown): value is AsyncIterableIterator<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value && 'next' in value;
+}
+
+async function* afterFirstOf(items: AsyncIterableIterator<unknown>, giveUp: () => unknown): AsyncGenerator {
+  const first = await items.next();
+  if (first.done !== true) yield first.value;
+  giveUp();
 }
 
 function* afterFirst(items: IterableIterator<unknown>, giveUp: () => unknown): Generator {

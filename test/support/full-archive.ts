@@ -52,7 +52,7 @@ export async function makeFullArchive(): Promise<{ readonly folder: string; read
   await compactor.compress(messages(...said), 'library');
   bench.write('prepared.jsonl', chatTranscript(20, 800));
   reportOf(await bench.compact('prepared.jsonl'));
-  bench.archive().close();
+  await bench.archive().close();
   change(bench.archivePath, "UPDATE compactions SET status = 'prepared' WHERE source_path LIKE '%prepared.jsonl'");
   return { folder: bench.folder, remove: () => rmSync(bench.folder, { recursive: true, force: true }) };
 }
@@ -112,7 +112,7 @@ export async function checked(
   path: string,
   signal = new AbortController().signal,
 ): Promise<Result<ArchiveCheckReport, Failure>> {
-  const opened = openArchive({ path, create: false });
+  const opened = await openArchive({ path, create: false });
   try {
     return await checkArchive({
       openArchive: async () => opened,
@@ -122,6 +122,6 @@ export async function checked(
       progress: { update: () => undefined, finish: () => undefined },
     });
   } finally {
-    if (opened.ok) opened.value.close();
+    if (opened.ok) await opened.value.close();
   }
 }

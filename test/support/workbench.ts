@@ -2,7 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openArchive, type OpenArchiveOptions } from '../../src/adapters/archive/sqlite.ts';
+import { createLocalArchive } from '../../src/adapters/archive/local-archive.ts';
+import { type OpenArchiveOptions, openSyncArchive } from '../../src/adapters/archive/sqlite.ts';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
@@ -73,10 +74,11 @@ export function createWorkbench(
   const archive = (): Archive => {
     const known = open[0];
     if (known !== undefined) return known;
-    const opened = openArchive({ path: archivePath, ...archiveOptions });
+    const opened = openSyncArchive({ path: archivePath, ...archiveOptions });
     if (!opened.ok) throw new Error(JSON.stringify(opened.error));
-    open.push(opened.value);
-    return opened.value;
+    const port = createLocalArchive(opened.value);
+    open.push(port);
+    return port;
   };
   const written: Uint8Array[] = [];
   const deps: BenchDeps = {
@@ -139,7 +141,7 @@ export function createWorkbench(
     },
     stdout: () => Buffer.concat(written),
     remove: () => {
-      for (const one of open.splice(0)) one.close();
+      for (const one of open.splice(0)) void one.close();
       rmSync(folder, { recursive: true, force: true });
     },
   };

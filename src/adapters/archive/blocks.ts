@@ -25,33 +25,40 @@ export type BlockMember = {
   readonly sha256: Uint8Array;
 };
 
-/** `raw` is only valid until the next block is requested. */
-type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
+/** `raw` is only valid until the next line is added. */
+export type RawBlock = { readonly raw: Uint8Array; readonly members: readonly BlockMember[] };
 
-/**
- * Joins lines into blocks, in order. Each line's bytes are copied before the next line is requested; a huge line gets a
- * block of its own.
- */
-export function* gatherBlocks(lines: Iterable<LineDraft>): IterableIterator<RawBlock> {
-  const buffer = new Uint8Array(MAX_BLOCK_BYTES);
+/** Joins lines into blocks, in order. */
+export type BlockGatherer = {
+  /** Copies a line, and gives the blocks that are full. A huge line has a block of its own. */
+  readonly add: (line: LineDraft) => readonly RawBlock[];
+  /** The last block, unless it is empty. */
+  readonly end: () => readonly RawBlock[];
+};
+
+export function createBlockGatherer(): BlockGatherer {
+  const buffers = [new Uint8Array(MAX_BLOCK_BYTES), new Uint8Array(MAX_BLOCK_BYTES)] as const;
+  let current = 0;
   let members: BlockMember[] = [];
   let filledBytes = 0;
-  for (const line of lines) {
-    const isFull = filledBytes + line.bytes.length > MAX_BLOCK_BYTES;
-    if (isFull && members.length > 0) {
-      yield { raw: buffer.subarray(0, filledBytes), members };
-      members = [];
-      filledBytes = 0;
-    }
-    if (line.bytes.length > MAX_BLOCK_BYTES) {
-      yield { raw: line.bytes, members: [toMember(line, 0)] };
-      continue;
-    }
-    buffer.set(line.bytes, filledBytes);
+  const bufferNow = (): Uint8Array => buffers[current % 2 === 0 ? 0 : 1];
+  const end = (): readonly RawBlock[] => {
+    if (members.length === 0) return [];
+    const block = { raw: bufferNow().subarray(0, filledBytes), members };
+    current += 1;
+    members = [];
+    filledBytes = 0;
+    return [block];
+  };
+  const add = (line: LineDraft): readonly RawBlock[] => {
+    const full = filledBytes + line.bytes.length > MAX_BLOCK_BYTES ? end() : [];
+    if (line.bytes.length > MAX_BLOCK_BYTES) return [...full, { raw: line.bytes, members: [toMember(line, 0)] }];
+    bufferNow().set(line.bytes, filledBytes);
     members.push(toMember(line, filledBytes));
     filledBytes += line.bytes.length;
-  }
-  if (members.length > 0) yield { raw: buffer.subarray(0, filledBytes), members };
+    return full;
+  };
+  return { add, end };
 }
 
 function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {

@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import type { ArchivedBatch, ArchiveFigures, ArchiveLookup, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
 import { guard } from './failure.ts';
+import type { SyncArchive } from './sync-archive.ts';
 import {
   BATCH_COLUMNS,
   BATCH_JOINS,
@@ -52,7 +53,7 @@ SELECT y.compaction_id, y.conversation_id, y.cycle FROM cycles AS y JOIN compact
 WHERE c.status = 'applied' ORDER BY y.compaction_id, y.position`;
 
 type Catalog = Pick<
-  ArchiveLookup,
+  SyncArchive,
   'findBatches' | 'findLines' | 'nearLabels' | 'loadSources' | 'loadReplacements' | 'listCompactions'
 >;
 

@@ -1,6 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
-import type { Archive, InsertedLine, KeptRun, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { InsertedLine, KeptRun, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
 import { readInsertedLine } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import {
@@ -16,6 +16,7 @@ import {
   type Row,
   toHex,
 } from './rows.ts';
+import type { SyncArchive } from './sync-archive.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
 const FIND_SAME = `
@@ -26,7 +27,7 @@ const LIST_INSERTED =
 const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = ? ORDER BY position';
 
-type CompactionReader = Pick<Archive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
+type CompactionReader = Pick<SyncArchive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
 
 export function createCompactionReader(db: Database.Database, path: string): CompactionReader {
   const getCompaction = db.prepare<[number], Row>(GET_COMPACTION);

@@ -1,12 +1,13 @@
 import { hash } from 'node:crypto';
 import { constants, zstdDecompressSync } from 'node:zlib';
 import type Database from 'better-sqlite3';
-import type { ArchiveLookup } from '../../ports/archive-lookup.ts';
-import type { Archive, StoredLine } from '../../ports/archive.ts';
+import type { OriginalLine } from '../../ports/archive-lookup.ts';
+import type { StoredLine } from '../../ports/archive.ts';
 import { checkPlaces, decompressBlock, MAX_BLOCK_BYTES, MAX_RAW_BYTES } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from './rows.ts';
+import type { SyncArchive } from './sync-archive.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
@@ -30,7 +31,7 @@ SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = linea
 WHERE l.fate = ${OUTCOMES.indexOf('survived')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
-type LineReader = Pick<Archive, 'readLines' | 'readSurvivors'>;
+type LineReader = Pick<SyncArchive, 'readLines' | 'readSurvivors'>;
 
 /** Reads archived lines back and checks each against its hash; a mismatch is damage. */
 export function createLineReader(db: Database.Database, path: string): LineReader {
@@ -42,7 +43,7 @@ export function createLineReader(db: Database.Database, path: string): LineReade
 
   // Block by block, with statements of its own, so that a caller that stops early or reads something else meanwhile
   // leaves nothing open.
-  function* readLines(compactionId: number): IterableIterator<StoredLine> {
+  function* readLines(compactionId: number): IterableIterator<readonly StoredLine[]> {
     const archivedCount = guard(path, () => countArchived.get(compactionId)) ?? 0;
     let count = 0;
     for (const blockId of guard(path, () => listBlocks.all(compactionId))) {
@@ -53,7 +54,7 @@ export function createLineReader(db: Database.Database, path: string): LineReade
         return rows.map((row) => toLine(row, raw));
       });
       count += lines.length;
-      yield* lines;
+      yield lines;
     }
     guard(path, () => {
       if (count !== archivedCount) throw new DamageError(`${count} of ${archivedCount} archived lines are there`);
@@ -128,7 +129,7 @@ const MAX_RECENT_BLOCKS = 16;
 /** Decompression stops at this multiple of the wanted bytes. */
 const MAX_OVERSHOOT = 4;
 
-type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
+type Originals = Pick<SyncArchive, 'readOriginals' | 'readLine' | 'readHeads'>;
 
 /** Reads the bytes of archived lines of any compaction. */
 export function createOriginals(db: Database.Database, path: string): Originals {
@@ -180,11 +181,11 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   };
 
   // Block by block, with statements of its own, so that a caller that stops early leaves nothing open.
-  function* readOriginals(batch: number): ReturnType<Originals['readOriginals']> {
+  function* readOriginals(batch: number): IterableIterator<readonly OriginalLine[]> {
     const blocks = guard(path, () => db.prepare<[object], number>(LIST_FAMILY_BLOCKS).pluck().all({ batch }));
     const listLines = guard(path, () => db.prepare<[object], Row>(LIST_FAMILY_LINES));
     for (const block of blocks) {
-      yield* guard(path, () => {
+      yield guard(path, () => {
         const rows = listLines.all({ batch, block });
         checkPlaces(rows);
         const raw = readBlock(block);

@@ -3,10 +3,8 @@ import type { QueryTerm } from '../../core/search/question.ts';
 import type { NearMessage } from '../../core/search/rank.ts';
 import type {
   ArchivedBatch,
-  ArchiveLookup,
   BatchQuery,
   FoundMessage,
-  MessageIndex,
   Scored,
   SearchFilter,
   StoredCandidate,
@@ -43,6 +41,7 @@ import {
   type Row,
   toTraits,
 } from './rows.ts';
+import type { SyncArchive } from './sync-archive.ts';
 
 const COUNT_MESSAGES = 'SELECT coalesce(max(id), 0) FROM lines';
 const MAX_SPEAKERS = 5000;
@@ -68,7 +67,7 @@ SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id < :id AND l.id >= :id - 40 
 const LIST_AFTER = `
 SELECT l.id, l.size_bytes, l.traits ${NEAR} AND l.id > :id AND l.id <= :id + 40 AND ${IN_CYCLE} ORDER BY l.id LIMIT 2`;
 
-export function createMessageIndex(db: Database.Database, path: string): MessageIndex {
+export function createMessageIndex(db: Database.Database, path: string): SyncArchive['messages'] {
   const prepare = createStatements(db);
   const numbers = new Map<string, Database.Statement<[object], number>>();
   const listNumbers = (sql: string, values: object): readonly number[] => {
@@ -128,7 +127,6 @@ export function createMessageIndex(db: Database.Database, path: string): Message
               takeDistinct(newestMessages(words, filter), { hashOf: ({ sha256 }) => sha256, limit }),
             )(),
           ),
-    inOneState: (work) => guard(path, () => db.transaction(work)()),
   };
 }
 
@@ -191,7 +189,7 @@ SELECT 1 WHERE EXISTS (SELECT 1 FROM batch_search WHERE batch_search MATCH :term
   SELECT 1 FROM batch_search WHERE batch_search MATCH :term AND rowid IN (
     SELECT b.id FROM later JOIN batches AS b ON b.id = later.id ${BATCH_JOINS} WHERE c.status = 'applied'))`;
 
-export function createBatchSearch(db: Database.Database, path: string): ArchiveLookup['searchBatches'] {
+export function createBatchSearch(db: Database.Database, path: string): SyncArchive['searchBatches'] {
   const prepare = createStatements(db);
 
   function* replacedRows(values: object, { terms, order }: BatchQuery): Generator<Row> {

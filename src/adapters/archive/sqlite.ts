@@ -5,15 +5,18 @@ import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createCatalog, createMeasure } from './catalog.ts';
 import { createCheck } from './check/check.ts';
 import { createArchiveFile } from './create.ts';
+import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
 import { createCompactionReader } from './load.ts';
+import { createLocalArchive } from './local-archive.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
 import { createSummaryCache } from './summaries.ts';
+import type { SyncArchive } from './sync-archive.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
 
 export type OpenArchiveOptions = {
@@ -35,12 +38,18 @@ const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
  * Opens an archive, or creates it (0600) and its folders (0700). A file that is not our archive is never changed; a
  * read-only one is opened for reading only.
  */
-export function openArchive({
+export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
+  const opened = openSyncArchive(options);
+  return opened.ok ? ok(createLocalArchive(opened.value)) : opened;
+}
+
+/** The same, synchronous: for the thread that does nothing else. */
+export function openSyncArchive({
   path,
   create = true,
   busyTimeoutMs = DEFAULT_BUSY_TIMEOUT_MS,
   vectorExtension,
-}: OpenArchiveOptions): Result<Archive, ArchiveFailure> {
+}: OpenArchiveOptions): Result<SyncArchive, ArchiveFailure> {
   const file = prepareFile(path, create ? createArchiveFile : null);
   if (!file.ok) return file;
   const { path: filePath, isWritable } = file.value;
@@ -60,12 +69,23 @@ export function openArchive({
 
 type Opening = Required<Pick<OpenArchiveOptions, 'path' | 'busyTimeoutMs'>> & { readonly extension: string | null };
 
-function openForWriting(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
+function openForWriting(
+  file: string,
+  { path, busyTimeoutMs, extension }: Opening,
+): Result<SyncArchive, ArchiveFailure> {
   const refusal = hasUnmergedLog(file) ? refuseUntouched(file, { path, busyTimeoutMs }) : null;
   if (refusal !== null) return err(refusal);
   const db = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
+  // What is being stored must not be seen before it is complete, so it has a connection of its own.
+  const writers: Database.Database[] = [];
+  const openWriter = (): Database.Database => {
+    const writer = new Database(file, { fileMustExist: true, timeout: busyTimeoutMs });
+    writers.push(writer);
+    configure(writer, busyTimeoutMs);
+    return writer;
+  };
   const close = (): void => {
-    db.close();
+    for (const one of [...writers, db]) one.close();
   };
   return closeUnlessOpened(close, () => {
     const refusal = refuse(db, path);
@@ -74,11 +94,14 @@ function openForWriting(file: string, { path, busyTimeoutMs, extension }: Openin
     // database.
     migrate(db);
     configure(db, busyTimeoutMs);
-    return ok(createArchive(db, { path, isReadOnly: false, extension, close }));
+    return ok(createArchive(db, { path, isReadOnly: false, extension, openWriter, close }));
   });
 }
 
-function openForReading(file: string, { path, busyTimeoutMs, extension }: Opening): Result<Archive, ArchiveFailure> {
+function openForReading(
+  file: string,
+  { path, busyTimeoutMs, extension }: Opening,
+): Result<SyncArchive, ArchiveFailure> {
   const isReadable = (found: Database.Database): boolean => readSchemaVersion(found) >= SCHEMA_VERSION;
   const { db, isCopy, seal, close } = openReadOnly(file, { busyTimeoutMs, isReadable });
   return closeUnlessOpened(close, () => {
@@ -92,15 +115,15 @@ function openForReading(file: string, { path, busyTimeoutMs, extension }: Openin
     restrictSchema(db);
     migrate(db);
     seal();
-    return ok(createArchive(db, { path, isReadOnly: true, extension, close }));
+    return ok(createArchive(db, { path, isReadOnly: true, extension, openWriter: () => db, close }));
   });
 }
 
 /** Closes the database again if it is not used. */
 function closeUnlessOpened(
   close: () => void,
-  open: () => Result<Archive, ArchiveFailure>,
-): Result<Archive, ArchiveFailure> {
+  open: () => Result<SyncArchive, ArchiveFailure>,
+): Result<SyncArchive, ArchiveFailure> {
   let isOpen = false;
   try {
     const opened = open();
@@ -165,11 +188,20 @@ type Opened = {
   readonly path: string;
   readonly isReadOnly: boolean;
   readonly extension: string | null;
+  /** Another connection, which `close` closes too. */
+  readonly openWriter: () => Database.Database;
   readonly close: () => void;
 };
 
-function createArchive(db: Database.Database, { path, isReadOnly, extension, close }: Opened): Archive {
+function createArchive(db: Database.Database, { path, isReadOnly, extension, openWriter, close }: Opened): SyncArchive {
   const checkSchema = createSchemaGuard(db, path);
+  const stores: SyncArchive['begin'][] = [];
+  const openStore = (): SyncArchive['begin'] => {
+    const writer = guard(path, openWriter);
+    const begin = createStore(writer, { path, checkSchema: createSchemaGuard(writer, path) });
+    stores.push(begin);
+    return begin;
+  };
   return {
     path,
     isReadOnly,
@@ -181,10 +213,14 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, clo
     ...createCatalog(db, path),
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
-    store: createStore(db, { path, checkSchema }),
+    begin: (outline) => (stores[0] ?? openStore())(outline),
     summaries: createSummaryCache(db, { path, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),
+    enterState: () => guard(path, () => db.exec('BEGIN')),
+    leaveState: () => {
+      if (db.inTransaction) db.exec('ROLLBACK'); // nothing was written
+    },
     close,
   };
 }

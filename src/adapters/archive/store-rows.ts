@@ -4,32 +4,32 @@ import type { SummaryBatch } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import { readTraits } from '../../core/search/query-hints.ts';
 import { spaceOut } from '../../core/search/words.ts';
-import type { BatchDraft, BatchRef, CycleDraft, LineDraft } from '../../ports/archive.ts';
-import { type BlockMember, compressBlock, gatherBlocks } from './blocks.ts';
+import type { BatchRef, CycleDraft } from '../../ports/archive.ts';
+import { type BlockMember, compressBlock, type RawBlock } from './blocks.ts';
 import { hashColumn, LEVELS, OUTCOMES, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
 
 const INSERT_CYCLE = `
-INSERT INTO cycles (compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed,
+INSERT INTO cycles (id, compaction_id, position, conversation_id, cycle, parent_cycle_id, clip_sha256, messages_compressed,
   made_count, live_count)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH = `
-INSERT INTO batches (cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
+INSERT INTO batches (id, cycle_id, position, label, content, content_sha256, depth, start_ms, end_ms, message_count, first_index, last_index, level)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 const INSERT_BATCH_SEARCH = 'INSERT INTO batch_search (rowid, content) VALUES (?, ?)';
 const INSERT_SOURCE = 'INSERT INTO batch_sources (batch_id, position, source_id) VALUES (?, ?, ?)';
 const INSERT_LIVE = 'INSERT INTO live_batches (cycle_id, position, batch_id) VALUES (?, ?, ?)';
 const FIND_LABEL = 'SELECT 1 FROM batches WHERE label = ?';
 
-/** Rows of a cycle that was just stored. */
+/** The ids of a cycle's rows, which are given out before the rows are stored. */
 export type CycleIds = {
   readonly cycleId: number;
   /** By position in `newBatches`. */
   readonly batchIds: readonly number[];
 };
 
-type CyclePlace = { readonly compactionId: number; readonly position: number };
+type CyclePlace = { readonly compactionId: number; readonly position: number; readonly ids: CycleIds };
 
-export function createCycleWriter(db: Database.Database): (draft: CycleDraft, place: CyclePlace) => CycleIds {
+export function createCycleWriter(db: Database.Database): (draft: CycleDraft, place: CyclePlace) => void {
   const insertCycle = db.prepare(INSERT_CYCLE);
   const insertBatch = db.prepare(INSERT_BATCH);
   const insertBatchSearch = db.prepare(INSERT_BATCH_SEARCH);
@@ -37,14 +37,18 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
   const insertLive = db.prepare(INSERT_LIVE);
   const findLabel = db.prepare(FIND_LABEL);
 
-  const writeBatch = (draft: CycleDraft, cycleId: number, position: number, batch: BatchDraft): number => {
-    const { conversationId, cycle } = draft;
+  const writeBatch = (draft: CycleDraft, { ids, position }: Omit<CyclePlace, 'compactionId'>): void => {
+    const { conversationId, cycle, newBatches } = draft;
+    const batch = newBatches[position];
+    const batchId = ids.batchIds[position];
+    if (batch === undefined || batchId === undefined) throw new Error(`no new batch at position ${position}`);
     const label = makeUnique(
       buildLabel({ conversationId, cycle, position, batch }),
       (name) => findLabel.get(name) !== undefined,
     );
-    const { lastInsertRowid } = insertBatch.run(
-      cycleId,
+    insertBatch.run(
+      batchId,
+      ids.cycleId,
       position,
       label,
       textColumn(batch.content),
@@ -57,13 +61,15 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
       batch.lastIndex ?? null,
       LEVELS.indexOf(batch.level ?? 'plain'),
     );
-    const batchId = Number(lastInsertRowid);
     insertBatchSearch.run(batchId, spaceOut(batch.content));
-    return batchId;
   };
 
-  return (draft, { compactionId, position }) => {
-    const { lastInsertRowid } = insertCycle.run(
+  return (draft, { compactionId, position, ids }) => {
+    const { cycleId, batchIds } = ids;
+    if (draft.newBatches.length !== batchIds.length)
+      throw new Error(`cycle ${position} has ${draft.newBatches.length} new batches instead of ${batchIds.length}`);
+    insertCycle.run(
+      cycleId,
       compactionId,
       position,
       textColumn(draft.conversationId),
@@ -74,16 +80,13 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
       draft.newBatches.length,
       draft.live.length,
     );
-    const cycleId = Number(lastInsertRowid);
-    const batchIds: number[] = [];
-    draft.newBatches.forEach((batch, at) => {
-      const batchId = writeBatch(draft, cycleId, at, batch);
+    draft.newBatches.forEach(({ sources }, at) => {
+      writeBatch(draft, { ids, position: at });
       // Only earlier batches can be sources of a batch.
-      batch.sources.forEach((source, index) => insertSource.run(batchId, index, resolve(source, batchIds)));
-      batchIds.push(batchId);
+      const earlier = batchIds.slice(0, at);
+      sources.forEach((source, index) => insertSource.run(batchIds[at], index, resolve(source, earlier)));
     });
     draft.live.forEach((live, at) => insertLive.run(cycleId, at, resolve(live, batchIds)));
-    return { cycleId, batchIds };
   };
 }
 
@@ -145,9 +148,15 @@ const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NO
  */
 const MAX_SEARCH_CHARS = 200_000;
 
-type LineTarget = { readonly compactionId: number; readonly cycles: readonly CycleIds[] };
+type LineTarget = {
+  readonly compactionId: number;
+  /** Among the blocks of the compaction. */
+  readonly position: number;
+  readonly cycles: readonly CycleIds[];
+};
 
-export function createLineWriter(db: Database.Database): (lines: Iterable<LineDraft>, target: LineTarget) => void {
+/** Stores blocks with their lines. The rows of their cycles and batches may follow later in the transaction. */
+export function createBlockWriter(db: Database.Database): (block: RawBlock, target: LineTarget) => void {
   const insertBlock = db.prepare(INSERT_BLOCK);
   const insertLine = db.prepare(INSERT_LINE);
   const insertMessageSearch = db.prepare(INSERT_MESSAGE_SEARCH);
@@ -182,15 +191,10 @@ export function createLineWriter(db: Database.Database): (lines: Iterable<LineDr
     if (name !== null && isSpeaker(message.role)) insertSpeaker.run(name);
   };
 
-  return (lines, { compactionId, cycles }) => {
-    let position = 0;
-    for (const { raw, members } of gatherBlocks(lines)) {
-      const firstLine = members[0]?.draft.line;
-      if (firstLine === undefined) continue;
-      const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, compressBlock(raw));
-      for (const member of members) writeLine(member, Number(lastInsertRowid), cycles);
-      position += 1;
-    }
+  return ({ raw, members }, { compactionId, position, cycles }) => {
+    const firstLine = members[0]?.draft.line;
+    const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, compressBlock(raw));
+    for (const member of members) writeLine(member, Number(lastInsertRowid), cycles);
   };
 }
 

@@ -1,38 +1,126 @@
 import type Database from 'better-sqlite3';
-import type { Archive, CompactionDraft, LineDraft } from '../../ports/archive.ts';
-import { compressInsertedLine } from './blocks.ts';
+import type { CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
+import { compressInsertedLine, createBlockGatherer, type RawBlock } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, textColumn, timeColumn } from './rows.ts';
-import { createCycleWriter, createLineWriter, type CycleIds } from './store-rows.ts';
+import { createBlockWriter, createCycleWriter, type CycleIds } from './store-rows.ts';
+import type { SyncArchive, SyncWriter } from './sync-archive.ts';
 
 const INSERT_COMPACTION = `
-INSERT INTO compactions (status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count,
+INSERT INTO compactions (id, status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count,
   source_has_bom, output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id)
-VALUES ('prepared', :format, :sourcePath, :outputPath, :sourceSha256, :sourceSizeBytes, :sourceLineCount,
+VALUES (:id, 'prepared', :format, :sourcePath, :outputPath, :sourceSha256, :sourceSizeBytes, :sourceLineCount,
   :sourceHasBom, :outputSha256, :outputSizeBytes, :settingsSha256, :settings, :createdAtMs, :processId)`;
 const INSERT_INSERTED =
   'INSERT INTO inserted_lines (compaction_id, position, before_line, bytes, raw_size) VALUES (?, ?, ?, ?, ?)';
 const INSERT_KEPT = `
 INSERT INTO kept_runs (compaction_id, position, first_line, line_count, size_bytes, line_sha256) VALUES (?, ?, ?, ?, ?, ?)`;
 const INSERT_CARRIED = 'INSERT INTO carried_lines (cycle_id, line_id, batch_id) VALUES (?, ?, ?)';
+const LAST_ID = 'SELECT seq FROM sqlite_sequence WHERE name = ?';
+
+type StorePlace = { readonly path: string; readonly checkSchema: SchemaGuard };
 
 /**
- * Stores a compaction in one transaction and in bounded memory. Errors of `lines` pass through unchanged; a draft that
- * contradicts itself is a bug and throws.
+ * Stores compactions, each in one transaction and in bounded memory. A draft that contradicts itself is a bug and throws.
+ * Lines come before the rows that they refer to, so the ids of those are given out at the beginning.
  */
-export function createStore(
+export function createStore(db: Database.Database, { path, checkSchema }: StorePlace): SyncArchive['begin'] {
+  const lastId = db.prepare<[string], number>(LAST_ID).pluck();
+  const writeRest = createRestWriter(db);
+  const writeBlock = createBlockWriter(db);
+
+  const open = ({ batchCounts }: CompactionOutline): Ids => {
+    db.exec('BEGIN IMMEDIATE');
+    checkSchema();
+    db.pragma('defer_foreign_keys = ON'); // until the end of this transaction
+    const [compaction, cycle, batch] = ['compactions', 'cycles', 'batches'].map(
+      (table) => (lastId.get(table) ?? 0) + 1,
+    );
+    return giveIds({ compaction, cycle, batch }, batchCounts);
+  };
+
+  return (outline) => {
+    /** Ends the transaction if it fails. */
+    const step = <T>(work: () => T): T =>
+      guard(path, () => {
+        try {
+          return work();
+        } catch (error) {
+          if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
+          throw error;
+        }
+      });
+    const { compactionId, cycles } = step(() => open(outline));
+    const gatherer = createBlockGatherer();
+    const archived: LineRun[] = [];
+    let position = 0;
+    const write = (blocks: readonly RawBlock[]): void => {
+      for (const block of blocks) {
+        writeBlock(block, { compactionId, position, cycles });
+        position += 1;
+      }
+    };
+    const writer: SyncWriter = {
+      append: (lines) =>
+        step(() => {
+          for (const line of lines) {
+            addLine(archived, line);
+            write(gatherer.add(line));
+          }
+        }),
+      commit: (draft) =>
+        step(() => {
+          write(gatherer.end());
+          checkCoverage(draft, archived);
+          writeRest(draft, compactionId, cycles);
+          db.exec('COMMIT');
+          return compactionId;
+        }),
+      abandon: () => guard(path, () => db.exec('ROLLBACK')),
+    };
+    return writer;
+  };
+}
+
+type Ids = { readonly compactionId: number; readonly cycles: readonly CycleIds[] };
+
+/** The next ids of every table, as SQLite would give them to rows in the order of the draft. */
+function giveIds(
+  next: {
+    readonly compaction: number | undefined;
+    readonly cycle: number | undefined;
+    readonly batch: number | undefined;
+  },
+  batchCounts: readonly number[],
+): Ids {
+  let batchId = next.batch ?? 1;
+  const cycles = batchCounts.map((count, position) => {
+    const batchIds = Array.from({ length: count }, (_, at) => batchId + at);
+    batchId += count;
+    return { cycleId: (next.cycle ?? 1) + position, batchIds };
+  });
+  return { compactionId: next.compaction ?? 1, cycles };
+}
+
+/** Writes everything but the lines. */
+function createRestWriter(
   db: Database.Database,
-  { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
-): Archive['store'] {
+): (draft: CompactionDraft, compactionId: number, cycles: readonly CycleIds[]) => void {
   const insertCompaction = db.prepare(INSERT_COMPACTION);
   const insertInserted = db.prepare(INSERT_INSERTED);
   const insertKept = db.prepare(INSERT_KEPT);
   const insertCarried = db.prepare(INSERT_CARRIED);
   const writeCycle = createCycleWriter(db);
-  const writeLines = createLineWriter(db);
 
-  const writeRest = (draft: CompactionDraft, compactionId: number, cycles: readonly CycleIds[]): void => {
+  return (draft, compactionId, cycles) => {
+    if (draft.cycles.length !== cycles.length)
+      throw new Error(`there are ${draft.cycles.length} cycles instead of ${cycles.length}`);
+    insertCompaction.run({ id: compactionId, ...compactionColumns(draft) });
+    draft.cycles.forEach((cycle, position) => {
+      const ids = cycles[position];
+      if (ids !== undefined) writeCycle(cycle, { compactionId, position, ids });
+    });
     draft.inserted.forEach(({ beforeLine, bytes }, position) => {
       if (beforeLine < 1 || beforeLine > draft.source.lineCount + 1)
         throw new Error(`no place before source line ${beforeLine}`);
@@ -40,14 +128,8 @@ export function createStore(
       insertInserted.run(compactionId, position, beforeLine, packed.bytes, packed.rawSizeBytes);
     });
     draft.kept.forEach(({ firstLine, lineCount, sizeBytes, lineSha256 }, position) => {
-      insertKept.run(
-        compactionId,
-        position,
-        firstLine,
-        lineCount,
-        sizeBytes,
-        Buffer.concat(lineSha256.map(hashColumn)),
-      );
+      const hashes = Buffer.concat(lineSha256.map(hashColumn));
+      insertKept.run(compactionId, position, firstLine, lineCount, sizeBytes, hashes);
     });
     for (const { lineId, cycle, batch } of draft.carried) {
       const ids = cycles[cycle];
@@ -55,25 +137,6 @@ export function createStore(
       if (ids === undefined || batchId === undefined)
         throw new Error(`no batch ${batch} of cycle ${cycle} for a carried line`);
       insertCarried.run(ids.cycleId, lineId, batchId);
-    }
-  };
-
-  const store = db.transaction((draft: CompactionDraft, lines: Iterable<LineDraft>): number => {
-    checkSchema();
-    const compactionId = Number(insertCompaction.run(compactionColumns(draft)).lastInsertRowid);
-    const cycles = draft.cycles.map((cycle, position) => writeCycle(cycle, { compactionId, position }));
-    writeLines(coverSource(draft, lines), { compactionId, cycles });
-    writeRest(draft, compactionId, cycles);
-    return compactionId;
-  });
-
-  return (draft, lines) => {
-    const source = watchErrors(lines);
-    try {
-      return guard(path, () => store.immediate(draft, source.lines));
-    } catch (error) {
-      const thrown = source.thrown();
-      throw thrown === null ? error : thrown.error;
     }
   };
 }
@@ -96,31 +159,24 @@ function compactionColumns(draft: CompactionDraft): Readonly<Record<string, unkn
   };
 }
 
-type WatchedLines = { readonly lines: Iterable<LineDraft>; readonly thrown: () => { readonly error: unknown } | null };
+/** Consecutive archived lines. */
+export type LineRun = { readonly firstLine: number; lineCount: number };
 
-/** Remembers what the caller's iterable threw, so that it is not mistaken for a database error. */
-function watchErrors(lines: Iterable<LineDraft>): WatchedLines {
-  let thrown: { readonly error: unknown } | null = null;
-  function* watch(): IterableIterator<LineDraft> {
-    try {
-      yield* lines;
-    } catch (error) {
-      thrown = { error };
-      throw error;
-    }
-  }
-  return { lines: watch(), thrown: () => thrown };
+export function addLine(runs: LineRun[], { line }: Pick<LineDraft, 'line'>): void {
+  const last = runs.at(-1);
+  if (last !== undefined && last.firstLine + last.lineCount === line) last.lineCount += 1;
+  else runs.push({ firstLine: line, lineCount: 1 });
 }
 
 /**
- * Passes the lines on while it proves that they and the kept runs cover each source line exactly once, in order. Throws
- * at the first gap, because an archive with a gap could not restore the original.
+ * Proves that the archived lines and the kept runs cover each source line exactly once, in order. Throws at the first
+ * gap, because an archive with a gap could not restore the original.
  */
-export function* coverSource(
-  draft: Pick<CompactionDraft, 'kept' | 'source'>,
-  lines: Iterable<LineDraft>,
-): IterableIterator<LineDraft> {
-  const runs = draft.kept.values();
+export function checkCoverage(
+  { kept, source }: Pick<CompactionDraft, 'kept' | 'source'>,
+  archived: readonly Readonly<LineRun>[],
+): void {
+  const runs = kept.values();
   let run = runs.next();
   let expected = 1;
   const skipKeptRuns = (): void => {
@@ -135,19 +191,17 @@ export function* coverSource(
       expected += lineCount;
     }
   };
-  for (const line of lines) {
+  for (const { firstLine, lineCount } of archived) {
     skipKeptRuns();
-    if (line.line !== expected)
-      throw new Error(`source line ${expected} expected, but line ${line.line} is archived next`);
-    expected += 1;
-    yield line;
+    if (firstLine !== expected)
+      throw new Error(`source line ${expected} expected, but line ${firstLine} is archived next`);
+    expected += lineCount;
   }
   skipKeptRuns();
   if (run.value !== undefined)
     throw new Error(`source line ${expected} expected, but line ${run.value.firstLine} is kept next`);
-  const { lineCount } = draft.source;
-  if (expected !== lineCount + 1)
-    throw new Error(`${expected - 1} lines are kept or archived of a source of ${lineCount}`);
+  if (expected !== source.lineCount + 1)
+    throw new Error(`${expected - 1} lines are kept or archived of a source of ${source.lineCount}`);
 }
 
 const MARK_APPLIED = "UPDATE compactions SET status = 'applied' WHERE id = ?";
@@ -163,16 +217,13 @@ const DELETE_COMPACTION = [
   'DELETE FROM compactions WHERE id = ?',
 ] as const;
 
-type Settling = Pick<Archive, 'markApplied' | 'discard'>;
+type Settling = Pick<SyncArchive, 'markApplied' | 'discard'>;
 
 /**
  * Applies or discards a prepared compaction. Two processes may do so at the same time: discarding a missing or applied
  * one does nothing; applying a missing one is damage, because the compacted file then has no archive.
  */
-export function createSettling(
-  db: Database.Database,
-  { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
-): Settling {
+export function createSettling(db: Database.Database, { path, checkSchema }: StorePlace): Settling {
   const setApplied = db.prepare<[number]>(MARK_APPLIED);
   const findPrepared = db.prepare<[number]>(FIND_PREPARED);
   const deletes = DELETE_COMPACTION.map((sql) => db.prepare<[number]>(sql));

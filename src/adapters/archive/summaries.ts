@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import type { SummaryCache } from '../../ports/archive.ts';
 import { guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
+import type { SyncArchive } from './sync-archive.ts';
 
 const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = ?';
 const KEEP_SUMMARY = `
@@ -12,7 +12,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`;
 export function createSummaryCache(
   db: Database.Database,
   { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
-): SummaryCache {
+): SyncArchive['summaries'] {
   const find = db.prepare<[Uint8Array], Row>(FIND_SUMMARY);
   const insert = db.prepare(KEEP_SUMMARY);
   const keep = db.transaction((...values: readonly unknown[]): void => {

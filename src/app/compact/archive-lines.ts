@@ -1,7 +1,14 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
-import type { Archive, LineDraft, MessageDraft, StoredCompaction, StoredLine } from '../../ports/archive.ts';
+import type {
+  Archive,
+  CompactionDraft,
+  LineDraft,
+  MessageDraft,
+  StoredCompaction,
+  StoredLine,
+} from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
@@ -70,6 +77,44 @@ function draftMessage(
   return { id, role, name: name ?? null, at, index, text };
 }
 
+/** Stores a compaction as prepared and gives its id. The bytes of a line need only be valid until the next line is requested. */
+export async function storeLines(
+  archive: Pick<Archive, 'begin'>,
+  draft: CompactionDraft,
+  lines: Iterable<LineDraft>,
+): Promise<number> {
+  const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
+  try {
+    for (const block of inBlocks(lines)) await writer.append(block);
+    return await writer.commit(draft);
+  } finally {
+    await writer.abandon();
+  }
+}
+
+const BLOCK_BYTES = 1024 * 1024;
+
+/** Copies lines into blocks, each with one buffer, so that a block can be handed to another thread. */
+function* inBlocks(lines: Iterable<LineDraft>): Generator<readonly LineDraft[]> {
+  let block: LineDraft[] = [];
+  let buffer = new Uint8Array(BLOCK_BYTES);
+  let filledBytes = 0;
+  for (const line of lines) {
+    const end = filledBytes + line.bytes.length;
+    if (end > buffer.length) {
+      if (block.length > 0) yield block;
+      block = [];
+      buffer = new Uint8Array(Math.max(BLOCK_BYTES, line.bytes.length));
+      filledBytes = 0;
+    }
+    const bytes = buffer.subarray(filledBytes, filledBytes + line.bytes.length);
+    bytes.set(line.bytes);
+    block.push({ ...line, bytes });
+    filledBytes += line.bytes.length;
+  }
+  if (block.length > 0) yield block;
+}
+
 type StoredProof = {
   readonly transcript: Prepared;
   readonly archive: Archive;
@@ -84,10 +129,10 @@ type StoredProof = {
  * Restores the source in one pass from the archive and the planned output, before the output exists, and compares it with the hash of what was
  * read. Returns why it cannot be restored; null: every byte can. Throws whatever reading the archive throws.
  */
-export function findUnprovable(
+export async function findUnprovable(
   { runtime }: Pick<WritingDeps, 'runtime'>,
   { transcript, archive, compaction, parts, onArchived }: StoredProof,
-): string | null {
+): Promise<string | null> {
   const { codec, recordIndex, source } = transcript;
   const { sha256, lineCount } = compaction.source;
   if (sha256 !== recordIndex.sha256 || lineCount !== recordIndex.lineCount) return 'it is of another source';
@@ -95,11 +140,13 @@ export function findUnprovable(
     compaction,
     archive,
     runtime,
-    output: () => outputBytes(parts, transcript),
+    output: async function* output(): AsyncGenerator<Iterable<Uint8Array>> {
+      yield outputBytes(parts, transcript);
+    },
     unit: unitOf(codec),
     ...(onArchived !== undefined && { onArchived }),
   };
   // Compare with what was read, not with what the row says.
   const original = { sha256: recordIndex.sha256, sizeBytes: source.sizeBytes, lineCount, hasBom: source.bomLength > 0 };
-  return findRestoreProblem(restoring, original)?.message ?? null;
+  return (await findRestoreProblem(restoring, original))?.message ?? null;
 }

@@ -96,13 +96,13 @@ async function compactPrepared(
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;
-    const isDone = known.value !== null && isPreviousOutput(transcript, settingsSha256, known.value);
+    const isDone = known.value !== null && (await isPreviousOutput(transcript, settingsSha256, known.value));
     return isDone ? skip('nothing-new', NOTHING_NEW) : ok(planReport(transcript, request));
   }
   // Checked before anything is created or locked: if there is nothing to do, nothing has to be writable.
   const existing = await openSettled(deps, 'existing');
   if (!existing.ok) return existing;
-  if (existing.value !== null && isPreviousOutput(transcript, settingsSha256, existing.value))
+  if (existing.value !== null && (await isPreviousOutput(transcript, settingsSha256, existing.value)))
     return skip('nothing-new', NOTHING_NEW);
   const plans = transcript.conversations.map((one) => planFirst(transcript, one, request));
   const idle = plans.find((plan) => plan.kind === 'skip');
@@ -138,7 +138,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const archive = opened.value;
   const replaceable = await checkReplaceable(deps, { request, transcript, archive });
   if (!replaceable.ok) return replaceable;
-  const same = archive?.findSame(transcript.recordIndex.sha256, settingsSha256) ?? null;
+  const same = (await archive?.findSame(transcript.recordIndex.sha256, settingsSha256)) ?? null;
   // Summaries that were made offline because the model failed are made again once there is a model.
   const usedFallback = service !== undefined && same !== null && hasFallback(same);
   const mayReuse = same !== null && request.output.kind !== 'preview' && !usedFallback;
@@ -170,7 +170,7 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
       originKey,
       plan: held.plans[index],
       summaries,
-      readLineage: (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
+      readLineage: async (cycle) => (archive === null ? NO_MATERIAL : readLineage(archive, cycle, decode)),
     });
     if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
     // If no summary was requested, the model has neither failed nor succeeded.

@@ -25,18 +25,20 @@ import {
 } from './report.ts';
 
 /** Whether a transcript is, byte for byte, the output of a compaction with the same settings, so that compacting it again would change nothing. */
-export function isPreviousOutput(
+export async function isPreviousOutput(
   { conversations, recordIndex }: Pick<Prepared, 'conversations' | 'recordIndex'>,
   settingsSha256: string,
   archive: Pick<Archive, 'loadCompaction'>,
-): boolean {
+): Promise<boolean> {
   const writers = new Set(
     conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
   );
-  return [...writers].some((id) => {
-    const writer = archive.loadCompaction(id);
-    return writer !== null && writer.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsSha256;
-  });
+  for (const id of writers) {
+    const writer = await archive.loadCompaction(id);
+    const isSame = writer?.output.sha256 === recordIndex.sha256 && writer.settingsSha256 === settingsSha256;
+    if (isSame) return true;
+  }
+  return false;
 }
 
 /** Writes the stored result for the same input and settings: the same bytes, without model calls or new rows. */

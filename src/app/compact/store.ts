@@ -14,7 +14,7 @@ import { lookAgain } from '../write/missed-writes.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import type { Written } from '../write/write-output.ts';
-import { archivedLines, findUnprovable } from './archive-lines.ts';
+import { archivedLines, findUnprovable, storeLines } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
 import {
@@ -59,13 +59,13 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   if (input.lock === null && (await hasChangedSince(deps, transcript)))
     return err({ kind: 'source-changed', file: request.input.name });
   const draft = draftCompaction(deps, input, { results, output });
-  const store = (): number => archive.store(draft, archivedLines(transcript, outcomes, results));
-  const prepared = store();
+  const store = (): Promise<number> => storeLines(archive, draft, archivedLines(transcript, outcomes, results));
+  const prepared = await store();
   deps.reached('prepared');
-  const prove = (id: number): ArchiveFailure | null => findLoss(deps, { archive, id, transcript, output });
+  const prove = (id: number): Promise<ArchiveFailure | null> => findLoss(deps, { archive, id, transcript, output });
   // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.
-  const isDiscarded = draft.outputPath === null && archive.loadCompaction(prepared) === null;
-  const unproven = isDiscarded ? null : prove(prepared);
+  const isDiscarded = draft.outputPath === null && (await archive.loadCompaction(prepared)) === null;
+  const unproven = isDiscarded ? null : await prove(prepared);
   if (unproven !== null) return err({ kind: 'archive', failure: unproven });
   // We cannot check later what became of standard output, so its archive must be applied before the first byte is written.
   const early = draft.outputPath === null ? await confirm(archive, prepared, { store, prove }) : null;
@@ -81,7 +81,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   if (!confirmed.ok) return confirmed;
   deps.reached('applied');
   const file = await describeWritten(deps, { request, planned: output, ...delivered.value });
-  const stored = archive.loadCompaction(confirmed.value)?.cycles ?? [];
+  const stored = (await archive.loadCompaction(confirmed.value))?.cycles ?? [];
   return ok({
     ...reportBase(transcript, request.input.name),
     result: 'compacted',
@@ -105,7 +105,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
  * Whether the archive cannot give back what was just stored; if so, it is removed from the archive again. Nothing has been replaced at that
  * point. Null: it gives back every byte.
  */
-function findLoss(
+async function findLoss(
   deps: WritingDeps,
   {
     archive,
@@ -113,17 +113,19 @@ function findLoss(
     transcript,
     output,
   }: Pick<StoreInput, 'archive' | 'transcript'> & { readonly id: number; readonly output: ComposedOutput },
-): ArchiveFailure | null {
+): Promise<ArchiveFailure | null> {
   try {
-    const compaction = archive.loadCompaction(id);
+    const compaction = await archive.loadCompaction(id);
     const problem =
-      compaction === null ? 'it is gone' : findUnprovable(deps, { transcript, archive, compaction, parts: output });
+      compaction === null
+        ? 'it is gone'
+        : await findUnprovable(deps, { transcript, archive, compaction, parts: output });
     if (problem === null) return null;
-    archive.discard(id);
+    await archive.discard(id);
     const reason = `what was just stored does not come back from it (${problem}), so nothing was replaced`;
     return { kind: 'damaged', path: archive.path, reason };
   } catch (error) {
-    archive.discard(id);
+    await archive.discard(id);
     throw error;
   }
 }
@@ -144,14 +146,17 @@ async function hasChangedSince(deps: WritingDeps, { source, recordIndex, codec }
 async function confirm(
   archive: Archive,
   prepared: number,
-  { store, prove }: { readonly store: () => number; readonly prove: (id: number) => ArchiveFailure | null },
+  {
+    store,
+    prove,
+  }: { readonly store: () => Promise<number>; readonly prove: (id: number) => Promise<ArchiveFailure | null> },
 ): Promise<Result<number, Failure>> {
   const marked = await attemptDamaged(() => archive.markApplied(prepared));
   if (marked.ok) return ok(prepared);
-  const id = store();
-  const failure = prove(id);
+  const id = await store();
+  const failure = await prove(id);
   if (failure !== null) return err({ kind: 'archive', failure });
-  archive.markApplied(id);
+  await archive.markApplied(id);
   return ok(id);
 }
 
@@ -172,8 +177,8 @@ async function deliverOrDiscard(
   },
 ): Promise<Result<Written, Failure>> {
   const settle = async (): Promise<void> => {
-    if (await isOutputThere(deps, draft)) archive.markApplied(id);
-    else archive.discard(id);
+    if (await isOutputThere(deps, draft)) await archive.markApplied(id);
+    else await archive.discard(id);
   };
   try {
     const pieces = outputBytes(output, transcript);

@@ -97,9 +97,10 @@ async function compress(
   const { toCompress, toKeep, priorSummary } = splitHistory(history, config.keepRecent, config.scoring);
   if (toCompress.length === 0) return unchanged(history, { reason: 'there are no older messages to compress' });
   const written = writeHistory(options, history, conversationId);
-  const same = archive.findSame(written.source.sha256, written.settingsSha256);
-  if (same !== null && holdsLines(options, same.id, written)) return reuse(same, { history, toKeep });
-  const cycle = priorSummary === null ? null : (archive.findCycles(runtime.sha256(priorSummary.content))[0] ?? null);
+  const same = await archive.findSame(written.source.sha256, written.settingsSha256);
+  if (same !== null && (await holdsLines(options, same.id, written))) return reuse(same, { history, toKeep });
+  const cycles = priorSummary === null ? [] : await archive.findCycles(runtime.sha256(priorSummary.content));
+  const cycle = cycles[0] ?? null;
   const prior = toPrior(priorSummary, cycle);
   const older = history.slice(priorSummary === null ? 0 : 1, history.length - toKeep.length);
   const finished = await runCycle(options, {
@@ -125,7 +126,7 @@ async function compress(
   const tokensEstimateAfter = sumTokens(compacted);
   if (tokensEstimateAfter >= tokensEstimateBefore) return unchanged(history, { reason: 'nothing would be gained' });
   const hasPrior = priorSummary !== null;
-  const stored = storeHistory(options, { written, clip, finished: finished.value, history, hasPrior });
+  const stored = await storeHistory(options, { written, clip, finished: finished.value, history, hasPrior });
   if (!stored.ok) return unchanged(history, { failed: true, reason: stored.error });
   return {
     history: compacted,

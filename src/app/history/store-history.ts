@@ -3,6 +3,7 @@ import type { CompactionConfig } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, CompactionDraft, LineDraft, StoredCompaction } from '../../ports/archive.ts';
 import type { Runtime } from '../../ports/runtime.ts';
+import { storeLines } from '../compact/archive-lines.ts';
 import { writeSettings } from '../compact/plan.ts';
 import type { FinishedCycle } from '../summarize/run-cycle.ts';
 
@@ -43,7 +44,10 @@ type StoreInput = {
 };
 
 /** Archives what leaves a history. There is no file, so the hash of the clip-archive's text, not of a line, leads back to the archive. */
-export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInput): Result<null, string> {
+export async function storeHistory(
+  { archive, runtime }: ArchiveDeps,
+  input: StoreInput,
+): Promise<Result<null, string>> {
   const { written, history, clip, finished, hasPrior } = input;
   const { lines } = written;
   const firstKept = finished.batchOf.size + (hasPrior ? 1 : 0);
@@ -73,24 +77,26 @@ export function storeHistory({ archive, runtime }: ArchiveDeps, input: StoreInpu
   const drafts = lines
     .slice(0, firstKept)
     .map((bytes, at) => draftLine({ bytes, at, message: history[at], finished, hasPrior }));
-  const id = archive.store(draft, drafts);
-  if (!holdsLines({ archive, runtime }, id, written)) {
-    archive.discard(id);
+  const id = await storeLines(archive, draft, drafts);
+  if (!(await holdsLines({ archive, runtime }, id, written))) {
+    await archive.discard(id);
     return err('the archive does not give back what was just stored in it');
   }
-  archive.markApplied(id);
+  await archive.markApplied(id);
   return ok(null);
 }
 
 /** Whether the archive returns the lines that a compaction removed from a history. Throws whatever reading the archive throws. */
-export function holdsLines(
+export async function holdsLines(
   { archive, runtime }: ArchiveDeps,
   compactionId: number,
   { lines }: WrittenHistory,
-): boolean {
-  for (const { line, sha256 } of archive.readLines(compactionId)) {
-    const original = lines[line - 1];
-    if (original === undefined || runtime.sha256(original) !== sha256) return false;
+): Promise<boolean> {
+  for await (const stored of archive.readLines(compactionId)) {
+    for (const { line, sha256 } of stored) {
+      const original = lines[line - 1];
+      if (original === undefined || runtime.sha256(original) !== sha256) return false;
+    }
   }
   return true;
 }

@@ -7,28 +7,29 @@ import { parseRecord, trimRecord } from './records.ts';
 type Deps = Pick<AppDeps, 'formats' | 'runtime'>;
 
 /** The compactions whose key is in the last line of a clip-archive, newest first. */
-function findNamedCompactions(
+async function* findNamedCompactions(
   { runtime }: Pick<Deps, 'runtime'>,
   archive: Archive,
   { key }: ClipMark,
-): readonly StoredCompaction[] {
-  if (key === null) return [];
-  return archive
-    .listCompactions()
-    .filter((one) => runtime.sha256(originOf(one.sourceSha256, one.settingsSha256)).startsWith(key))
-    .flatMap(({ compactionId }) => archive.loadCompaction(compactionId) ?? []);
+): AsyncGenerator<StoredCompaction> {
+  if (key === null) return;
+  for (const { compactionId, sourceSha256, settingsSha256 } of await archive.listCompactions()) {
+    if (!runtime.sha256(originOf(sourceSha256, settingsSha256)).startsWith(key)) continue;
+    const compaction = await archive.loadCompaction(compactionId);
+    if (compaction !== null) yield compaction;
+  }
 }
 
 /**
  * The cycle whose clip-archive has the same text, although its producer rewrote the record: a document that became a log, a session of an
  * older version, an export. The key alone proves nothing, because anybody can write one into a transcript.
  */
-export function findRewrittenCycle(
+export async function findRewrittenCycle(
   deps: Deps,
   archive: Archive,
   clip: ClipMark,
-): { readonly cycle: StoredCycle; readonly format: string } | null {
-  for (const compaction of findNamedCompactions(deps, archive, clip)) {
+): Promise<{ readonly cycle: StoredCycle; readonly format: string } | null> {
+  for await (const compaction of findNamedCompactions(deps, archive, clip)) {
     const textOf = createTextReader(deps, compaction);
     const cycle = compaction.cycles.find((one) => textOf(one.clipSha256) === clip.textSha256);
     if (cycle !== undefined) return { cycle, format: compaction.format };
@@ -62,9 +63,9 @@ export function normalizeClipText(text: string): string {
 
 /** Checks on the way back through compactions that every continued cycle is found. */
 type LineageCheck = {
-  readonly add: (compaction: StoredCompaction) => void;
+  readonly add: (compaction: StoredCompaction) => Promise<void>;
   /** Cycles whose clip-archive was found in a record that its producer rewrote. */
-  readonly addFound: (cycles: readonly StoredCycle[]) => void;
+  readonly addFound: (cycles: readonly StoredCycle[]) => Promise<void>;
   /** Cycles that continue one that was not found: what came before it is lost. */
   readonly orphans: () => readonly StoredCycle[];
 };
@@ -73,14 +74,14 @@ export function createLineageCheck(archive: Archive): LineageCheck {
   const children = new Map<number, StoredCycle>();
   const found = new Set<number>();
   return {
-    add: ({ cycles }) => {
+    add: async ({ cycles }) => {
       for (const cycle of cycles) if (cycle.parentCycleId !== null) children.set(cycle.parentCycleId, cycle);
       // Copies of one file, or of one conversation in it, contain the same line: each of them counts as that cycle.
       const clips = new Set(cycles.map(({ clipSha256 }) => clipSha256));
-      for (const clip of clips) for (const { id } of archive.findCycles(clip)) found.add(id);
+      for (const clip of clips) for (const { id } of await archive.findCycles(clip)) found.add(id);
     },
-    addFound: (cycles) => {
-      for (const { clipSha256 } of cycles) for (const { id } of archive.findCycles(clipSha256)) found.add(id);
+    addFound: async (cycles) => {
+      for (const { clipSha256 } of cycles) for (const { id } of await archive.findCycles(clipSha256)) found.add(id);
     },
     orphans: () => [...children].flatMap(([parentId, child]) => (found.has(parentId) ? [] : [child])),
   };

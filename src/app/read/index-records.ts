@@ -31,7 +31,8 @@ type IndexDeps = {
 
 /** What the first pass reads: a real file, or one that is being restored. */
 export type RecordSource = {
-  readonly records: () => IterableIterator<RawRecord>;
+  /** In batches: those of a file that is being restored arrive asynchronously. */
+  readonly records: () => Iterable<Iterable<RawRecord>> | AsyncIterable<Iterable<RawRecord>>;
   readonly bomLength: number;
   /** 0: unknown. */
   readonly sizeBytes: number;
@@ -65,17 +66,19 @@ export async function indexRecords(deps: IndexDeps, input: IndexInput): Promise<
   const share = createTextSharer();
   let conversation: string | undefined; // of the current list
   let nextYield = YIELD_BYTES;
-  for (const raw of source.records()) {
-    hash?.update(raw.bytes);
-    const entry = indexRecord(deps, input, { raw, share });
-    if (!entry.ok) return entry;
-    if (isListOpening(raw)) ({ conversation } = entry.value);
-    entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
-    eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
-    if (raw.start < nextYield) continue;
-    nextYield += YIELD_BYTES;
-    deps.progress.update('reading', raw.start, source.sizeBytes);
-    if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+  for await (const batch of source.records()) {
+    for (const raw of batch) {
+      hash?.update(raw.bytes);
+      const entry = indexRecord(deps, input, { raw, share });
+      if (!entry.ok) return entry;
+      if (isListOpening(raw)) ({ conversation } = entry.value);
+      entries.push(raw.list === undefined ? entry.value : inList(entry.value, raw.list, conversation));
+      eol ??= raw.eolLength === 0 ? null : raw.eolLength === 2 ? '\r\n' : '\n';
+      if (raw.start < nextYield) continue;
+      nextYield += YIELD_BYTES;
+      deps.progress.update('reading', raw.start, source.sizeBytes);
+      if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+    }
   }
   return ok({ entries, lineCount: entries.length, eol: eol ?? '\n' });
 }
@@ -148,5 +151,5 @@ function openList(session: CodecSession, around: Json, line: number): Decoded | 
 /** Makes a real file readable for the first pass. */
 export function asFileSource(source: SourceFile, codec: Codec): RecordSource {
   const { bomLength, sizeBytes } = source;
-  return { records: () => readRecords(source, codec), bomLength, sizeBytes };
+  return { records: () => [readRecords(source, codec)], bomLength, sizeBytes };
 }

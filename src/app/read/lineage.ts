@@ -53,7 +53,7 @@ export function foreignPrior(
 /** A message that is quoted verbatim in an earlier clip-archive, as the plan and the summarizer see it. */
 export type CarriedMessage = { readonly plan: PlanMessage; readonly message: ConversationMessage };
 
-export function readCarried(
+export async function readCarried(
   archive: Archive,
   cycle: StoredCycle,
   read: {
@@ -62,9 +62,9 @@ export function readCarried(
     readonly session: CodecSession;
     readonly measure: MeasureMessage;
   },
-): readonly CarriedMessage[] {
+): Promise<readonly CarriedMessage[]> {
   const share = createTextSharer();
-  return archive.readSurvivors(cycle.id).map((stored): CarriedMessage => {
+  return (await archive.readSurvivors(cycle.id)).map((stored): CarriedMessage => {
     const parsed = parseRecord(read.formats, read.codec, trimRecord(read.codec, stored.bytes));
     const decoded = parsed.ok ? read.session.decode(parsed.value, stored.line) : null;
     if (decoded === null || 'problem' in decoded || decoded.message === undefined) {
@@ -92,7 +92,7 @@ export type LineageMaterial = {
 
 export const NO_MATERIAL: LineageMaterial = { messages: [], typed: [], replaced: [], kept: [] };
 
-export type ReadLineage = (cycle: StoredCycle) => LineageMaterial;
+export type ReadLineage = (cycle: StoredCycle) => Promise<LineageMaterial>;
 
 type LineageArchive = Pick<Archive, 'readOriginals' | 'loadSources'>;
 
@@ -102,27 +102,29 @@ type Original = ArchivedLine & { readonly bytes: Uint8Array };
 type Placed = { readonly message: ConversationMessage; readonly compactionId: number; readonly index: number };
 
 /** Reads everything that earlier cycles archived. `decode` returns the message of a line; null: the line is not a message. */
-export function readLineage(
+export async function readLineage(
   archive: LineageArchive,
   cycle: StoredCycle,
   decode: (original: Original) => ConversationMessage | null,
-): LineageMaterial {
+): Promise<LineageMaterial> {
   const replaced: StoredBatch[] = [];
   const kept: StoredBatch[] = [];
   const placed: Placed[] = [];
   for (const batch of cycle.live) {
     const before = placed.length;
-    for (const original of archive.readOriginals(batch.id)) {
-      const message = decode(original);
-      const { compactionId, line } = original;
-      if (message !== null) placed.push({ message, compactionId, index: original.message?.index ?? line });
+    for await (const originals of archive.readOriginals(batch.id)) {
+      for (const original of originals) {
+        const message = decode(original);
+        const { compactionId, line } = original;
+        if (message !== null) placed.push({ message, compactionId, index: original.message?.index ?? line });
+      }
     }
     if (placed.length === before) {
       kept.push(batch);
       continue;
     }
     replaced.push(batch);
-    for (const source of summariesBehind(archive, batch)) {
+    for (const source of await summariesBehind(archive, batch)) {
       placed.push({ message: summaryMessage(source.content, `batch:${source.id}`), compactionId: 0, index: source.id });
     }
   }
@@ -159,18 +161,23 @@ function charsOf(messages: readonly ConversationMessage[]): number {
 }
 
 /** The sources of a batch that came from elsewhere: they have no originals in the archive. */
-function summariesBehind(archive: LineageArchive, batch: StoredBatch): readonly StoredBatch[] {
+async function summariesBehind(archive: LineageArchive, batch: StoredBatch): Promise<readonly StoredBatch[]> {
   const seen = new Set<number>();
   const found: StoredBatch[] = [];
-  const waiting = [...archive.loadSources(batch.id)];
+  const waiting = [...(await archive.loadSources(batch.id))];
   for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
     if (seen.has(source.id)) continue;
     seen.add(source.id);
-    const sources = archive.loadSources(source.id);
+    const sources = await archive.loadSources(source.id);
     waiting.push(...sources);
-    if (sources.length === 0 && archive.readOriginals(source.id).next().done === true) found.push(source);
+    if (sources.length === 0 && !(await hasOriginals(archive, source))) found.push(source);
   }
   return found;
+}
+
+async function hasOriginals(archive: LineageArchive, batch: StoredBatch): Promise<boolean> {
+  for await (const originals of archive.readOriginals(batch.id)) if (originals.length > 0) return true;
+  return false;
 }
 
 /** A summary that a program wrote, as a message of the conversation. */

@@ -48,8 +48,8 @@ async function openAndWork<T>(
   if (!opened.ok) return opened;
   const { source, codec } = opened.value;
   try {
-    const lines = function* (): Generator<Uint8Array> {
-      for (const raw of readRecords(source, codec)) yield raw.bytes;
+    const lines = async function* (): AsyncGenerator<Iterable<Uint8Array>> {
+      yield readLineBytes(source, codec);
     };
     const hash = deps.runtime.createHash();
     const revision = await readRevision(deps, {
@@ -61,11 +61,16 @@ async function openAndWork<T>(
       name: input.name,
     });
     if (!revision.ok) return revision;
-    if (archive.value === null) return notFound(deps, { revision: revision.value, file: input.name, archive: null });
+    if (archive.value === null)
+      return await notFound(deps, { revision: revision.value, file: input.name, archive: null });
     return await work({ revision: revision.value, archive: archive.value, source, sha256: hash.digest() });
   } finally {
     source.close();
   }
+}
+
+function* readLineBytes(source: SourceFile, codec: Codec): Generator<Uint8Array> {
+  for (const { bytes } of readRecords(source, codec)) yield bytes;
 }
 
 /** A revision of a transcript: the file, or what it was before one or more compactions. */
@@ -108,19 +113,31 @@ export function summariesOf({ recordIndex, ownBytes }: Revision): readonly Entry
  * The latest compaction that wrote a revision, found by the sha256 of its clip-archives' lines; null: this archive has none. If several rows
  * have the same line (copies of one file), it is the one whose whole output is there, otherwise the newest, whose output was changed since.
  */
-export function locateCompaction(deps: AppDeps, archive: Archive, revision: Revision): StoredCompaction | null {
+export async function locateCompaction(
+  deps: AppDeps,
+  archive: Archive,
+  revision: Revision,
+): Promise<StoredCompaction | null> {
   // Lists may contain a conversation several times: each of its summaries leads to the cycles of all.
   const clips = new Set(summariesOf(revision).map(({ sha256 }) => sha256 ?? ''));
   const found = new Set<number>();
-  for (const clip of clips) for (const { compactionId } of archive.findCycles(clip)) found.add(compactionId);
+  for (const clip of clips) for (const { compactionId } of await archive.findCycles(clip)) found.add(compactionId);
   const ids = [...found].sort((a, b) => b - a);
-  const candidates = ids.flatMap((id) => archive.loadCompaction(id) ?? []);
-  return candidates.find((compaction) => isIntact(deps, compaction, revision)) ?? candidates[0] ?? null;
+  let newest: StoredCompaction | null = null;
+  for (const id of ids) {
+    const candidate = await archive.loadCompaction(id);
+    if (candidate !== null && (await isIntact(deps, candidate, revision))) return candidate;
+    newest ??= candidate;
+  }
+  return newest;
 }
 
 /** Whether a compaction's output is unchanged; appended lines do not matter. */
-function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): boolean {
-  const { total, sha256 } = hashLines(deps.runtime.createHash(), lines(), { sizeBytes: output.sizeBytes, hasBom });
+async function isIntact(deps: AppDeps, { output }: StoredCompaction, { lines, hasBom }: Revision): Promise<boolean> {
+  const { total, sha256 } = await hashLines(deps.runtime.createHash(), lines(), {
+    sizeBytes: output.sizeBytes,
+    hasBom,
+  });
   return total >= output.sizeBytes && sha256 === output.sha256;
 }
 
@@ -142,36 +159,37 @@ export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision)
  * Whether the producer rewrote a list of messages or a document after a compaction, as it must to append to it: then the original cannot be
  * restored from it. `compaction` wrote this revision.
  */
-export function isWrittenAnew(
+export async function isWrittenAnew(
   deps: AppDeps,
   {
     archive,
     compaction,
     revision,
   }: { readonly archive: Archive; readonly compaction: StoredCompaction; readonly revision: Revision },
-): boolean {
+): Promise<boolean> {
   const isOneFormat = !isOtherFormat(compaction, revision);
   if (revision.codec.records === undefined && isOneFormat) return false;
-  if (isIntact(deps, compaction, revision)) return false;
+  if (await isIntact(deps, compaction, revision)) return false;
   const { runtime } = deps;
   const restoring = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Appended lines do not matter.
-  return findRestoreProblem(restoring, compaction.source) !== null;
+  return (await findRestoreProblem(restoring, compaction.source)) !== null;
 }
 
 /** The key of a clip-archive that is in the archive and whose record the producer rewrote; null: there is none. */
-export function findRewrittenKey(deps: AppDeps, archive: Archive, revision: Revision): string | null {
+export async function findRewrittenKey(deps: AppDeps, archive: Archive, revision: Revision): Promise<string | null> {
   const clips = summariesOf(revision).flatMap(({ clip }) => clip ?? []);
-  return clips.find((clip) => findRewrittenCycle(deps, archive, clip) !== null)?.key ?? null;
+  for (const clip of clips) if ((await findRewrittenCycle(deps, archive, clip)) !== null) return clip.key;
+  return null;
 }
 
 /** Why no compaction can be undone. A null `archive` means that there is none. */
-export function notFound(
+export async function notFound(
   deps: AppDeps,
   { revision, file, archive }: { readonly revision: Revision; readonly file: string; readonly archive: Archive | null },
-): Result<never, Failure> {
+): Promise<Result<never, Failure>> {
   if (summariesOf(revision).length === 0) return err({ kind: 'not-compacted', file });
-  const key = archive === null ? null : findRewrittenKey(deps, archive, revision);
+  const key = archive === null ? null : await findRewrittenKey(deps, archive, revision);
   if (archive === null || key === null) return err({ kind: 'not-in-archive', file, archive: deps.archivePath });
   return err({ kind: 'rewritten', file, archive: archive.path, key, canUndoLast: false });
 }

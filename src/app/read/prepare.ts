@@ -128,18 +128,10 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<ReadTran
   const archive = wasCompacted ? await input.archive() : ok(null);
   if (!archive.ok) return archive;
   const findCycle = createCycleFinder(deps, codec, archive.value);
-  const conversations = split.conversations.map((conversation) =>
-    prepareConversation(conversation, {
-      deps,
-      policy,
-      codec,
-      session,
-      archive: archive.value,
-      findCycle,
-      measure,
-      readMessage: readers.readMessage,
-    }),
-  );
+  const { readMessage } = readers;
+  const context = { deps, policy, codec, session, archive: archive.value, findCycle, measure, readMessage };
+  const conversations: PreparedConversation[] = [];
+  for (const conversation of split.conversations) conversations.push(await prepareConversation(conversation, context));
   return ok({ source, codec, session, recordIndex, conversations, loose: split.loose, ...readers });
 }
 
@@ -164,7 +156,7 @@ function createReaders(
   };
 }
 
-function prepareConversation(
+async function prepareConversation(
   conversation: Conversation,
   context: {
     readonly deps: AppDeps;
@@ -176,7 +168,7 @@ function prepareConversation(
     readonly measure: MeasureMessage;
     readonly readMessage: (entry: Entry) => ConversationMessage | null;
   },
-): PreparedConversation {
+): Promise<PreparedConversation> {
   const { entries, context: rules } = conversation;
   const { archive, policy, codec, session, measure, deps } = context;
   const view = (carried: readonly PlanMessage[]): ConversationView =>
@@ -193,7 +185,7 @@ function prepareConversation(
     };
   }
   const text = context.readMessage(plain.prior)?.content ?? '';
-  const cycle = context.findCycle(plain.prior);
+  const cycle = await context.findCycle(plain.prior);
   if (archive === null || cycle === undefined) {
     const prior = foreignPrior(text, {
       staleMessageCount: plain.staleMessageCount,
@@ -202,7 +194,7 @@ function prepareConversation(
     const compressedBefore = prior.kind === 'foreign' ? prior.messages : 0;
     return { id: conversation.id, conversation, view: plain, prior, carried: [], compressedBefore };
   }
-  const carried = readCarried(archive, cycle, { formats: deps.formats, codec, session, measure });
+  const carried = await readCarried(archive, cycle, { formats: deps.formats, codec, session, measure });
   return {
     id: cycle.conversationId,
     conversation,
@@ -213,15 +205,15 @@ function prepareConversation(
   };
 }
 
-type CycleFinder = (prior: Entry) => StoredCycle | undefined;
+type CycleFinder = (prior: Entry) => Promise<StoredCycle | undefined>;
 
 /** The newest cycle that wrote a clip-archive. Each is looked up once: lists may contain a conversation, and with it its cycles, many times. */
 function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null): CycleFinder {
   const known = new Map<string, StoredCycle | undefined>();
-  return ({ sha256, clip }) => {
+  return async ({ sha256, clip }) => {
     if (archive === null || sha256 === undefined) return undefined;
     if (!known.has(sha256))
-      known.set(sha256, archive.findCycles(sha256)[0] ?? findRewritten(deps, { archive, codec, clip }));
+      known.set(sha256, (await archive.findCycles(sha256))[0] ?? (await findRewritten(deps, { archive, codec, clip })));
     return known.get(sha256);
   };
 }
@@ -230,13 +222,13 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
  * The cycle of a clip-archive that its producer rewrote. Its archived lines must be readable as lines of this file: if the format changed, or
  * lines are quoted in the clip-archive, the summary is carried on as text.
  */
-function findRewritten(
+async function findRewritten(
   deps: AppDeps,
   { archive, codec, clip }: { readonly archive: Archive; readonly codec: Codec; readonly clip: ClipMark | undefined },
-): StoredCycle | undefined {
-  const found = clip === undefined ? null : findRewrittenCycle(deps, archive, clip);
+): Promise<StoredCycle | undefined> {
+  const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
   if (found === null || found.format !== codec.format.name) return undefined;
-  return archive.readSurvivors(found.cycle.id).length > 0 ? undefined : found.cycle;
+  return (await archive.readSurvivors(found.cycle.id)).length > 0 ? undefined : found.cycle;
 }
 
 /** What the file contains instead of messages: "22 file-history-snapshot and 1 summary records". */

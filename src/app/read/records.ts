@@ -2,7 +2,7 @@ import type { Codec } from '../../ports/codec.ts';
 import type { SourceFile } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { LineParse } from '../../ports/json.ts';
-import type { RawRecord } from '../../ports/records.ts';
+import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 
 type Parts = Pick<Codec, 'records'>;
@@ -11,7 +11,13 @@ type Parts = Pick<Codec, 'records'>;
 export function readRecords(source: SourceFile, { records }: Parts): IterableIterator<RawRecord> {
   if (records === undefined) return source.lines();
   const { bomLength, sizeBytes } = source;
-  return records.split(readPieces(source, { from: bomLength, to: sizeBytes }), bomLength);
+  return splitPieces(records.open(bomLength), readPieces(source, { from: bomLength, to: sizeBytes }));
+}
+
+/** The records of a file that is read in pieces. */
+export function* splitPieces({ add, end }: RecordSplitter, pieces: Iterable<Uint8Array>): Generator<RawRecord> {
+  for (const piece of pieces) yield* add(piece);
+  yield* end();
 }
 
 /** What messages to people call a part of the file. */

@@ -1,13 +1,17 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
-import type { RawLine } from '../../ports/files.ts';
+import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import { createCursor, createLineBatch, type Cursor } from './batches.ts';
 import type { RecordSource } from './index-records.ts';
 import { UTF8_BOM } from './records.ts';
 
-/** The lines of a file with their line endings; can be iterated more than once. */
-export type LineStream = () => Iterable<Uint8Array>;
+/**
+ * The lines of a file with their line endings, in batches, so that they do not wait for each other one by one. Can be iterated more than
+ * once. A line's bytes are valid only until the next line is requested.
+ */
+export type LineStream = () => AsyncIterable<Iterable<Uint8Array>>;
 
 /** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
 export type RestoreProblem = {
@@ -41,9 +45,12 @@ export async function attemptRestore<T>(work: () => Promise<T>): Promise<Result<
 }
 
 /** Restores everything and compares it with the original; null: every byte comes back. */
-export function findRestoreProblem(input: RestoreInput, original: StoredCompaction['source']): RestoreProblem | null {
+export async function findRestoreProblem(
+  input: RestoreInput,
+  original: StoredCompaction['source'],
+): Promise<RestoreProblem | null> {
   try {
-    for (const line of provenLines(input.runtime, restoredLines(input), original)) void line;
+    for await (const batch of provenLines(input.runtime, restoredLines(input), original)) void batch;
     return null;
   } catch (error) {
     if (error instanceof RestoreError) return error.problem;
@@ -67,36 +74,61 @@ type RestoreInput = {
  * The lines of the original: kept ones from the compacted file, the others from the archive, then whatever was appended since. Every line is
  * checked against its hash; a changed or missing line throws a RestoreError.
  */
-export function* restoredLines(input: RestoreInput): Generator<Uint8Array> {
-  const { compaction, archive, runtime, output, unit, onArchived } = input;
-  const closing = closingOf(compaction);
-  const reader = createOutputReader(output(), { runtime, unit, sizeBytes: compaction.output.sizeBytes, closing });
-  const archived = archive.readLines(compaction.id);
+export async function* restoredLines(input: RestoreInput): AsyncGenerator<readonly Uint8Array[]> {
+  const archived = createCursor(input.archive.readLines(input.compaction.id));
+  const output = createCursor(input.output());
+  try {
+    yield* mergeLines(input, archived, output);
+  } finally {
+    await archived.close();
+    await output.close();
+  }
+}
+
+async function* mergeLines(
+  { compaction, runtime, unit, onArchived }: RestoreInput,
+  archived: Cursor<StoredLine>,
+  output: Cursor<Uint8Array>,
+): AsyncGenerator<readonly Uint8Array[]> {
+  const check = createOutputCheck({
+    runtime,
+    unit,
+    sizeBytes: compaction.output.sizeBytes,
+    closing: closingOf(compaction),
+  });
   const ownBefore = groupByLine(compaction);
   const keptHash = createHashFinder(compaction);
-  let pending = archived.next();
+  const batch = createLineBatch();
+  let pending = await archived.next();
   let endsOpen = false;
   for (let line = 1; line <= compaction.source.lineCount; line += 1) {
-    for (const bytes of ownBefore.get(line) ?? []) reader.expect(runtime.sha256(bytes));
+    for (const own of ownBefore.get(line) ?? []) check(await output.next(), runtime.sha256(own));
     const sha256 = keptHash(line);
     let bytes: Uint8Array;
     if (sha256 !== undefined) {
-      bytes = reader.expect(sha256);
-    } else if (pending.done !== true && pending.value.line === line) {
-      ({ bytes } = pending.value);
-      onArchived?.(pending.value);
-      pending = archived.next();
+      bytes = Uint8Array.from(check(output.now() ?? (await output.next()), sha256));
+    } else if (pending?.line === line) {
+      ({ bytes } = pending);
+      onArchived?.(pending);
+      pending = archived.now() ?? (await archived.next());
     } else {
       const message = `${unit} ${line} of the original is neither kept nor archived`;
       throw new RestoreError({ kind: 'hole', message, line: null });
     }
     endsOpen = bytes.at(-1) !== LF;
-    yield bytes;
+    if (batch.add(bytes)) yield batch.take();
   }
   // The archive checks that all its lines were read.
-  while (pending.done !== true) pending = archived.next();
-  for (const bytes of ownBefore.get(compaction.source.lineCount + 1) ?? []) reader.expect(runtime.sha256(bytes));
-  yield* appendedLines(reader, endsOpen);
+  while (pending !== null) pending = await archived.next();
+  for (const own of ownBefore.get(compaction.source.lineCount + 1) ?? [])
+    check(await output.next(), runtime.sha256(own));
+  // Lines that a producer appended after the compaction start on a new line even if the original's last line had no ending.
+  for (let bytes = await output.next(); bytes !== null; bytes = output.now() ?? (await output.next())) {
+    if (endsOpen && bytes.at(0) !== LF) batch.add(Uint8Array.of(LF));
+    endsOpen = false;
+    if (batch.add(Uint8Array.from(bytes))) yield batch.take();
+  }
+  yield batch.take();
 }
 
 /** The line ending that was added to the output's last line; null: none. */
@@ -110,56 +142,35 @@ export function isLineEnd({ bytes }: InsertedLine): boolean {
   return bytes.at(-1) === LF && (bytes.length === 1 || (bytes.length === 2 && bytes.at(0) === CR));
 }
 
-/** Lines that a producer appended after the compaction. They start on a new line even if the original's last line had no ending. */
-function* appendedLines(reader: OutputReader, endsOpen: boolean): Generator<Uint8Array> {
-  let isFirst = true;
-  for (let bytes = reader.rest(); bytes !== null; bytes = reader.rest()) {
-    if (isFirst && endsOpen && bytes.at(0) !== LF) yield Uint8Array.of(LF);
-    isFirst = false;
-    yield bytes;
-  }
-}
-
 const LF = 0x0a;
 const CR = 0x0d;
 
-type OutputReader = {
-  /** The next line, which must have this hash. If the last line had no ending, a producer may have continued it. */
-  readonly expect: (sha256: string) => Uint8Array;
-  readonly rest: () => Uint8Array | null;
-};
-
-function createOutputReader(
-  lines: Iterable<Uint8Array>,
-  {
-    runtime,
-    unit,
-    sizeBytes,
-    closing,
-  }: Pick<RestoreInput, 'runtime' | 'unit'> & { readonly sizeBytes: number; readonly closing: Uint8Array | null },
-): OutputReader {
-  const changed = (message: string, line: number): RestoreError =>
-    new RestoreError({ kind: 'changed-line', message, line: unit === 'line' ? line : null });
-  const iterator = lines[Symbol.iterator]();
+/**
+ * Checks the lines of the output in order and gives them as they were. Each must be there and have its hash. If the last line had no ending,
+ * a producer may have continued it.
+ */
+function createOutputCheck({
+  runtime,
+  unit,
+  sizeBytes,
+  closing,
+}: Pick<RestoreInput, 'runtime' | 'unit'> & {
+  readonly sizeBytes: number;
+  readonly closing: Uint8Array | null;
+}): (bytes: Uint8Array | null, sha256: string) => Uint8Array {
   let line = 0;
   let left = sizeBytes - (closing?.length ?? 0);
-  const next = (): Uint8Array | null => {
+  const changed = (message: string): RestoreError =>
+    new RestoreError({ kind: 'changed-line', message, line: unit === 'line' ? line : null });
+  return (bytes, sha256) => {
     line += 1;
-    const result = iterator.next();
-    return result.done === true ? null : result.value;
-  };
-  return {
-    rest: next,
-    expect: (sha256) => {
-      const bytes = next();
-      if (bytes === null) throw changed(`${unit} ${line} is missing: the file was cut off`, line);
-      const own = bytes.subarray(0, left);
-      const isSame = runtime.sha256(own) === sha256;
-      left -= own.length;
-      if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`, line);
-      const isClosed = closing !== null && left === 0 && isEqual(bytes.subarray(own.length), closing);
-      return isClosed ? own : bytes;
-    },
+    if (bytes === null) throw changed(`${unit} ${line} is missing: the file was cut off`);
+    const own = bytes.subarray(0, left);
+    const isSame = runtime.sha256(own) === sha256;
+    left -= own.length;
+    if (!isSame) throw changed(`${unit} ${line} was changed since the compaction`);
+    const isClosed = closing !== null && left === 0 && isEqual(bytes.subarray(own.length), closing);
+    return isClosed ? own : bytes;
   };
 }
 
@@ -193,11 +204,11 @@ function createHashFinder({ kept }: StoredCompaction): (line: number) => string 
 }
 
 /** Passes lines on and proves that they begin with the original; throws a RestoreError at the end if they do not. */
-export function* provenLines(
+export async function* provenLines<Batch extends Iterable<Uint8Array>>(
   runtime: Runtime,
-  lines: Iterable<Uint8Array>,
+  lines: AsyncIterable<Batch>,
   { sizeBytes, sha256, hasBom }: StoredCompaction['source'],
-): Generator<Uint8Array> {
+): AsyncGenerator<Batch> {
   const hash = runtime.createHash();
   let left = sizeBytes;
   const add = (bytes: Uint8Array): void => {
@@ -205,9 +216,9 @@ export function* provenLines(
     left -= Math.min(left, bytes.length);
   };
   if (hasBom) add(UTF8_BOM);
-  for (const bytes of lines) {
-    add(bytes);
-    yield bytes;
+  for await (const batch of lines) {
+    for (const bytes of batch) add(bytes);
+    yield batch;
   }
   if (hash.digest() === sha256) return;
   const message = `what comes out has another sha256 than the original (${sha256.slice(0, 12)}…)`;
@@ -217,36 +228,50 @@ export function* provenLines(
 /** Makes a restored file readable for the first pass. Its size is not known beforehand: 0. */
 export function asRecordSource(lines: LineStream, hasBom: boolean, { records }: Pick<Codec, 'records'>): RecordSource {
   const bomLength = hasBom ? UTF8_BOM.length : 0;
+  const splitter = (): RecordSplitter => records?.open(bomLength) ?? createLineNumbers(bomLength);
+  return { bomLength, sizeBytes: 0, records: () => splitBatches(lines(), splitter()) };
+}
+
+async function* splitBatches(
+  batches: AsyncIterable<Iterable<Uint8Array>>,
+  { add, end }: RecordSplitter,
+): AsyncGenerator<Iterable<RawRecord>> {
+  for await (const batch of batches) yield splitAll(batch, add);
+  yield end();
+}
+
+function* splitAll(pieces: Iterable<Uint8Array>, add: RecordSplitter['add']): Generator<RawRecord> {
+  for (const piece of pieces) yield* add(piece);
+}
+
+/** Each piece is a line. */
+function createLineNumbers(bomLength: number): RecordSplitter {
+  let start = bomLength;
+  let line = 0;
   return {
-    bomLength,
-    sizeBytes: 0,
-    records: () => (records === undefined ? numberLines(lines(), bomLength) : records.split(lines(), bomLength)),
+    add: (bytes) => {
+      line += 1;
+      const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === CR ? 2 : 1;
+      const record = { line, start, bytes, eolLength };
+      start += bytes.length;
+      return [record];
+    },
+    end: () => [],
   };
 }
 
-function* numberLines(lines: Iterable<Uint8Array>, bomLength: number): Generator<RawLine> {
-  let start = bomLength;
-  let line = 0;
-  for (const bytes of lines) {
-    line += 1;
-    const eolLength = bytes.at(-1) !== LF ? 0 : bytes.at(-2) === 0x0d ? 2 : 1;
-    yield { line, start, bytes, eolLength };
-    start += bytes.length;
-  }
-}
-
 /** Feeds a hash with the first `sizeBytes` bytes of what passes through it. */
-export function hashLines(
+export async function hashLines(
   hash: RunningHash,
-  lines: Iterable<Uint8Array>,
+  lines: AsyncIterable<Iterable<Uint8Array>>,
   limit: { readonly sizeBytes: number; readonly hasBom: boolean },
-): { readonly total: number; readonly sha256: string } {
+): Promise<{ readonly total: number; readonly sha256: string }> {
   let total = 0;
   const add = (bytes: Uint8Array): void => {
     if (total < limit.sizeBytes) hash.update(bytes.subarray(0, limit.sizeBytes - total));
     total += bytes.length;
   };
   if (limit.hasBom) add(UTF8_BOM);
-  for (const bytes of lines) add(bytes);
+  for await (const batch of lines) for (const bytes of batch) add(bytes);
   return { total, sha256: hash.digest() };
 }

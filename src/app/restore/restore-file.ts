@@ -58,15 +58,15 @@ async function undo(
   const lineage = createLineageCheck(archive);
   let revision = first;
   for (;;) {
-    const compaction = locateCompaction(deps, archive, revision);
+    const compaction = await locateCompaction(deps, archive, revision);
     if (compaction === null) break;
     const mayBeAnew = done.length > 0 || isOtherFormat(compaction, revision);
-    if (mayBeAnew && isWrittenAnew(deps, { archive, compaction, revision })) break;
-    lineage.add(compaction);
+    if (mayBeAnew && (await isWrittenAnew(deps, { archive, compaction, revision }))) break;
+    await lineage.add(compaction);
     const output = revision.lines;
     const { source } = compaction;
     const { codec } = revision;
-    const lines = (): Iterable<Uint8Array> =>
+    const lines: LineStream = () =>
       provenLines(
         deps.runtime,
         restoredLines({ compaction, archive, runtime: deps.runtime, output, unit: unitOf(codec) }),
@@ -88,7 +88,7 @@ async function undo(
   if (undone === undefined) return notFound(deps, { revision, file: name, archive });
   // With `all`, an earlier state that is not the first is not what was requested.
   if (request.all) {
-    const key = findRewrittenKey(deps, archive, revision);
+    const key = await findRewrittenKey(deps, archive, revision);
     if (key !== null) return err({ kind: 'rewritten', file: name, archive: archive.path, key, canUndoLast: true });
     const isLost =
       lineage.orphans().length > 0 || summariesOf(revision).some(({ clip }) => (clip?.key ?? null) !== null);
@@ -112,20 +112,21 @@ async function write(
 ): Promise<Result<RestoreReport, Failure>> {
   let written = 0;
   let notes: readonly string[] = [];
-  const pieces = function* (): Generator<Uint8Array> {
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
     if (source.hasBom) {
       written += UTF8_BOM.length;
       yield UTF8_BOM;
     }
-    for (const bytes of lines()) {
+    for await (const batch of lines()) {
+      const bytes = joinLines(batch);
       written += bytes.length;
       yield bytes;
     }
   };
   if (output.kind === 'stdout') {
     // Standard output cannot be taken back, so the lines are proven before they are written.
-    for (const piece of lines()) void piece;
-    for (const piece of pieces()) deps.stdout(piece);
+    for await (const batch of lines()) void batch;
+    for await (const piece of pieces()) deps.stdout(piece);
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
     const { file, sha256, format } = compacted;
@@ -165,6 +166,18 @@ async function write(
   });
 }
 
+/** Several lines as one piece. They arrive in memory together, so joining them costs little. */
+function joinLines(lines: Iterable<Uint8Array>): Uint8Array {
+  const all = [...lines];
+  const joined = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+  let end = 0;
+  for (const bytes of all) {
+    joined.set(bytes, end);
+    end += bytes.length;
+  }
+  return joined;
+}
+
 /**
  * Checks that a file may be overwritten: it is empty, or it holds the beginning of what will be written. Gives its stamp; null: there is no
  * file.
@@ -172,7 +185,7 @@ async function write(
 async function checkExpendable(
   { files, runtime }: AppDeps,
   path: string,
-  pieces: Iterable<Uint8Array>,
+  pieces: AsyncIterable<Uint8Array>,
 ): Promise<Result<FileStamp | null, 'precious'>> {
   const opened = await files.open(path);
   if (!opened.ok) return opened.error.kind === 'not-found' ? ok(null) : err('precious');
@@ -180,7 +193,7 @@ async function checkExpendable(
   try {
     const hash = runtime.createHash();
     let left = sizeBytes;
-    for (const piece of pieces) {
+    for await (const piece of pieces) {
       if (left === 0) break;
       const part = piece.subarray(0, left);
       hash.update(part);

@@ -22,7 +22,14 @@ import {
   withCompacted,
 } from '../read/open-compacted.ts';
 import { unitOf } from '../read/records.ts';
-import { attemptRestore, isLineEnd, provenLines, restoredLines, type RestoreProblem } from '../read/restored-lines.ts';
+import {
+  attemptRestore,
+  isLineEnd,
+  type LineStream,
+  provenLines,
+  restoredLines,
+  type RestoreProblem,
+} from '../read/restored-lines.ts';
 import { checkBatches } from './verify-batches.ts';
 
 /** Proves that a compacted file and the archive together contain the original, back to its first compaction; otherwise reports what is wrong. */
@@ -36,10 +43,10 @@ async function verifyRevisions(
   deps: AppDeps,
   { revision: first, archive, name }: { readonly revision: Revision; readonly archive: Archive; readonly name: string },
 ): Promise<Result<VerifyReport, Failure>> {
-  const newest = locateCompaction(deps, archive, first);
+  const newest = await locateCompaction(deps, archive, first);
   if (
     newest === null ||
-    (isOtherFormat(newest, first) && isWrittenAnew(deps, { archive, compaction: newest, revision: first }))
+    (isOtherFormat(newest, first) && (await isWrittenAnew(deps, { archive, compaction: newest, revision: first })))
   )
     return notFound(deps, { revision: first, file: name, archive });
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
@@ -55,20 +62,20 @@ async function verifyRevisions(
   const lineage = createLineageCheck(archive);
   let isStillCompacted = false;
   while (revision !== null && problems.length === 0) {
-    const compaction = locateCompaction(deps, archive, revision);
+    const compaction = await locateCompaction(deps, archive, revision);
     if (compaction === null) {
-      const rewritten = findRewrittenCycles(deps, archive, revision);
-      lineage.addFound(rewritten);
-      isStillCompacted = rewritten.length > 0 || findRewrittenKey(deps, archive, revision) !== null;
+      const rewritten = await findRewrittenCycles(deps, archive, revision);
+      await lineage.addFound(rewritten);
+      isStillCompacted = rewritten.length > 0 || (await findRewrittenKey(deps, archive, revision)) !== null;
       problems = lineage.orphans().map(describeOrphan);
       break;
     }
     // Everything before the last compaction is proven by now, and this revision was not written by us.
-    if (revision !== first && isWrittenAnew(deps, { archive, compaction, revision })) {
+    if (revision !== first && (await isWrittenAnew(deps, { archive, compaction, revision }))) {
       isStillCompacted = true;
       break;
     }
-    lineage.add(compaction);
+    await lineage.add(compaction);
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
@@ -99,10 +106,17 @@ async function verifyRevisions(
   });
 }
 
-function findRewrittenCycles(deps: AppDeps, archive: Archive, revision: Revision): readonly StoredCycle[] {
-  return summariesOf(revision).flatMap(({ clip }) =>
-    clip === undefined ? [] : (findRewrittenCycle(deps, archive, clip)?.cycle ?? []),
-  );
+async function findRewrittenCycles(
+  deps: AppDeps,
+  archive: Archive,
+  revision: Revision,
+): Promise<readonly StoredCycle[]> {
+  const cycles: StoredCycle[] = [];
+  for (const { clip } of summariesOf(revision)) {
+    const found = clip === undefined ? null : await findRewrittenCycle(deps, archive, clip);
+    if (found !== null) cycles.push(found.cycle);
+  }
+  return cycles;
 }
 
 function describeOrphan({ conversationId, cycle }: StoredCycle): VerifyProblem {
@@ -136,7 +150,7 @@ async function revisionBefore(
   };
   const restore = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
-  const checkedLines = (): Iterable<Uint8Array> =>
+  const checkedLines: LineStream = () =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
   const failed = (problem: VerifyProblem): RevisionBefore => ({ revision: null, problems: [problem], linesOf });
   const read = await attemptDamaged(() =>

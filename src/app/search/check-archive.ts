@@ -51,7 +51,7 @@ async function gather(deps: CheckDeps, archive: Archive): Promise<Gathered | nul
   const counts = { compactions: 0, batches: 0, lines: 0, blocks: 0, bytes };
   const gathered: Gathered = { problems: [], prepared: [], counts, problemCount: 0 };
   // Leaving the loop early releases what the check holds of the archive.
-  for (const step of archive.check()) {
+  for await (const step of archive.check()) {
     take(gathered, step, deps);
     if (await isInterrupted(deps)) return null;
   }

@@ -23,43 +23,43 @@ const MIN_SHARED = 4;
  * Finds what a name means: a label, `batch:N`, `message:N`, a clip-archive's key, a message's own id, or the unique beginning of a label. A
  * key is tried before an id because the ids come from the transcript's author.
  */
-export function findArchived(
+export async function findArchived(
   archive: Archive,
   name: string,
   sha256: Runtime['sha256'],
-): Result<FoundArchived, LookupFailure> {
+): Promise<Result<FoundArchived, LookupFailure>> {
   return (
-    findByLabel(archive, name) ??
-    findByNumber(archive, name) ??
-    findByKey(archive, name, sha256) ??
-    findByMessageId(archive, name) ??
-    findByPrefix(archive, name) ??
-    err({ kind: 'not-archived', name, near: nearNames(archive, name), archive: archive.path })
+    (await findByLabel(archive, name)) ??
+    (await findByNumber(archive, name)) ??
+    (await findByKey(archive, name, sha256)) ??
+    (await findByMessageId(archive, name)) ??
+    (await findByPrefix(archive, name)) ??
+    err({ kind: 'not-archived', name, near: await nearNames(archive, name), archive: archive.path })
   );
 }
 
 type Outcome = Result<FoundArchived, LookupFailure> | null;
 
-function findByLabel(archive: Archive, name: string): Outcome {
-  const [batch] = archive.findBatches({ kind: 'label', label: name }, 1);
+async function findByLabel(archive: Archive, name: string): Promise<Outcome> {
+  const [batch] = await archive.findBatches({ kind: 'label', label: name }, 1);
   return batch === undefined ? null : ok({ kind: 'batch', batch });
 }
 
-function findByNumber(archive: Archive, name: string): Outcome {
+async function findByNumber(archive: Archive, name: string): Promise<Outcome> {
   const [, kind, digits] = /^(batch|message):(\d{1,15})$/.exec(name) ?? [];
   if (digits === undefined) return null;
   const id = Number(digits);
   if (kind === 'batch') {
-    const [batch] = archive.findBatches({ kind: 'id', id }, 1);
+    const [batch] = await archive.findBatches({ kind: 'id', id }, 1);
     return batch === undefined ? null : ok({ kind: 'batch', batch });
   }
-  const [line] = archive.findLines({ kind: 'id', id }, 1);
+  const [line] = await archive.findLines({ kind: 'id', id }, 1);
   return line === undefined ? null : ok({ kind: 'line', line });
 }
 
-function findByMessageId(archive: Archive, name: string): Outcome {
+async function findByMessageId(archive: Archive, name: string): Promise<Outcome> {
   if (name === '') return null;
-  const lines = archive.findLines({ kind: 'message', messageId: name }, MAX_NAMED + 1);
+  const lines = await archive.findLines({ kind: 'message', messageId: name }, MAX_NAMED + 1);
   const [line, second] = lines;
   if (line === undefined) return null;
   if (second === undefined) return ok({ kind: 'line', line });
@@ -70,19 +70,19 @@ function findByMessageId(archive: Archive, name: string): Outcome {
 }
 
 /** Finds the newest compaction if the same file was compacted more than once. */
-function findByKey(archive: Archive, name: string, sha256: Runtime['sha256']): Outcome {
+async function findByKey(archive: Archive, name: string, sha256: Runtime['sha256']): Promise<Outcome> {
   const key = name.toLowerCase();
   if (!KEY.test(key)) return null;
-  const compaction = archive
-    .listCompactions()
-    .find((one) => sha256(originOf(one.sourceSha256, one.settingsSha256)).startsWith(key));
+  const compaction = (await archive.listCompactions()).find((one) =>
+    sha256(originOf(one.sourceSha256, one.settingsSha256)).startsWith(key),
+  );
   return compaction === undefined ? null : ok({ kind: 'compaction', key, compaction });
 }
 
-function findByPrefix(archive: Archive, name: string): Outcome {
+async function findByPrefix(archive: Archive, name: string): Promise<Outcome> {
   if (name === '') return null;
   for (const prefix of [name, LABEL_START + name]) {
-    const batches = archive.findBatches({ kind: 'prefix', prefix }, MAX_NAMED + 1);
+    const batches = await archive.findBatches({ kind: 'prefix', prefix }, MAX_NAMED + 1);
     const [batch, second] = batches;
     if (batch === undefined) continue;
     if (second === undefined) return ok({ kind: 'batch', batch });
@@ -99,11 +99,11 @@ function ambiguous(name: string, found: readonly { readonly name: string; readon
 }
 
 /** Labels that begin like the name; others would be misleading. */
-function nearNames(archive: Archive, name: string): readonly string[] {
+async function nearNames(archive: Archive, name: string): Promise<readonly string[]> {
   const sought = name.startsWith(LABEL_START) ? name : LABEL_START + name;
   const beginning = sought.slice(0, LABEL_START.length + MIN_SHARED);
   if (beginning.length < LABEL_START.length + MIN_SHARED) return [];
-  return archive.nearLabels(sought, MAX_NAMED).filter((label) => label.startsWith(beginning));
+  return (await archive.nearLabels(sought, MAX_NAMED)).filter((label) => label.startsWith(beginning));
 }
 
 /**
@@ -131,16 +131,17 @@ const MAX_HEAD_BYTES = 1024 * 1024;
 type LineOfText = Pick<ArchivedLine, 'lineId' | 'line' | 'format'>;
 
 export type TextReader = {
-  readonly load: (lines: readonly LineOfText[]) => readonly string[];
-  readonly textOf: (line: LineOfText) => string;
+  readonly load: (lines: readonly LineOfText[]) => Promise<readonly string[]>;
+  /** Of a line that was loaded. */
+  readonly textOf: (line: Pick<LineOfText, 'lineId'>) => string;
 };
 
 /** Reads texts of messages, each once; a block that holds several of them is decompressed once. */
 export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, formats: FormatRegistry): TextReader {
   const texts = new Map<number, string>();
-  const load = (lines: readonly LineOfText[]): readonly string[] => {
+  const load = async (lines: readonly LineOfText[]): Promise<readonly string[]> => {
     const missing = lines.filter(({ lineId }) => !texts.has(lineId));
-    const heads = archive.readHeads(
+    const heads = await archive.readHeads(
       missing.map(({ lineId }) => lineId),
       MAX_HEAD_BYTES,
     );
@@ -150,5 +151,5 @@ export function createTextReader(archive: Pick<ArchiveLookup, 'readHeads'>, form
     }
     return lines.map(({ lineId }) => texts.get(lineId) ?? '');
   };
-  return { load, textOf: (line) => load([line])[0] ?? '' };
+  return { load, textOf: ({ lineId }) => texts.get(lineId) ?? '' };
 }

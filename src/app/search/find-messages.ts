@@ -32,7 +32,7 @@ import type {
   SearchFilter,
   StoredCandidate,
 } from '../../ports/archive-lookup.ts';
-import type { Archive } from '../../ports/archive.ts';
+import type { ArchiveState } from '../../ports/archive.ts';
 import { createVocabulary } from './vocabulary.ts';
 
 export type MessageSearch = {
@@ -40,11 +40,11 @@ export type MessageSearch = {
   readonly filter: SearchFilter;
   readonly limit: number;
   /** The texts of these lines. */
-  readonly readTexts: (lineIds: readonly number[]) => readonly string[];
+  readonly readTexts: (lineIds: readonly number[]) => Promise<readonly string[]>;
   /** Finds messages with a similar meaning; undefined: only words are compared. */
   readonly meaning?: {
-    readonly nearest: (limit: number) => readonly number[];
-    readonly similarities: (lineIds: readonly number[]) => ReadonlyMap<number, number>;
+    readonly nearest: (limit: number) => Promise<readonly number[]>;
+    readonly similarities: (lineIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
   };
 };
 
@@ -63,25 +63,19 @@ const HEAD_MESSAGES = 10;
 /** A query with fewer words is meant literally, so messages around a match do not count. */
 const MIN_QUESTION_WORDS = 3;
 
-/** Ids of the archived messages that match a text best. */
-export function findMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
-  return messages.inOneState(() => rankMessages(messages, search));
-}
-
-function rankMessages(messages: MessageIndex, search: MessageSearch): readonly RankedLine[] {
+/** Ids of the archived messages that match a text best. All calls should see one state of the archive. */
+export async function findMessages(messages: MessageIndex, search: MessageSearch): Promise<readonly RankedLine[]> {
   const { query, filter, limit, meaning } = search;
-  const question = readQuestion(query, messages.listSpeakers());
-  const vocabulary = createVocabulary(messages, filter);
-  const { listed, common } = vocabulary.listWords(question);
-  const byWords = loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
-  const nearest = meaning?.nearest(Math.min(MAX_NEAREST, Math.max(NEAREST, limit))) ?? [];
-  const loaded = addCandidates(byWords, inOrder(nearest, messages.loadCandidates(nearest, filter)));
+  const question = readQuestion(query, await messages.listSpeakers());
+  const vocabulary = await createVocabulary(messages, filter);
+  const { listed, common } = await vocabulary.listWords(question);
+  const byWords = await loadCandidates(messages, { listed, filter, wanted: Math.max(MAX_CANDIDATES, limit) });
+  const nearest = (await meaning?.nearest(Math.min(MAX_NEAREST, Math.max(NEAREST, limit)))) ?? [];
+  const loaded = addCandidates(byWords, inOrder(nearest, await messages.loadCandidates(nearest, filter)));
   if (loaded.length === 0) return [];
   const around = idsAround(loaded);
-  const words = [
-    ...listed,
-    ...common.map(({ word, weight }) => ({ lineIds: messages.listHitsAmong(word, around), weight })),
-  ];
+  const words = [...listed];
+  for (const { word, weight } of common) words.push({ lineIds: await messages.listHitsAmong(word, around), weight });
   const near = new Set(nearest);
   const isFew = question.words.length < MIN_QUESTION_WORDS;
   const candidates = isFew ? loaded.filter((one) => near.has(one.lineId) || isAbout(one, words)) : loaded;
@@ -91,16 +85,16 @@ function rankMessages(messages: MessageIndex, search: MessageSearch): readonly R
     weights: isKeywords ? KEYWORD_WEIGHTS : QUESTION_WEIGHTS,
     speaker,
     asksWhen,
-    alsoFor: sumShares(shareMeaning(candidates, search), isKeywords ? NO_SHARE : sharePeriod(candidates, query)),
+    alsoFor: sumShares(await shareMeaning(candidates, search), isKeywords ? NO_SHARE : sharePeriod(candidates, query)),
   };
-  const told = shareTold(rankCandidates(candidates, plain), { search, isKeywords });
+  const told = await shareTold(rankCandidates(candidates, plain), { search, isKeywords });
   const options = { ...plain, alsoFor: sumShares(plain.alsoFor, told) };
   const first = rankCandidates(candidates, options);
   // If none of the words occurs anywhere, do not search for other words instead.
   if (isKeywords || byWords.length === 0) return first.slice(0, limit).map(toRankedLine);
 
   const best = first.slice(0, FEEDBACK_MESSAGES).map(({ candidate }) => candidate.lineId);
-  const more = vocabulary.listFeedback(search.readTexts(best), question);
+  const more = await vocabulary.listFeedback(await search.readTexts(best), question);
   const last = { ...options, words: [...words, ...more] };
   return limit > HEAD_MESSAGES
     ? rankTwice(candidates, last).slice(0, limit)
@@ -128,10 +122,10 @@ function sumShares(...shares: readonly Share[]): Share {
   return (lineId) => shares.reduce((sum, share) => sum + share(lineId), 0);
 }
 
-function shareMeaning(candidates: readonly StoredCandidate[], { meaning }: MessageSearch): Share {
+async function shareMeaning(candidates: readonly StoredCandidate[], { meaning }: MessageSearch): Promise<Share> {
   return meaning === undefined
     ? NO_SHARE
-    : weighSimilarity(meaning.similarities(candidates.map(({ lineId }) => lineId)));
+    : weighSimilarity(await meaning.similarities(candidates.map(({ lineId }) => lineId)));
 }
 
 /** Favors messages from the period that the query names. */
@@ -143,16 +137,16 @@ function sharePeriod(candidates: readonly StoredCandidate[], query: string): Sha
 }
 
 /** Favors messages that contain the query's phrases verbatim, or the kind of thing that it asks for. */
-function shareTold(
+async function shareTold(
   ranked: readonly Ranked<StoredCandidate>[],
   { search, isKeywords }: { readonly search: MessageSearch; readonly isKeywords: boolean },
-): Share {
+): Promise<Share> {
   const phrases = readPhrases(search.query);
   const kinds = isKeywords ? [] : readAnswerKinds(search.query);
   const count = Math.max(phrases.length > 0 ? PHRASE_MESSAGES : 0, kinds.length > 0 ? KIND_MESSAGES : 0);
   if (count === 0) return NO_SHARE;
   const lineIds = ranked.slice(0, count).map(({ candidate }) => candidate.lineId);
-  const texts = search.readTexts(lineIds);
+  const texts = await search.readTexts(lineIds);
   const shares = new Map(
     lineIds.map((id, at) => {
       const text = texts[at] ?? '';
@@ -168,16 +162,16 @@ function toRankedLine({ candidate, score }: Ranked<StoredCandidate>): RankedLine
 }
 
 /** Loads the best candidates, each text of a conversation once. */
-function loadCandidates(
+async function loadCandidates(
   messages: MessageIndex,
   of: { readonly listed: readonly WordHits[]; readonly filter: SearchFilter; readonly wanted: number },
-): readonly StoredCandidate[] {
+): Promise<readonly StoredCandidate[]> {
   let found: readonly StoredCandidate[] = [];
   let done = 0;
   for (let count = Math.max(FIRST_PLACES, 2 * of.wanted); ; count *= PLACES_GROWTH) {
     const places = findPlaces(of.listed, count);
     const more = places.slice(done);
-    found = addCandidates(found, inOrder(more, messages.loadCandidates(more, of.filter)));
+    found = addCandidates(found, inOrder(more, await messages.loadCandidates(more, of.filter)));
     if (found.length >= of.wanted || places.length < count) break;
     done = places.length;
   }
@@ -210,15 +204,15 @@ function idsAround(candidates: readonly StoredCandidate[]): readonly number[] {
 const NEAREST_BATCHES = 20;
 
 /** Batches that contain the words of a query or, given its vector, have a similar meaning. The two scores are added. */
-export function findBatches(
-  { searchBatches, vectors }: Pick<Archive, 'searchBatches' | 'vectors'>,
+export async function findBatches(
+  { searchBatches, vectors }: Pick<ArchiveState, 'searchBatches' | 'vectors'>,
   query: BatchQuery,
   vector: Float32Array | null,
-): readonly Scored<ArchivedBatch>[] {
+): Promise<readonly Scored<ArchivedBatch>[]> {
   if (vector === null) return searchBatches(query);
   const count = Math.max(NEAREST_BATCHES, query.limit);
-  const byWords = searchBatches({ ...query, limit: count });
-  const nearest = vectors.nearestBatches(vector, { filter: query.filter, limit: count });
+  const byWords = await searchBatches({ ...query, limit: count });
+  const nearest = await vectors.nearestBatches(vector, { filter: query.filter, limit: count });
   const likeness = weighSimilarity(new Map(nearest.map(({ id, score }) => [id, score ?? 0])));
   const best = byWords[0]?.score ?? 1;
   const wordScores = new Map(byWords.map(({ id, score }) => [id, score ?? 0]));

@@ -12,20 +12,20 @@ type LookDeps = Pick<AppDeps, 'openArchive' | 'archivePath'>;
 
 /** Lists the compactions in an archive; none if there is no archive yet. */
 export async function listArchive(deps: LookDeps): Promise<Result<ArchiveListReport, Failure>> {
-  return look(deps, (archive) => ({
+  return look(deps, async (archive) => ({
     schema: 'compact/archive-list@1',
     archive: archive === null ? null : deps.archivePath,
-    compactions: (archive?.listCompactions() ?? []).map(reportCompaction),
+    compactions: ((await archive?.listCompactions()) ?? []).map(reportCompaction),
   }));
 }
 
 /** Reports how much an archive contains and how large it is. */
 export async function measureArchive(deps: LookDeps): Promise<Result<ArchiveStatsReport, Failure>> {
-  return look(deps, (archive) => ({
+  return look(deps, async (archive) => ({
     schema: 'compact/archive-stats@1',
     archive: archive === null ? null : deps.archivePath,
-    ...reportFigures(archive?.measure() ?? NOTHING),
-    vectors: archive === null ? null : reportVectors(archive.vectors),
+    ...reportFigures((await archive?.measure()) ?? NOTHING),
+    vectors: archive === null ? null : await reportVectors(archive.vectors),
   }));
 }
 
@@ -44,15 +44,15 @@ const NOTHING: ArchiveFigures = {
   formats: [],
 };
 
-function reportVectors({ findModel, count }: VectorStore): ArchiveStatsReport['vectors'] {
-  const model = findModel();
-  return model === null ? null : { ...model, ...count() };
+async function reportVectors({ findModel, count }: VectorStore): Promise<ArchiveStatsReport['vectors']> {
+  const model = await findModel();
+  return model === null ? null : { ...model, ...(await count()) };
 }
 
-async function look<T>(deps: LookDeps, work: (archive: Archive | null) => T): Promise<Result<T, Failure>> {
+async function look<T>(deps: LookDeps, work: (archive: Archive | null) => Promise<T>): Promise<Result<T, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const opened = await openUnsettled(deps);
-    return opened.ok ? ok(work(opened.value)) : opened;
+    return opened.ok ? ok(await work(opened.value)) : opened;
   });
 }
 

@@ -4,7 +4,7 @@ import { createExcerpter, type Excerpt } from '../../core/search/excerpt.ts';
 import { readQuestion } from '../../core/search/question.ts';
 import { readSearchTerms, spaceOutQuery } from '../../core/search/words.ts';
 import type { ArchivedBatch, ArchivedLine, FoundMessage, Scored, SearchFilter } from '../../ports/archive-lookup.ts';
-import type { Archive } from '../../ports/archive.ts';
+import type { ArchiveState } from '../../ports/archive.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { VectorStore } from '../../ports/vector-store.ts';
 import type { BatchHit, MessageHit, SearchHit, SearchReport } from '../contract/archive-reports.ts';
@@ -34,10 +34,10 @@ export async function searchArchive(deps: SearchDeps, request: SearchRequest): P
     const report = { schema: 'compact/search@1', query: request.query } as const;
     if (archive === null) return ok({ ...report, hits: [], archive: null });
     const vector = request.order === 'best' ? await deps.queryVectors?.find(archive.vectors, request) : null;
-    const hits = archive.messages.inOneState(() => {
+    const hits = await archive.inOneState(async (state) => {
       // Another run may meanwhile have begun to replace all vectors.
-      const isUsable = vector?.length === archive.vectors.findModel()?.dimensions;
-      return findHits(archive, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
+      const isUsable = vector?.length === (await state.vectors.findModel())?.dimensions;
+      return findHits(state, { ...deps, request, vector: isUsable ? (vector ?? null) : null });
     });
     return ok({ ...report, hits, archive: deps.archivePath });
   });
@@ -56,18 +56,21 @@ type Asked = {
   readonly vector: Float32Array | null;
 };
 
-function findHits(archive: Archive, { request, formats, mask = (text) => text, vector }: Asked): readonly SearchHit[] {
+async function findHits(
+  archive: ArchiveState,
+  { request, formats, mask = (text) => text, vector }: Asked,
+): Promise<readonly SearchHit[]> {
   const { query, kinds, order, limit } = request;
   const filter = readFilter(request);
   const reader = createTextReader(archive, formats);
-  const messages = kinds === 'batches' ? [] : findLines(archive, { request, filter, reader, vector });
+  const messages = kinds === 'batches' ? [] : await findLines(archive, { request, filter, reader, vector });
   const terms = readSearchTerms(spaceOutQuery(query));
   const hasBatches = kinds !== 'messages' && filter.role === null;
-  const batches = hasBatches ? findBatches(archive, { terms, filter, order, limit }, vector) : [];
+  const batches = hasBatches ? await findBatches(archive, { terms, filter, order, limit }, vector) : [];
   const found = mergeFound({ messages, batches: scaleBatches(batches, messages), order }).slice(0, limit);
   const marked = readQuestion(query, []).words.flatMap(({ forms }) => forms);
   const excerptOf = createExcerpter({ terms: marked, maxChars: MAX_EXCERPT_CHARS });
-  reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
+  await reader.load(found.flatMap((one) => (one.kind === 'message' ? [one.found] : [])));
   return found.map((one) =>
     one.kind === 'batch'
       ? toBatchHit(one.found, excerptOf(mask(one.found.content)))
@@ -79,25 +82,30 @@ function readFilter({ conversation, role, since, until, source }: SearchRequest)
   return { conversationId: conversation, role, since, until, source };
 }
 
-function findLines(
-  archive: Archive,
+async function findLines(
+  archive: ArchiveState,
   {
     request: { query, order, limit },
     filter,
     reader,
     vector,
   }: Omit<Asked, 'formats'> & { readonly filter: SearchFilter; readonly reader: TextReader },
-): readonly FoundLine[] {
+): Promise<readonly FoundLine[]> {
   if (order === 'newest') {
     const { words } = readQuestion(query, []);
-    return archive.messages.listNewest(words, { filter, limit }).map((line) => ({ ...line, score: null }));
+    return (await archive.messages.listNewest(words, { filter, limit })).map((line) => ({ ...line, score: null }));
   }
-  const load = (lineIds: readonly number[]): readonly ArchivedLine[] =>
-    lineIds.flatMap((id) => archive.findLines({ kind: 'id', id }, 1));
-  const readTexts = (lineIds: readonly number[]): readonly string[] => reader.load(load(lineIds));
+  const load = async (lineIds: readonly number[]): Promise<readonly ArchivedLine[]> => {
+    const lines: ArchivedLine[] = [];
+    for (const id of lineIds) lines.push(...(await archive.findLines({ kind: 'id', id }, 1)));
+    return lines;
+  };
+  const readTexts = async (lineIds: readonly number[]): Promise<readonly string[]> => reader.load(await load(lineIds));
   const meaning = vector === null ? {} : { meaning: meaningOf(archive.vectors, { vector, filter }) };
-  return findMessages(archive.messages, { query, filter, limit, readTexts, ...meaning }).flatMap(({ lineId, score }) =>
-    load([lineId]).flatMap(({ message, ...line }) => (message === null ? [] : [{ ...line, message, score }])),
+  const ranked = await findMessages(archive.messages, { query, filter, limit, readTexts, ...meaning });
+  const scores = new Map(ranked.map(({ lineId, score }) => [lineId, score]));
+  return (await load([...scores.keys()])).flatMap(({ message, ...line }) =>
+    message === null ? [] : [{ ...line, message, score: scores.get(line.lineId) ?? null }],
   );
 }
 

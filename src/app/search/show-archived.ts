@@ -17,15 +17,15 @@ type ShowDeps = Pick<AppDeps, 'openArchive' | 'archivePath' | 'formats' | 'runti
 };
 
 /** One original line with its ending; the report is only built on demand. */
-export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => MessageShown };
+export type ShownOriginal = { readonly bytes: Uint8Array; readonly report: () => Promise<MessageShown> };
 
 /** Shows what a label or id names. */
 export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promise<Result<ShowReport, LookupFailure>> {
   const { mask = (text) => text } = deps;
-  return withFound(deps, name, (archive, found): ShowReport => {
-    if (found.kind === 'batch') return masked(reportShownBatch(archive, found.batch), mask);
+  return withFound(deps, name, async (archive, found): Promise<ShowReport> => {
+    if (found.kind === 'batch') return masked(await reportShownBatch(archive, found.batch), mask);
     if (found.kind === 'compaction') return reportShownCompaction(archive, found);
-    return masked(reportMessage(deps.formats, found.line, archive.readLine(found.line.lineId)), mask);
+    return masked(reportMessage(deps.formats, found.line, await archive.readLine(found.line.lineId)), mask);
   });
 }
 
@@ -33,15 +33,16 @@ export async function showArchived(deps: ShowDeps, { name }: ShowRequest): Promi
 export async function showOriginals(
   deps: ShowDeps,
   { name }: ShowRequest,
-  onLine: (line: ShownOriginal) => boolean,
+  onLine: (line: ShownOriginal) => boolean | Promise<boolean>,
 ): Promise<Result<number, LookupFailure>> {
-  return withFound(deps, name, (archive, found) => {
+  return withFound(deps, name, async (archive, found) => {
     let count = 0;
     const { mask = (text) => text } = deps;
-    for (const { bytes, find } of readFound(archive, found)) {
+    for await (const { bytes, find } of readFound(archive, found)) {
       if (deps.signal.aborted) break;
       count += 1;
-      if (!onLine({ bytes, report: () => masked(reportMessage(deps.formats, find(), bytes), mask) })) break;
+      const report = async (): Promise<MessageShown> => masked(reportMessage(deps.formats, await find(), bytes), mask);
+      if (!(await onLine({ bytes, report }))) break;
     }
     return count;
   });
@@ -52,19 +53,20 @@ function masked<R extends { readonly text: string }>(report: R, mask: (text: str
 }
 
 /** The facts of a line are looked up on demand: a page may begin after a million others. */
-type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine };
+type FoundOriginal = { readonly bytes: Uint8Array; readonly find: () => ArchivedLine | Promise<ArchivedLine> };
 
-function* readFound(archive: Archive, found: FoundArchived): IterableIterator<FoundOriginal> {
-  if (found.kind === 'line') yield { bytes: archive.readLine(found.line.lineId), find: () => found.line };
+async function* readFound(archive: Archive, found: FoundArchived): AsyncGenerator<FoundOriginal> {
+  if (found.kind === 'line') yield { bytes: await archive.readLine(found.line.lineId), find: () => found.line };
   else if (found.kind === 'batch')
-    for (const line of archive.readOriginals(found.batch.id)) yield { bytes: line.bytes, find: () => line };
+    for await (const lines of archive.readOriginals(found.batch.id))
+      for (const line of lines) yield { bytes: line.bytes, find: () => line };
   else
-    for (const { id, bytes } of archive.readLines(found.compaction.compactionId))
-      yield { bytes, find: () => findLine(archive, id) };
+    for await (const lines of archive.readLines(found.compaction.compactionId))
+      for (const { id, bytes } of lines) yield { bytes, find: () => findLine(archive, id) };
 }
 
-function findLine(archive: Archive, id: number): ArchivedLine {
-  const [line] = archive.findLines({ kind: 'id', id }, 1);
+async function findLine(archive: Archive, id: number): Promise<ArchivedLine> {
+  const [line] = await archive.findLines({ kind: 'id', id }, 1);
   if (line === undefined) throw new Error(`archived line ${id} is read and cannot be found`);
   return line;
 }
@@ -72,7 +74,7 @@ function findLine(archive: Archive, id: number): ArchivedLine {
 async function withFound<T>(
   deps: ShowDeps,
   name: string,
-  work: (archive: Archive, found: FoundArchived) => T,
+  work: (archive: Archive, found: FoundArchived) => Promise<T>,
 ): Promise<Result<T, LookupFailure>> {
   return attempt<T, LookupFailure>({ file: deps.archivePath }, async () => {
     const opened = await openUnsettled(deps);
@@ -82,12 +84,12 @@ async function withFound<T>(
       const reason = 'there is none yet';
       return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
     }
-    const found = findArchived(archive, name, deps.runtime.sha256);
-    return found.ok ? ok(work(archive, found.value)) : found;
+    const found = await findArchived(archive, name, deps.runtime.sha256);
+    return found.ok ? ok(await work(archive, found.value)) : found;
   });
 }
 
-function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
+async function reportShownBatch(archive: Archive, batch: ArchivedBatch): Promise<BatchShown> {
   return {
     schema: 'compact/show@1',
     kind: 'batch',
@@ -100,19 +102,19 @@ function reportShownBatch(archive: Archive, batch: ArchivedBatch): BatchShown {
     format: batch.format,
     archivedAt: formatTime(batch.archivedAt) ?? '',
     isLive: batch.isLive,
-    sources: archive.loadSources(batch.id).map(reportBatch),
-    replacedBy: archive.loadReplacements(batch.id).map(({ label }) => label),
+    sources: (await archive.loadSources(batch.id)).map(reportBatch),
+    replacedBy: (await archive.loadReplacements(batch.id)).map(({ label }) => label),
     sha256: batch.contentSha256,
     text: batch.content,
   };
 }
 
 /** Shows the compaction that a clip-archive's key names, with all its live summaries, shown or not. */
-function reportShownCompaction(
+async function reportShownCompaction(
   archive: Archive,
   { key, compaction }: Extract<FoundArchived, { readonly kind: 'compaction' }>,
-): CompactionShown {
-  const cycles = archive.loadCompaction(compaction.compactionId)?.cycles ?? [];
+): Promise<CompactionShown> {
+  const cycles = (await archive.loadCompaction(compaction.compactionId))?.cycles ?? [];
   return {
     schema: 'compact/show@1',
     kind: 'compaction',

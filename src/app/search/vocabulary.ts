@@ -18,9 +18,9 @@ type ListedWords = {
 
 export type Vocabulary = {
   /** The words of a question and their related words. */
-  readonly listWords: (question: Question) => ListedWords;
+  readonly listWords: (question: Question) => Promise<ListedWords>;
   /** Words that the best messages share. */
-  readonly listFeedback: (texts: readonly string[], question: Question) => readonly WordHits[];
+  readonly listFeedback: (texts: readonly string[], question: Question) => Promise<readonly WordHits[]>;
 };
 
 /** Words in more messages than this are only looked up among the candidates, if there are rarer words. */
@@ -30,26 +30,28 @@ const MAX_RELATED_HITS = 5000;
 const MAX_FEEDBACK_HITS = 1000;
 
 /** The weights of a query's words in an archive, and the messages that contain them. */
-export function createVocabulary(messages: MessageIndex, filter: SearchFilter): Vocabulary {
-  const messageCount = messages.countMessages();
+export async function createVocabulary(messages: MessageIndex, filter: SearchFilter): Promise<Vocabulary> {
+  const messageCount = await messages.countMessages();
 
-  const listRelated = ({ forms }: QueryTerm, weight: number): readonly WordHits[] => {
+  const listRelated = async ({ forms }: QueryTerm, weight: number): Promise<readonly WordHits[]> => {
     const related = relatedWords(forms).flatMap(formsOf);
     if (related.length === 0) return [];
     const word = { forms: [...new Set([...forms, ...related])], isBeginning: false };
-    const count = messages.countHits(word, MAX_RELATED_HITS + 1);
+    const count = await messages.countHits(word, MAX_RELATED_HITS + 1);
     if (count === 0 || count > MAX_RELATED_HITS) return [];
     const share = RELATED_SHARE * Math.min(weight, weighWord(count, messageCount, QUESTION_RARITY_POWER));
-    return [{ lineIds: messages.listHits(word, filter), weight: share }];
+    return [{ lineIds: await messages.listHits(word, filter), weight: share }];
   };
 
   return {
-    listWords: ({ words, isKeywords }) => {
+    listWords: async ({ words, isKeywords }) => {
       const power = isKeywords ? KEYWORD_RARITY_POWER : QUESTION_RARITY_POWER;
-      const counted = words
-        .map((word) => ({ word, count: messages.countHits(word, messageCount) }))
-        .map(({ word, count }) => ({ word, count, weight: weighWord(count, messageCount, power) }))
-        .toSorted((a, b) => a.count - b.count);
+      const found: { readonly word: QueryTerm; readonly count: number; readonly weight: number }[] = [];
+      for (const word of words) {
+        const count = await messages.countHits(word, messageCount);
+        found.push({ word, count, weight: weighWord(count, messageCount, power) });
+      }
+      const counted = found.toSorted((a, b) => a.count - b.count);
       const listed: WordHits[] = [];
       const common: { word: QueryTerm; weight: number }[] = [];
       let hits = 0;
@@ -58,24 +60,26 @@ export function createVocabulary(messages: MessageIndex, filter: SearchFilter): 
           common.push({ word, weight });
           continue;
         }
-        const lineIds = messages.listHits(word, filter);
+        const lineIds = await messages.listHits(word, filter);
         hits += lineIds.length;
         listed.push({ lineIds, weight });
       }
-      const related = isKeywords ? [] : counted.flatMap(({ word, weight }) => listRelated(word, weight));
-      return { listed: [...listed, ...related], common };
+      if (!isKeywords) for (const { word, weight } of counted) listed.push(...(await listRelated(word, weight)));
+      return { listed, common };
     },
-    listFeedback: (texts, { words }) => {
+    listFeedback: async (texts, { words }) => {
       const maxHits = Math.min(MAX_FEEDBACK_HITS, Math.ceil(messageCount * MAX_FEEDBACK_PART));
-      const weigh = (word: string): number | null => {
-        const count = messages.countHits(toQueryTerm(word), maxHits + 1);
+      const weigh = async (word: string): Promise<number | null> => {
+        const count = await messages.countHits(toQueryTerm(word), maxHits + 1);
         return count === 0 || count > maxHits ? null : weighWord(count, messageCount, QUESTION_RARITY_POWER);
       };
-      return chooseFeedback(texts, { asked: words.flatMap(({ forms }) => forms), weigh }).map((word) => {
-        const lineIds = messages.listHits(toQueryTerm(word), filter);
+      const hits: WordHits[] = [];
+      for (const word of await chooseFeedback(texts, { asked: words.flatMap(({ forms }) => forms), weigh })) {
+        const lineIds = await messages.listHits(toQueryTerm(word), filter);
         const weight = FEEDBACK_SHARE * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER);
-        return { lineIds, weight };
-      });
+        hits.push({ lineIds, weight });
+      }
+      return hits;
     },
   };
 }

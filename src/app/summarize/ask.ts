@@ -72,12 +72,12 @@ export async function askForSummary(deps: AskDeps, request: ModelRequest, option
 }
 
 async function askOnce(deps: AskDeps, request: ModelRequest, options: AskOptions): Promise<Answer> {
-  const known = deps.paid?.find(request);
+  const known = await deps.paid?.find(request);
   if (known !== undefined && known !== null) {
     return { kind: 'summary', text: known, usage: { ...NO_USAGE, reused: 1 }, neededFeedback: false };
   }
   const { canHalve, maxRetries, halvings, maxRejections = maxRetries } = options;
-  if (canHalve && deps.paid?.isHalved(request) === true) {
+  if (canHalve && (await deps.paid?.isHalved(request)) === true) {
     return { kind: 'smaller', message: 'it was summarized in halves before', usage: NO_USAGE, wasRejected: false };
   }
   let usage = NO_USAGE;
@@ -111,7 +111,7 @@ async function askOnce(deps: AskDeps, request: ModelRequest, options: AskOptions
       isVerbatim: deps.model.isVerbatim === true,
     });
     if (check.ok) {
-      deps.paid?.keep(request, { text, usage: called.response.usage });
+      await deps.paid?.keep(request, { text, usage: called.response.usage });
       return { kind: 'summary', text, usage, neededFeedback: rejected > 0 };
     }
     const isSpent = rejected >= maxRejections || deps.signal?.aborted === true;

@@ -4,11 +4,14 @@ import type { Runtime } from '../../ports/runtime.ts';
 
 /** Remembers the summaries that were paid for at one provider, by request. */
 export type PaidSummaries = {
-  readonly find: (request: ModelRequest) => string | null;
-  readonly keep: (request: ModelRequest, summary: { readonly text: string; readonly usage: ModelUsage }) => void;
+  readonly find: (request: ModelRequest) => Promise<string | null>;
+  readonly keep: (
+    request: ModelRequest,
+    summary: { readonly text: string; readonly usage: ModelUsage },
+  ) => Promise<void>;
   /** Whether the request failed before and its halves succeeded: asking for it again would cost, and could end differently. */
-  readonly isHalved: (request: ModelRequest) => boolean;
-  readonly keepHalved: (request: ModelRequest) => void;
+  readonly isHalved: (request: ModelRequest) => Promise<boolean>;
+  readonly keepHalved: (request: ModelRequest) => Promise<void>;
   /** Waits until no other call in this run asks for the same, so that it is not paid twice. */
   readonly exclusively: <T>(request: ModelRequest, ask: () => Promise<T>) => Promise<T>;
 };
@@ -35,10 +38,10 @@ export function createPaidSummaries(
   const keyOf = ({ system, messages, model, max_tokens, temperature }: ModelRequest, ...kind: readonly string[]) =>
     runtime.sha256(JSON.stringify([provider, scope, { system, messages, model, max_tokens, temperature }, ...kind]));
   return {
-    find: (request) => cache.find(keyOf(request))?.text ?? null,
+    find: async (request) => (await cache.find(keyOf(request)))?.text ?? null,
     keep: (request, { text, usage }) =>
       cache.keep(keyOf(request), { provider, model: request.model, text, usage, createdAt: runtime.now() }),
-    isHalved: (request) => cache.find(keyOf(request, HALVED)) !== null,
+    isHalved: async (request) => (await cache.find(keyOf(request, HALVED))) !== null,
     exclusively: async (request, ask) => {
       const key = keyOf(request);
       for (let other = inFlight.get(key); other !== undefined; other = inFlight.get(key)) await other;

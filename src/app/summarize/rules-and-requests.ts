@@ -37,15 +37,15 @@ export type LeavingMessages = {
  * everything that the user typed during the whole conversation. The section of an earlier clip-archive counts for what the archive does not
  * have, and for rules added or dropped by hand.
  */
-export function standingRules(
+export async function standingRules(
   input: LeavingMessages,
-  readLineage: () => Pick<LineageMaterial, 'typed'>,
-): string | null {
+  readLineage: () => Promise<Pick<LineageMaterial, 'typed'>>,
+): Promise<string | null> {
   const { config, prior } = input;
   if (config.keepRules === false) return null;
   const stale = input.readStale?.() ?? { typed: [], clip: null };
   const before = readBefore(prior, stale.clip);
-  const archived = prior.kind === 'lineage' ? readLineage().typed : [];
+  const archived = prior.kind === 'lineage' ? (await readLineage()).typed : [];
   const first = archived.reduce((least, { index }) => Math.min(least, index), input.compressedBefore + 1);
   const isOlder = ({ index }: Rule): boolean => index !== null && (prior.kind !== 'lineage' || index < first);
   const typed = [...stale.typed, ...archived, ...typedNow(input)];
@@ -89,15 +89,15 @@ const REQUESTS_SHARE = 0.25;
 const CHARS_PER_TOKEN = 4;
 
 /** The requests of all cycles, listed before a model's summaries. A hand-over contains them already, and a conversation between people has none. */
-export function requestsBefore(
+export async function requestsBefore(
   { config: { requestTokens = 0 }, chunks, load }: LeavingMessages,
   {
     isVerbatim,
     readLineage,
-  }: { readonly isVerbatim: boolean; readonly readLineage: () => Pick<LineageMaterial, 'messages'> },
-): readonly string[] {
+  }: { readonly isVerbatim: boolean; readonly readLineage: () => Promise<Pick<LineageMaterial, 'messages'>> },
+): Promise<readonly string[]> {
   if (requestTokens === 0 || isVerbatim) return [];
-  const earlier = readLineage().messages;
+  const earlier = (await readLineage()).messages;
   const going = chunks.flat().sort((a, b) => a - b);
   const messages = [...earlier, ...going.map(load)];
   if (kindOfConversation(messages) === 'talk') return [];

@@ -57,12 +57,13 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
   const messagesCompressed = compressedBefore + batchOf.size;
   const cycle = cyclesOf(prior) + 1;
-  const lineageOf = (): LineageMaterial => (prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL);
-  const rules = standingRules(input, lineageOf);
+  const lineageOf = async (): Promise<LineageMaterial> =>
+    prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL;
+  const rules = await standingRules(input, lineageOf);
   const extras = {
     notice: QUOTATION_NOTICE,
     rules,
-    requests: requestsBefore(input, { isVerbatim: deps.model.isVerbatim === true, readLineage: lineageOf }),
+    requests: await requestsBefore(input, { isVerbatim: deps.model.isVerbatim === true, readLineage: lineageOf }),
     keptWordForWord: input.keptWordForWord,
     archiveLine: archiveLine(input.originKey),
   };
@@ -132,7 +133,7 @@ async function makeChunkBatches(deps: SummaryDeps, input: CycleInput): Promise<R
 /** Makes one batch that replaces everything earlier cycles made. A clip-archive from elsewhere stays beside it (L8). */
 async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Result<MadeBatches, string>> {
   const { prior, compressedBefore } = input;
-  const lineage = prior.kind === 'lineage' ? input.readLineage(prior.cycle) : NO_MATERIAL;
+  const lineage = prior.kind === 'lineage' ? await input.readLineage(prior.cycle) : NO_MATERIAL;
   const [foreign = null] = inheritedBatches(prior).foreign;
   const isOurs = prior.kind === 'foreign' && prior.isOurs;
   const beside = [...lineage.kept, ...(foreign !== null && isOurs ? [foreign] : [])];

@@ -123,7 +123,7 @@ async function audit(
         return better === answer.text ? null : better;
       }
       // Remember the first summary as the answer, so that the next run gets the same result.
-      if (second.wasRejected) deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
+      if (second.wasRejected) await deps.paid?.keep(again, { text: answer.text, usage: NO_TOKENS });
       else deps.notice?.(`${second.message}: the summary stays as it is`);
       return null;
     },

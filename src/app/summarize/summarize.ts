@@ -77,7 +77,7 @@ export async function summarizeChunks(
       const { text, level, retention } = answer;
       const batch = toBatch(text, { members: chunk.members, messages, lifeIndex: input.lifeIndex });
       batches.push({ ...batch, level, retention });
-      if (level !== 'fallback') for (const whole of chunk.firstOf) deps.paid?.keepHalved(whole);
+      if (level !== 'fallback') for (const whole of chunk.firstOf) await deps.paid?.keepHalved(whole);
       previousSummary = text;
       input.onChunk?.(batches.length, batches.length + waiting.length);
     } else if (answer.kind === 'smaller' && mayHalve) {

@@ -37,8 +37,8 @@ export function createSummaryDeps(
 function withMasks(paid: PaidSummaries, redactor: Redactor): PaidSummaries {
   return {
     ...paid,
-    find: (request) => {
-      const text = paid.find(request);
+    find: async (request) => {
+      const text = await paid.find(request);
       if (text === null) return null;
       redactRequest(request, redactor);
       return redactor.redact(text);

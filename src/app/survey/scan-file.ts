@@ -91,7 +91,7 @@ async function scanOnce(deps: AppDeps, request: ScanFileRequest): Promise<Result
     if (!archive.ok) return archive;
     const isDone =
       archive.value !== null &&
-      isPreviousOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value);
+      (await isPreviousOutput(prepared.value, hashSettings(deps, prepared.value, request), archive.value));
     const report = describe(prepared.value, request, isDone);
     const isTooNew = only.before !== null && new Date(report.at ?? report.modified) >= only.before;
     return ok(isTooNew ? null : report);

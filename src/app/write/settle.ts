@@ -36,17 +36,17 @@ type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
  * Compactions of running processes are skipped.
  */
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
-  for (const { id, sourcePath, source, outputPath, output } of archive.listPrepared()) {
+  for (const { id, sourcePath, source, outputPath, output } of await archive.listPrepared()) {
     const lock = outputPath === null ? null : await deps.files.lock(outputPath);
     const hasBegun = lock?.ok === true && lock.value.foundUnfinished;
     const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
       // The run may have ended since the list was made.
-      if (archive.loadCompaction(id)?.status !== 'prepared') continue;
-      if (await isOutputThere(deps, { outputPath, output })) archive.markApplied(id);
+      if ((await archive.loadCompaction(id))?.status !== 'prepared') continue;
+      if (await isOutputThere(deps, { outputPath, output })) await archive.markApplied(id);
       else if (lock?.ok === false && lock.error.kind === 'held') continue;
-      else if (isUnnamed && (await beginsWith(deps, sourcePath, source))) archive.discard(id);
-      else archive.markApplied(id);
+      else if (isUnnamed && (await beginsWith(deps, sourcePath, source))) await archive.discard(id);
+      else await archive.markApplied(id);
     } finally {
       if (lock?.ok === true) lock.value.release();
     }

@@ -59,10 +59,13 @@ async function isExpendable(
 ): Promise<boolean> {
   const clips = await findClips(deps, { path, name: path, format: null });
   if (!clips.ok) return false;
-  const ids = new Set(
-    [...new Set(clips.value.sha256)].flatMap((sha256) => archive.findCycles(sha256).map((one) => one.compactionId)),
-  );
-  for (const { output, source, sourcePath } of [...ids].flatMap((id) => archive.loadCompaction(id) ?? [])) {
+  const ids = new Set<number>();
+  for (const sha256 of new Set(clips.value.sha256))
+    for (const { compactionId } of await archive.findCycles(sha256)) ids.add(compactionId);
+  for (const id of ids) {
+    const compaction = await archive.loadCompaction(id);
+    if (compaction === null) continue;
+    const { output, source, sourcePath } = compaction;
     if (!(await holdsOnly(deps, path, output))) continue;
     if (hashPrefix(deps.runtime, transcript.source, source.sizeBytes) === source.sha256) return true;
     if (await beginsWith(deps, sourcePath, source)) return true;

@@ -29,13 +29,16 @@ type WriteDeps = {
   readonly producerIndexes: ProducerIndexes;
 };
 
+/** The content of a file in pieces. Those that come from an archive arrive asynchronously. */
+type Pieces = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 export type WriteInput = {
   readonly lock: FileLock;
   /** The name of the transcript's format. */
   readonly format: string;
   /** The output gets the mode and owner of this file. */
   readonly like: string;
-  readonly pieces: Iterable<Uint8Array>;
+  readonly pieces: Pieces;
   /** How the output is compressed. */
   readonly compression: Compression;
   /** The file that was read. It may only grow meanwhile. */
@@ -120,8 +123,8 @@ async function writePending(
 const LF = 0x0a;
 
 /** Passes pieces on and records whether the last one ends a line. */
-function* watchEnd(pieces: Iterable<Uint8Array>, ends: { output: boolean }): Generator<Uint8Array> {
-  for (const piece of pieces) {
+async function* watchEnd(pieces: Pieces, ends: { output: boolean }): AsyncGenerator<Uint8Array> {
+  for await (const piece of pieces) {
     ends.output = (piece.at(-1) ?? (ends.output ? LF : 0)) === LF;
     yield piece;
   }
@@ -134,8 +137,11 @@ async function isTargetUnchanged(files: FileStore, { path, stamp }: WriteInput['
 }
 
 /** Waits for the compressor after each piece, so that it does not fall behind. */
-async function writeContent(pending: PendingFile, pieces: Iterable<Uint8Array>): Promise<Result<void, FileFailure>> {
-  for (const piece of pieces) {
+async function writeContent(
+  pending: PendingFile,
+  pieces: AsyncIterable<Uint8Array>,
+): Promise<Result<void, FileFailure>> {
+  for await (const piece of pieces) {
     const written = pending.write(piece);
     if (!written.ok) return written;
     const behind = pending.catchUp('here');

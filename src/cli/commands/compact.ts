@@ -221,6 +221,6 @@ async function listFormats(
     }
     return EXIT_CODES.done;
   } finally {
-    useCases.close();
+    await useCases.close();
   }
 }

@@ -94,7 +94,7 @@ async function run(context: CliContext, invocation: McpInvocation): Promise<Exit
       const useCases = openUseCases(signal);
       const mask = await createMask(useCases);
       if (mask.ok) return mask.value === null ? useCases : withMask(useCases, mask.value.value);
-      useCases.close();
+      await useCases.close();
       throw new Error(mask.error);
     };
     if (terminal.stdin.kind === 'terminal') reporter.report([AT_A_TERMINAL]);

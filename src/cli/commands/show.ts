@@ -69,8 +69,8 @@ async function showOriginals(
   { reporter, useCases, terminal }: Session,
   { name, outputOptions }: ShowInvocation,
 ): Promise<ExitCode> {
-  const print = ({ bytes, report }: ShownOriginal): boolean => {
-    reporter.answerPiece(outputOptions.json ? reportJson(report()) : bytes);
+  const print = async ({ bytes, report }: ShownOriginal): Promise<boolean> => {
+    reporter.answerPiece(outputOptions.json ? reportJson(await report()) : bytes);
     if (!outputOptions.json && bytes.at(-1) !== LF) reporter.answerPiece('\n');
     return !terminal.stdout.isClosed();
   };

@@ -68,7 +68,7 @@ export function createCompactContext(deps: CompactContextDeps): Tool {
         if (!output.ok) return output;
         return await compact({ ...deps, useCases, args }, { file: file.value, output: output.value });
       } finally {
-        useCases.close();
+        await useCases.close();
         file.value.close();
       }
     },

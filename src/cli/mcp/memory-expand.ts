@@ -53,7 +53,7 @@ export function createMemoryExpand(openUseCases: (signal: AbortSignal) => Promis
       try {
         return await expand(useCases, target.value, scope);
       } finally {
-        useCases.close();
+        await useCases.close();
       }
     },
   });

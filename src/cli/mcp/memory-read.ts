@@ -74,7 +74,7 @@ export function createMemoryRead(deps: MemoryReadDeps): Tool {
         const found = await searchWithin(useCases, { ...request.value, embeddings }, scope);
         return found.ok ? ok(toAnswer(found.value, { args, archivePath })) : err(renderFailure(found.error));
       } finally {
-        useCases.close();
+        await useCases.close();
       }
     },
   });

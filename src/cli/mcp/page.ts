@@ -54,11 +54,11 @@ export async function readPage(
     skippedLines: 0,
     next: null,
   };
-  const shown = await useCases.showOriginals({ name }, ({ report }) => {
+  const shown = await useCases.showOriginals({ name }, async ({ report }) => {
     const line = state.line;
     state.line += 1;
     if (line < cursor.line) return true;
-    const message = report();
+    const message = await report();
     if (!isShown(message)) return true;
     if (message.role === null) {
       state.skippedLines += 1;

@@ -14,10 +14,10 @@ const MIN_WORD_CHARS = 3;
 export const MAX_FEEDBACK_PART = 0.1;
 
 /** Words of the best messages that are not in the query in any form. `weigh` returns null for a word that is too common or not in the index. */
-export function chooseFeedback(
+export async function chooseFeedback(
   texts: readonly string[],
-  { asked, weigh }: { readonly asked: readonly string[]; readonly weigh: (word: string) => number | null },
-): readonly string[] {
+  { asked, weigh }: { readonly asked: readonly string[]; readonly weigh: (word: string) => Promise<number | null> },
+): Promise<readonly string[]> {
   const askedRoots = new Set(asked.map(rootOf));
   const found = new Map<string, { readonly word: string; readonly weight: number | null; count: number }>();
   for (const text of texts) {
@@ -29,7 +29,7 @@ export function chooseFeedback(
     for (const [root, word] of [...words].slice(0, MAX_WORDS_A_MESSAGE)) {
       if (askedRoots.has(root)) continue;
       const known = found.get(root);
-      if (known === undefined) found.set(root, { word, weight: weigh(word), count: 1 });
+      if (known === undefined) found.set(root, { word, weight: await weigh(word), count: 1 });
       else known.count += 1;
     }
   }

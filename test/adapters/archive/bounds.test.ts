@@ -3,14 +3,22 @@ import { hash } from 'node:crypto';
 import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
-import type { Archive } from '../../../src/ports/archive.ts';
-import { applied, compactionDraft, lineDraft, messageDraft, tempArchive, thrownFailure, utf8 } from './drafts.ts';
+import {
+  applied,
+  compactionDraft,
+  lineDraft,
+  messageDraft,
+  tempArchive,
+  thrownFailure,
+  utf8,
+  type TestArchive,
+} from './drafts.ts';
 
 const MIB = 1024 ** 2;
 const CANNOT_UNPACK = 'the block of archived lines that begins with source line 1 cannot be decompressed';
 
 /** An archive of three lines in one block, after somebody changed it. */
-function hostileArchive(t: TestContext, work: (db: Database.Database) => void): Archive {
+function hostileArchive(t: TestContext, work: (db: Database.Database) => void): TestArchive {
   const archive = tempArchive(t);
   const lines = [1, 2, 3].map((line) => lineDraft(line, { bytes: utf8(`line ${line}\n`), message: messageDraft() }));
   applied(archive, compactionDraft(3), lines);
@@ -21,7 +29,7 @@ function hostileArchive(t: TestContext, work: (db: Database.Database) => void): 
 }
 
 /** What each way of reading its lines comes to. */
-function readings(archive: Archive): readonly string[] {
+function readings(archive: TestArchive): readonly string[] {
   return [
     (): unknown => [...archive.readLines(1)],
     (): unknown => [...archive.readOriginals(1)],

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { BatchName, LineName } from '../../../src/ports/archive-lookup.ts';
-import type { Archive } from '../../../src/ports/archive.ts';
 import {
   applied,
   batchDraft,
@@ -12,10 +11,11 @@ import {
   sha256,
   tempArchive,
   utf8,
+  type TestArchive,
 } from './drafts.ts';
 
 /** A compaction of one line and one batch that ends on a day of March 2026. */
-function compacted(archive: Archive, day: number, conversationId = 'harbor'): number {
+function compacted(archive: TestArchive, day: number, conversationId = 'harbor'): number {
   const endTime = new Date(Date.UTC(2026, 2, day));
   const cycles = [cycleDraft({ conversationId, newBatches: [batchDraft({ endTime })] })];
   const message = messageDraft({ id: `said-${day}` });
@@ -25,11 +25,11 @@ function compacted(archive: Archive, day: number, conversationId = 'harbor'): nu
 const label = (day: string, conversationId = 'harbor'): string =>
   `compaction-batch-${conversationId}-2026-03-${day}T00:00:00.000Z`;
 
-function labels(archive: Archive, name: BatchName): readonly string[] {
+function labels(archive: TestArchive, name: BatchName): readonly string[] {
   return archive.findBatches(name, 10).map((batch) => batch.label);
 }
 
-function lineIds(archive: Archive, name: LineName): readonly number[] {
+function lineIds(archive: TestArchive, name: LineName): readonly number[] {
   return archive.findLines(name, 10).map(({ lineId }) => lineId);
 }
 

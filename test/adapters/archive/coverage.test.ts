@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { coverSource } from '../../../src/adapters/archive/store.ts';
+import { addLine, checkCoverage, type LineRun } from '../../../src/adapters/archive/store.ts';
 import type { KeptRun } from '../../../src/ports/archive.ts';
 import { compactionDraft, lineDraft, sha256 } from './drafts.ts';
 
@@ -8,13 +8,19 @@ function run(firstLine: number, lineCount: number): KeptRun {
   return { firstLine, lineCount, sizeBytes: 10, lineSha256: Array.from({ length: lineCount }, () => sha256('line')) };
 }
 
-function cover(lineCount: number, kept: readonly KeptRun[], archived: readonly number[]): readonly number[] {
-  const lines = archived.map((line) => lineDraft(line));
-  return [...coverSource(compactionDraft(lineCount, { kept }), lines)].map(({ line }) => line);
+/** Gives the archived lines, in runs, if they and the kept ones cover the source. */
+function cover(lineCount: number, kept: readonly KeptRun[], archived: readonly number[]): readonly LineRun[] {
+  const runs: LineRun[] = [];
+  for (const line of archived) addLine(runs, lineDraft(line));
+  checkCoverage(compactionDraft(lineCount, { kept }), runs);
+  return runs;
 }
 
 test('kept runs and archived lines that take turns cover the source', () => {
-  assert.deepEqual(cover(7, [run(1, 1), run(2, 1), run(5, 2)], [3, 4, 7]), [3, 4, 7]);
+  assert.deepEqual(cover(7, [run(1, 1), run(2, 1), run(5, 2)], [3, 4, 7]), [
+    { firstLine: 3, lineCount: 2 },
+    { firstLine: 7, lineCount: 1 },
+  ]);
 });
 
 test('a source of which everything is kept is covered', () => {

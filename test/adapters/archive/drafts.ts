@@ -4,7 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { createLocalArchive } from '../../../src/adapters/archive/local-archive.ts';
+import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
+import type { SyncArchive } from '../../../src/adapters/archive/sync-archive.ts';
+import type { OriginalLine } from '../../../src/ports/archive-lookup.ts';
 import type {
   Archive,
   ArchiveFailure,
@@ -13,6 +16,7 @@ import type {
   CycleDraft,
   LineDraft,
   MessageDraft,
+  StoredLine,
 } from '../../../src/ports/archive.ts';
 
 export function sha256(data: Uint8Array | string): string {
@@ -29,14 +33,51 @@ export function tempFolder(t: TestContext): string {
   return folder;
 }
 
-export function openAt(path: string, vectorExtension?: string): Archive {
-  const opened = openArchive({ path, ...(vectorExtension === undefined ? {} : { vectorExtension }) });
+/** The synchronous archive, which stores a compaction with one call and reads lines one by one. */
+export type TestArchive = Omit<SyncArchive, 'readLines' | 'readOriginals'> & {
+  readonly store: (draft: CompactionDraft, lines: Iterable<LineDraft>) => number;
+  readonly readLines: (compactionId: number) => IterableIterator<StoredLine>;
+  readonly readOriginals: (batchId: number) => IterableIterator<OriginalLine>;
+  /** The port of the same archive. */
+  readonly port: Archive;
+};
+
+export function toTestArchive(archive: SyncArchive): TestArchive {
+  return {
+    ...archive,
+    store: (draft, lines) => {
+      const writer = archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
+      let isOver = false;
+      try {
+        for (const line of lines) {
+          isOver = true; // unless `append` comes back
+          writer.append([line]);
+          isOver = false;
+        }
+        isOver = true;
+        return writer.commit(draft);
+      } finally {
+        if (!isOver) writer.abandon();
+      }
+    },
+    *readLines(id) {
+      for (const lines of archive.readLines(id)) yield* lines;
+    },
+    *readOriginals(id) {
+      for (const lines of archive.readOriginals(id)) yield* lines;
+    },
+    port: createLocalArchive(archive),
+  };
+}
+
+export function openAt(path: string, vectorExtension?: string): TestArchive {
+  const opened = openSyncArchive({ path, ...(vectorExtension === undefined ? {} : { vectorExtension }) });
   assert.ok(opened.ok, JSON.stringify(opened));
-  return opened.value;
+  return toTestArchive(opened.value);
 }
 
 /** An archive in a folder of its own, closed and removed after the test. */
-export function tempArchive(t: TestContext, vectorExtension?: string): Archive {
+export function tempArchive(t: TestContext, vectorExtension?: string): TestArchive {
   const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
   const archive = openAt(join(folder, 'archive.db'), vectorExtension);
   t.after(() => {
@@ -119,10 +160,21 @@ export function compactionDraft(lineCount: number, overrides: Partial<Compaction
 }
 
 /** Stores and applies; gives the compaction's id. */
-export function applied(archive: Archive, draft: CompactionDraft, lines: Iterable<LineDraft>): number {
+export function applied(archive: TestArchive, draft: CompactionDraft, lines: Iterable<LineDraft>): number {
   const id = archive.store(draft, lines);
   archive.markApplied(id);
   return id;
+}
+
+/** The failure with which a method rejects. */
+export async function rejectedFailure(work: () => Promise<unknown>): Promise<ArchiveFailure> {
+  const settled = await work().then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  return thrownFailure(() => {
+    if (settled !== null) throw settled.error;
+  });
 }
 
 /** The failure that a method throws. */

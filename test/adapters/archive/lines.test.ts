@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
-import type { Archive, LineDraft } from '../../../src/ports/archive.ts';
+import type { LineDraft } from '../../../src/ports/archive.ts';
 import {
   applied,
   compactionDraft,
@@ -13,16 +13,17 @@ import {
   tempArchive,
   thrownFailure,
   utf8,
+  type TestArchive,
 } from './drafts.ts';
 
-function storeBytes(archive: Archive, contents: readonly Uint8Array[]): number {
+function storeBytes(archive: TestArchive, contents: readonly Uint8Array[]): number {
   return archive.store(
     compactionDraft(contents.length),
     contents.map((bytes, at) => lineDraft(at + 1, { bytes })),
   );
 }
 
-function readBytes(archive: Archive, id: number): readonly Uint8Array[] {
+function readBytes(archive: TestArchive, id: number): readonly Uint8Array[] {
   return [...archive.readLines(id)].map(({ bytes }) => bytes);
 }
 
@@ -31,7 +32,7 @@ function fingerprint(bytes: Uint8Array): string {
   return `${bytes.length} bytes, ${sha256(bytes)}`;
 }
 
-function execute(archive: Archive, sql: string, ...values: readonly unknown[]): void {
+function execute(archive: TestArchive, sql: string, ...values: readonly unknown[]): void {
   const db = new Database(archive.path);
   db.pragma('foreign_keys = OFF');
   db.prepare(sql).run(...values);

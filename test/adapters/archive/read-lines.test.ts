@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Archive } from '../../../src/ports/archive.ts';
 import {
   applied,
   batchDraft,
@@ -14,14 +13,15 @@ import {
   tempArchive,
   thrownFailure,
   utf8,
+  type TestArchive,
 } from './drafts.ts';
 
-function originals(archive: Archive, batchId: number): readonly string[] {
+function originals(archive: TestArchive, batchId: number): readonly string[] {
   return [...archive.readOriginals(batchId)].map(({ bytes }) => Buffer.from(bytes).toString());
 }
 
 /** Two cycles: batches 1 and 2, a line that stayed word for word; then batch 3 of that line and a new one, and batch 4 of 1, 2 and 3. */
-function twoCycles(archive: Archive): void {
+function twoCycles(archive: TestArchive): void {
   const text = (name: string): { readonly bytes: Uint8Array } => ({ bytes: utf8(`${name}\r\n`) });
   applied(archive, compactionDraft(5, { cycles: [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })] }), [
     lineDraft(1, { ...text('one'), batch: 1 }),

@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Archive } from '../../../src/ports/archive.ts';
-import { batchDraft, compactionDraft, cycleDraft, lineDraft, messageDraft, tempArchive } from './drafts.ts';
+import {
+  batchDraft,
+  compactionDraft,
+  cycleDraft,
+  lineDraft,
+  messageDraft,
+  tempArchive,
+  type TestArchive,
+} from './drafts.ts';
 
 /** Rows of an index that hold all the words of a query. */
-function match(archive: Archive, index: 'message_search' | 'batch_search', query: string): readonly number[] {
+function match(archive: TestArchive, index: 'message_search' | 'batch_search', query: string): readonly number[] {
   const db = new Database(archive.path, { readonly: true });
   const rows = db
     .prepare<[string], number>(`SELECT rowid FROM ${index} WHERE ${index} MATCH ? ORDER BY rowid`)

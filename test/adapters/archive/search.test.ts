@@ -4,7 +4,6 @@ import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import { readQuestion } from '../../../src/core/search/question.ts';
 import type { BatchQuery, FoundMessage, SearchFilter } from '../../../src/ports/archive-lookup.ts';
-import type { Archive } from '../../../src/ports/archive.ts';
 import { oddTexts } from '../../support/messages.ts';
 import {
   applied,
@@ -18,6 +17,7 @@ import {
   tempArchive,
   thrownFailure,
   utf8,
+  type TestArchive,
 } from './drafts.ts';
 
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
@@ -28,12 +28,12 @@ function batchQuery(text: string, changes: Partial<BatchQuery> = {}): BatchQuery
 
 type Asked = { readonly filter?: Partial<SearchFilter>; readonly limit?: number };
 
-function newest(archive: Archive, text: string, { filter, limit = 10 }: Asked = {}): readonly FoundMessage[] {
+function newest(archive: TestArchive, text: string, { filter, limit = 10 }: Asked = {}): readonly FoundMessage[] {
   return archive.messages.listNewest(readQuestion(text, []).words, { filter: { ...ANY, ...filter }, limit });
 }
 
 /** Numbers of the lines that have the only word of a text and can be found. */
-function hits(archive: Archive, text: string, filter: Partial<SearchFilter> = {}): readonly number[] {
+function hits(archive: TestArchive, text: string, filter: Partial<SearchFilter> = {}): readonly number[] {
   const [word] = readQuestion(text, []).words;
   assert.ok(word !== undefined);
   const asked = { ...ANY, ...filter };
@@ -42,7 +42,7 @@ function hits(archive: Archive, text: string, filter: Partial<SearchFilter> = {}
 }
 
 /** Says each text, one a line, in one conversation. */
-function said(archive: Archive, texts: readonly string[], conversationId = 'harbor'): number {
+function said(archive: TestArchive, texts: readonly string[], conversationId = 'harbor'): number {
   return applied(
     archive,
     compactionDraft(texts.length, {
@@ -57,7 +57,7 @@ function said(archive: Archive, texts: readonly string[], conversationId = 'harb
   );
 }
 
-function idsOf(archive: Archive, text: string, asked: Asked = {}): readonly string[] {
+function idsOf(archive: TestArchive, text: string, asked: Asked = {}): readonly string[] {
   return newest(archive, text, asked).map(({ message }) => message.id);
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
-import type { Archive, CompactionDraft, LineDraft } from '../../../src/ports/archive.ts';
+import type { CompactionDraft, LineDraft } from '../../../src/ports/archive.ts';
 import {
   applied,
   batchDraft,
@@ -12,10 +12,11 @@ import {
   sha256,
   tempArchive,
   thrownFailure,
+  type TestArchive,
 } from './drafts.ts';
 
 /** Rows in each table; of a search index, the texts in it. */
-function countRows(archive: Archive): Readonly<Record<string, number>> {
+function countRows(archive: TestArchive): Readonly<Record<string, number>> {
   const db = new Database(archive.path, { readonly: true });
   const tables = db
     .prepare<[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
@@ -52,7 +53,7 @@ function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: 
   };
 }
 
-function archiveWithSurvivor(archive: Archive): void {
+function archiveWithSurvivor(archive: TestArchive): void {
   applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'survived', batch: null, message: messageDraft() })]);
 }
 

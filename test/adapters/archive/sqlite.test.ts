@@ -14,12 +14,21 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import Database from 'better-sqlite3';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../../src/adapters/archive/schema.ts';
-import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
-import { applied, compactionDraft, lineDraft, openAt, tempArchive, tempFolder, thrownFailure } from './drafts.ts';
+import {
+  applied,
+  compactionDraft,
+  lineDraft,
+  openAt,
+  tempArchive,
+  tempFolder,
+  thrownFailure,
+  toTestArchive,
+} from './drafts.ts';
 
-function refusal(options: Parameters<typeof openArchive>[0]): ArchiveFailure {
-  const opened = openArchive(options);
+function refusal(options: Parameters<typeof openSyncArchive>[0]): ArchiveFailure {
+  const opened = openSyncArchive(options);
   if (!opened.ok) return opened.error;
   opened.value.close();
   throw new Error('it was opened');
@@ -114,7 +123,7 @@ test('a missing archive is not made by one who only wants to read', (t) => {
 });
 
 test('an existing archive is opened by one who only wants to read', (t) => {
-  const opened = openArchive({ path: filledArchive(t), create: false });
+  const opened = openSyncArchive({ path: filledArchive(t), create: false });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   assert.equal(opened.value.loadCompaction(1)?.status, 'applied');
@@ -194,7 +203,7 @@ test('an archive that was cut off is damaged', (t) => {
   const path = filledArchive(t);
   truncateSync(path, Math.floor(statSync(path).size / 2 / 4096) * 4096);
   const failure = thrownFailure(() => {
-    const opened = openArchive({ path });
+    const opened = openSyncArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
     return [...opened.value.readLines(1)];
@@ -209,7 +218,7 @@ test('a page of the archive that was overwritten is damage', (t) => {
   bytes.fill(0xa5, Math.floor(pages / 3) * 4096);
   writeFileSync(path, bytes);
   const failure = thrownFailure(() => {
-    const opened = openArchive({ path });
+    const opened = openSyncArchive({ path });
     if (!opened.ok) throw Object.assign(new Error('refused'), { failure: opened.error });
     t.after(() => opened.value.close());
     return [...opened.value.readLines(1)];
@@ -222,12 +231,12 @@ test('an archive that another process writes to is busy when the wait is over', 
   openAt(path).close();
   const other = new Database(path);
   t.after(() => other.close());
-  const opened = openArchive({ path, busyTimeoutMs: 1 });
+  const opened = openSyncArchive({ path, busyTimeoutMs: 1 });
   assert.ok(opened.ok);
   t.after(() => opened.value.close());
   other.exec('BEGIN IMMEDIATE');
   assert.deepEqual(
-    thrownFailure(() => opened.value.store(compactionDraft(1), [lineDraft(1)])),
+    thrownFailure(() => toTestArchive(opened.value).store(compactionDraft(1), [lineDraft(1)])),
     { kind: 'busy', path },
   );
 });

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
-import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { openSyncArchive } from '../../../src/adapters/archive/sqlite.ts';
 import { findVectorExtension } from '../../../src/adapters/archive/vectors/extension.ts';
 import { cosine, signBits, vectorBytes } from '../../../src/adapters/archive/vectors/nearest.ts';
 import type { SearchFilter } from '../../../src/ports/archive-lookup.ts';
-import type { Archive } from '../../../src/ports/archive.ts';
 import type { VectorDraft, VectorModel } from '../../../src/ports/vector-store.ts';
 import { becomeOrdinaryUser } from '../../support/ordinary-user.ts';
 import {
@@ -22,6 +21,7 @@ import {
   sha256,
   tempArchive,
   tempFolder,
+  type TestArchive,
 } from './drafts.ts';
 
 const found = await findVectorExtension();
@@ -42,7 +42,7 @@ function direction(place: number): Float32Array {
 }
 
 /** Messages in two conversations by turns, each with one batch. */
-function filled(archive: Archive, count: number): readonly number[] {
+function filled(archive: TestArchive, count: number): readonly number[] {
   const cycles = ['harbor', 'quay'].map((conversationId) =>
     cycleDraft({
       conversationId,
@@ -57,12 +57,12 @@ function filled(archive: Archive, count: number): readonly number[] {
   return lines.map(({ line }) => line);
 }
 
-function keepAll(archive: Archive, ids: readonly number[], model = MODEL): void {
+function keepAll(archive: TestArchive, ids: readonly number[], model = MODEL): void {
   const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: direction(id) }));
   assert.equal(archive.vectors.keep(model, drafts, { mayReplace: false }), 'kept');
 }
 
-function missingIds(archive: Archive): readonly string[] {
+function missingIds(archive: TestArchive): readonly string[] {
   return archive.vectors
     .listMissing(ALL, PAGE)
     .map((one) => (one.kind === 'message' ? `message ${one.lineId}` : `batch ${one.batchId}`));
@@ -225,7 +225,7 @@ test('an archive with vectors is read, searched, checked and added to where the 
   const path = join(tempFolder(t), 'archive.db');
   const before = openAt(path, extension);
   const ids = filled(before, 5);
-  const damage = (archive: Archive): unknown => [...archive.check()].filter(({ kind }) => kind === 'damage');
+  const damage = (archive: TestArchive): unknown => [...archive.check()].filter(({ kind }) => kind === 'damage');
   const without = damage(before); // a draft's hashes are made up
   keepAll(before, ids);
   before.close();
@@ -277,7 +277,7 @@ test('the nearest are found in an archive that may not be written', (t) => {
   keepAll(before, filled(before, 5));
   before.close();
   chmodSync(path, 0o400);
-  const opened = openArchive({ path, create: false, vectorExtension: extension });
+  const opened = openSyncArchive({ path, create: false, vectorExtension: extension });
   assert.ok(opened.ok);
   const archive = opened.value;
   assert.ok(archive.isReadOnly);

@@ -28,7 +28,7 @@ test('what a compaction has archived gets vectors, and nothing else does; a good
   const report = await compacted(bench, 'later-one.jsonl', 30);
   const service = fakeService();
   assert.deepEqual(await after(bench, service, report), report);
-  const { done, total } = bench.archive().vectors.count();
+  const { done, total } = await bench.archive().vectors.count();
   assert.equal(done, service.sent.flat().length);
   assert.ok(done > 20 && done < total - 30, `${done} of ${total}`);
 });
@@ -42,7 +42,7 @@ test('what could not be embedded is a note in the report and no failure, and `ar
       : Promise.reject(new ModelError('api_error', 'host answered 500', { retryable: true })),
   );
   const told = await after(bench, broken, report);
-  const { total } = bench.archive().vectors.count();
+  const { total } = await bench.archive().vectors.count();
   const note = `embeddings: 64 of ${total}, host answered 500; \`compact archive embed\` finishes them`;
   assert.deepEqual(told, { ...report, notes: [...report.notes, note] });
   const rest = await embedArchive({ ...bench.deps, runtime: runtimeOf(bench), service: fakeService() });
@@ -78,13 +78,13 @@ test('a service that has failed is not waited for by the other transcripts of th
 test("where another model's vectors are there a compaction leaves them, and says what makes them anew", async (t) => {
   const bench = meaningBench(t);
   await after(bench, fakeService(), await compacted(bench, 'one.jsonl', 30));
-  const { done } = bench.archive().vectors.count();
+  const { done } = await bench.archive().vectors.count();
   const service = fakeService({ model: 'new' });
   const { notes } = await after(bench, service, await compacted(bench, 'second.jsonl', 30));
   assert.deepEqual(notes.slice(-1), [
     'embeddings: none, those in the archive are by toy (64 numbers); `compact archive embed` makes all of them anew',
   ]);
-  assert.deepEqual([service.sent, bench.archive().vectors.count().done], [[], done]);
+  assert.deepEqual([service.sent, (await bench.archive().vectors.count()).done], [[], done]);
 });
 
 test('even an unexpected error leaves the compaction a success', async (t) => {

@@ -45,12 +45,12 @@ test('everything archived gets a vector, each text is sent once, and a second ru
   const bench = await benchWith(t, 205, `${twice}\n${twice}\n`);
   const service = fakeService();
   const { outcome } = await run(bench, service);
-  const { done, total } = bench.archive().vectors.count();
+  const { done, total } = await bench.archive().vectors.count();
   assert.deepEqual(outcome, { done: total, total, dropped: 0, end: { kind: 'complete' } });
   assert.equal(done, total);
   assert.equal(texts(service).filter((text) => text === 'the same words').length, 1);
   assert.ok(service.sent.every(({ length }) => length <= 64));
-  assert.deepEqual(bench.archive().vectors.findModel(), { provider: 'ollama', model: 'toy', dimensions: 64 });
+  assert.deepEqual(await bench.archive().vectors.findModel(), { provider: 'ollama', model: 'toy', dimensions: 64 });
   const again = fakeService();
   assert.deepEqual((await run(bench, again)).outcome, { done: 0, total: 0, dropped: 0, end: { kind: 'complete' } });
   assert.deepEqual(again.sent, []);
@@ -65,7 +65,7 @@ test('what fails for good ends it, what came before is kept, and the next run do
   );
   const { outcome } = await run(bench, broken);
   assert.deepEqual([outcome.done, outcome.end], [64, { kind: 'failed', message: 'host answered 401' }]);
-  assert.equal(bench.archive().vectors.count().done, 64);
+  assert.equal((await bench.archive().vectors.count()).done, 64);
   const rest = fakeService();
   assert.equal((await run(bench, rest)).outcome.done, outcome.total - 64);
   assert.deepEqual(
@@ -107,18 +107,18 @@ test('an interruption ends it between two requests, and what came is kept', asyn
   });
   const { outcome } = await run(bench, service, interruption.signal);
   assert.deepEqual([outcome.end.kind, outcome.done, service.sent.length], ['interrupted', 128, 2]);
-  assert.equal(bench.archive().vectors.count().done, 128);
+  assert.equal((await bench.archive().vectors.count()).done, 128);
 });
 
 test('another model replaces all vectors, and the old ones are dropped when its first ones are stored', async (t) => {
   const bench = await benchWith(t, 100);
   await run(bench, fakeService());
-  const { total } = bench.archive().vectors.count();
+  const { total } = await bench.archive().vectors.count();
   const dead = fakeService({ model: 'other' }, () =>
     Promise.reject(new ModelError('auth', 'no', { retryable: false })),
   );
   assert.equal((await run(bench, dead)).outcome.end.kind, 'failed');
-  assert.equal(bench.archive().vectors.count().done, total);
+  assert.equal((await bench.archive().vectors.count()).done, total);
   const short = fakeService({ model: 'other', dimensions: 5 }, (asked) =>
     Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 5)))),
   );
@@ -126,13 +126,13 @@ test('another model replaces all vectors, and the old ones are dropped when its 
   assert.deepEqual([kept.outcome.end.kind, short.sent.length], ['other-model', 0]);
   const { outcome } = await run(bench, short);
   assert.deepEqual(outcome, { done: total, total, dropped: total, end: { kind: 'complete' } });
-  assert.deepEqual(bench.archive().vectors.findModel(), { provider: 'ollama', model: 'other', dimensions: 5 });
+  assert.deepEqual(await bench.archive().vectors.findModel(), { provider: 'ollama', model: 'other', dimensions: 5 });
 });
 
 test('a model whose vectors have another length than yesterday makes all of them anew; one that cannot decide is given up', async (t) => {
   const bench = await benchWith(t, 205);
   await run(bench, fakeService());
-  const { total } = bench.archive().vectors.count();
+  const { total } = await bench.archive().vectors.count();
   reportOf(await (bench.write('more.jsonl', chatTranscript(30, 1000)), bench.compact('more.jsonl')));
   const longer = fakeService({}, (asked) =>
     Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 70)))),
@@ -141,7 +141,7 @@ test('a model whose vectors have another length than yesterday makes all of them
   assert.deepEqual([outcome.dropped, outcome.end.kind], [total, 'complete']);
   assert.deepEqual(
     [outcome.done, outcome.total],
-    [bench.archive().vectors.count().total, bench.archive().vectors.count().total],
+    [(await bench.archive().vectors.count()).total, (await bench.archive().vectors.count()).total],
   );
   const undecided = fakeService({ model: 'dice' }, (asked, index) =>
     Promise.resolve(asked.map((text) => Float32Array.from(toyVector(text, 5 + index)))),

@@ -26,7 +26,7 @@ function scene(service: FakeService): Scene {
   const runtime = { now: () => new Date(clock.nowMs), sleep: () => Promise.resolve(), random: () => 0 };
   const queries = createQueryVectors({ service, runtime, signal: new AbortController().signal });
   return {
-    find: (query, upcoming = [], model = TOY) => queries.find({ findModel: () => model }, { query, upcoming }),
+    find: (query, upcoming = [], model = TOY) => queries.find({ findModel: async () => model }, { query, upcoming }),
     pass: (ms) => {
       clock.nowMs += ms;
     },
@@ -89,7 +89,10 @@ test('a failure pauses all searches that share it, and a cancelled call pauses n
   const broken = fakeService({}, () => Promise.reject(new ModelError('timeout', 'host is late', { retryable: true })));
   const runtime = { now: () => new Date(0), sleep: () => Promise.resolve(), random: () => 0 };
   const find = (signal: AbortSignal) =>
-    createQueryVectors({ service: broken, runtime, signal, outage }).find({ findModel: () => TOY }, { query: 'boat' });
+    createQueryVectors({ service: broken, runtime, signal, outage }).find(
+      { findModel: async () => TOY },
+      { query: 'boat' },
+    );
   const calm = new AbortController().signal;
   await find(AbortSignal.abort());
   assert.equal(broken.sent.length, 0);

@@ -127,9 +127,13 @@ test('a name that several bear is told with all that it may mean', async () => {
 });
 
 test('the lines behind a batch are written as they are, each with an end', async () => {
-  const showOriginals: NonNullable<Parameters<typeof createFakeUseCases>[0]>['showOriginals'] = (_request, onLine) => {
-    for (const text of ['{"a":1}\r\n', '{"b":2}']) onLine({ bytes: Buffer.from(text), report: () => shownMessage() });
-    return Promise.resolve(ok(2));
+  const showOriginals: NonNullable<Parameters<typeof createFakeUseCases>[0]>['showOriginals'] = async (
+    _request,
+    onLine,
+  ) => {
+    for (const text of ['{"a":1}\r\n', '{"b":2}'])
+      await onLine({ bytes: Buffer.from(text), report: async () => shownMessage() });
+    return ok(2);
   };
   const { code, out, errors } = await ran(['show', 'x', '--messages'], { showOriginals });
   assert.deepEqual([code, out, errors], [0, '{"a":1}\r\n{"b":2}\n', '']);
@@ -151,9 +155,12 @@ test('a batch without lines behind it says why', async () => {
 
 test('no more lines are read when nobody takes them', async () => {
   const goesOn: boolean[] = [];
-  const showOriginals: NonNullable<Parameters<typeof createFakeUseCases>[0]>['showOriginals'] = (_request, onLine) => {
-    goesOn.push(onLine({ bytes: Buffer.from('a\n'), report: () => shownMessage() }));
-    return Promise.resolve(ok(1));
+  const showOriginals: NonNullable<Parameters<typeof createFakeUseCases>[0]>['showOriginals'] = async (
+    _request,
+    onLine,
+  ) => {
+    goesOn.push(await onLine({ bytes: Buffer.from('a\n'), report: async () => shownMessage() }));
+    return ok(1);
   };
   const { code } = await ran(['show', 'x', '--messages'], { showOriginals }, { closesAfter: 1 });
   assert.deepEqual([code, goesOn], [0, [false]]);

@@ -12,8 +12,12 @@ import { shownMessage } from '../archive-reports.ts';
 function archiveWith(lines: readonly MessageShown[]): Pick<UseCases, 'showOriginals'> {
   return {
     showOriginals: async (_request, onLine) => {
-      const told = lines.findIndex((line) => !onLine({ bytes: new Uint8Array(), report: () => line }));
-      return ok(told < 0 ? lines.length : told + 1);
+      let told = 0;
+      for (const line of lines) {
+        told += 1;
+        if (!(await onLine({ bytes: new Uint8Array(), report: async () => line }))) break;
+      }
+      return ok(told);
     },
   };
 }

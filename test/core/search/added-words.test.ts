@@ -2,20 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { chooseFeedback, relatedWords } from '../../../src/core/search/added-words.ts';
 
-test('words that more of the best messages have, and weightier ones, are found first, none in two forms', () => {
+test('words that more of the best messages have, and weightier ones, are found first, none in two forms', async () => {
   const weights: Readonly<Record<string, number>> = { spruce: 2, varnish: 1, brush: 1 };
   const texts = ['the mast is spruce', 'masts: varnish and a brush', 'varnish, brushes and varnished masts', 'varnish'];
-  const found = chooseFeedback(texts, { asked: ['mast'], weigh: (word) => weights[word] ?? null });
+  const found = await chooseFeedback(texts, { asked: ['mast'], weigh: async (word) => weights[word] ?? null });
   assert.deepEqual(found, ['varnish', 'spruce', 'brush']);
 });
 
-test('of a tool that says much only the beginning is found', () => {
+test('of a tool that says much only the beginning is found', async () => {
   const text = Array.from({ length: 5000 }, (_, at) => `word${at}x`).join(' ');
-  assert.equal(chooseFeedback([text], { asked: [], weigh: () => 1 }).length, 20);
+  assert.equal((await chooseFeedback([text], { asked: [], weigh: async () => 1 })).length, 20);
   const asked: string[] = [];
-  chooseFeedback([text], {
+  await chooseFeedback([text], {
     asked: [],
-    weigh: (word) => {
+    weigh: async (word) => {
       asked.push(word);
       return 1;
     },

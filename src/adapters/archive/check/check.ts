@@ -1,12 +1,12 @@
 import type Database from 'better-sqlite3';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
-import type { Archive } from '../../../ports/archive.ts';
 import { describeDamage, guard } from '../failure.ts';
 import { readOptionalText, readText, type Row } from '../rows.ts';
 import { createCycleCheck } from './cycles.ts';
 import { attempt, checkSettings, type Finding, type Head, placeOf, readHead, tryRead } from './finding.ts';
 import { createInsertedLineCheck } from './inserted-lines.ts';
 import { createLineCheck } from './lines.ts';
+import type { SyncArchive } from '../sync-archive.ts';
 import { checkLeftovers, checkReferences, checkStructure, checkVectors } from './structure.ts';
 
 /**
@@ -21,7 +21,7 @@ const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
 const FILE_BYTES = 'SELECT page_count * page_size FROM pragma_page_count, pragma_page_size';
 
 /** Checks everything that is stored, in one snapshot of the archive. */
-export function createCheck(db: Database.Database, path: string): Archive['check'] {
+export function createCheck(db: Database.Database, path: string): SyncArchive['check'] {
   return function* check() {
     const isOwnTransaction = !db.inTransaction;
     if (isOwnTransaction) guard(path, () => db.exec('BEGIN'));

@@ -1,6 +1,5 @@
 import type Database from 'better-sqlite3';
 import type { ArchivedBatch, Scored, SearchFilter } from '../../../ports/archive-lookup.ts';
-import type { VectorStore } from '../../../ports/vector-store.ts';
 import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES } from '../fts-query.ts';
 import {
   BATCH_COLUMNS,
@@ -12,6 +11,7 @@ import {
   toArchivedBatch,
 } from '../lookup-rows.ts';
 import { createStatements, readBytes, readInteger } from '../rows.ts';
+import type { SyncArchive } from '../sync-archive.ts';
 
 /** Signs only tell candidates which vectors are near, so this many per result are compared exactly. */
 const CANDIDATES_PER_RESULT = 4;
@@ -28,7 +28,7 @@ WHERE vector IS NOT NULL ORDER BY likeness DESC, batch_id`;
 const loadBatch = (isLive: string): string => `
 SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${BATCH_JOINS} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
 
-type Nearest = Pick<VectorStore, 'nearestMessages' | 'similarities' | 'nearestBatches'>;
+type Nearest = Pick<SyncArchive['vectors'], 'nearestMessages' | 'similarities' | 'nearestBatches'>;
 
 /** Needs the extension, and stored vectors. */
 export function createNearest(db: Database.Database): Nearest {

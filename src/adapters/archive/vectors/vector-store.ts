@@ -6,11 +6,11 @@ import type {
   VectorCursor,
   VectorDraft,
   VectorModel,
-  VectorStore,
 } from '../../../ports/vector-store.ts';
 import { guard } from '../failure.ts';
 import { type SchemaGuard, vectorIndexSql } from '../identity.ts';
 import { hashColumn, readInteger, readText, type Row, textColumn } from '../rows.ts';
+import type { SyncArchive } from '../sync-archive.ts';
 import { createNearest, signBitCount, signBits, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
@@ -32,7 +32,10 @@ type Place = {
 };
 
 /** Loads the extension on first use. */
-export function createVectorStore(db: Database.Database, { path, extension, checkSchema }: Place): VectorStore {
+export function createVectorStore(
+  db: Database.Database,
+  { path, extension, checkSchema }: Place,
+): SyncArchive['vectors'] {
   const state = { isLoaded: false };
   const withExtension = <T>(work: () => T): T =>
     guard(path, () => {
@@ -53,7 +56,11 @@ export function createVectorStore(db: Database.Database, { path, extension, chec
     };
   };
   const keep = db.transaction(
-    (model: VectorModel, drafts: readonly VectorDraft[], mayReplace: boolean): ReturnType<VectorStore['keep']> => {
+    (
+      model: VectorModel,
+      drafts: readonly VectorDraft[],
+      mayReplace: boolean,
+    ): ReturnType<SyncArchive['vectors']['keep']> => {
       checkSchema();
       const known = findModel();
       const isOther = known !== null && !isSameModel(known, model);

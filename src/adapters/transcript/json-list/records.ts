@@ -1,5 +1,5 @@
 import type { Json, LineParse } from '../../../ports/json.ts';
-import type { RawRecord, Records } from '../../../ports/records.ts';
+import type { RawRecord, Records, RecordSplitter } from '../../../ports/records.ts';
 import { parseJsonLine } from '../json-lines.ts';
 import {
   CLOSE_LIST,
@@ -13,7 +13,7 @@ import {
   skipValue,
   trimElement,
 } from './find-list.ts';
-import { placeBehind, splitUnits, type Unit, type UnitKind } from './units.ts';
+import { createUnitSplitter, placeBehind, type Unit, type UnitKind } from './units.ts';
 
 /** How a file holds its conversations, and where each has its list of messages. */
 export type ListedShape = ListShape & { readonly unit: UnitKind };
@@ -26,17 +26,18 @@ export type ListedShape = ListShape & { readonly unit: UnitKind };
  */
 export function createListRecords(shape: ListedShape): Records {
   return {
-    split: (pieces, start) => splitRecords(pieces, start, shape),
+    open: (start) => createRecordSplitter(start, shape),
     trim: trimElement,
     parse: (bytes) => parseElement(bytes, shape.kind),
   };
 }
 
-function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: ListedShape): Generator<RawRecord> {
+function createRecordSplitter(from: number, shape: ListedShape): RecordSplitter {
+  const units = createUnitSplitter(shape.unit, from);
   let line = 0;
   let list = 0;
   let isInList = false;
-  for (const unit of splitUnits(pieces, shape.unit, from)) {
+  function* recordsOf(unit: Unit): Generator<RawRecord> {
     if (unit.isFirst) isInList = shape.unit === 'element' && unit.bytes[skipSpace(unit.bytes, 0)] === OPEN_LIST;
     const { parts, fault } = takeApart(unit, { shape, isInList });
     if (parts.length > 0 && parts[0]?.around !== undefined) list += 1;
@@ -58,6 +59,10 @@ function* splitRecords(pieces: Iterable<Uint8Array>, from: number, shape: Listed
       };
     }
   }
+  function* recordsOfAll(found: Iterable<Unit>): Generator<RawRecord> {
+    for (const unit of found) yield* recordsOf(unit);
+  }
+  return { add: (piece) => recordsOfAll(units.add(piece)), end: () => recordsOfAll(units.end()) };
 }
 
 type Part = { readonly start: number; readonly end: number; readonly around?: Json };

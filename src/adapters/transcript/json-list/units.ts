@@ -22,11 +22,14 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/**
- * Reads the units of a file, with one at a time in memory. A unit's bytes are valid only until the next one is
- * requested.
- */
-export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: number): Generator<Unit> {
+/** Takes a file in pieces and gives its units. A unit's bytes are valid only until the next one is requested. */
+type UnitSplitter = {
+  readonly add: (piece: Uint8Array) => Iterable<Unit>;
+  readonly end: () => Iterable<Unit>;
+};
+
+/** Reads the units of a file, with one at a time in memory. */
+export function createUnitSplitter(kind: UnitKind, from: number): UnitSplitter {
   const pending = createPending();
   const findEnd = END_FINDERS[kind]();
   let start = from;
@@ -37,12 +40,15 @@ export function* splitUnits(pieces: Iterable<Uint8Array>, kind: UnitKind, from: 
     place = placeBehind(unit, length);
     return unit;
   };
-  for (const piece of pieces) {
+  function* add(piece: Uint8Array): Generator<Unit> {
     pending.append(piece);
     for (let end = findEnd(pending.view()); end > 0; end = findEnd(pending.view())) yield take(end, false);
   }
-  const rest = pending.view().length;
-  if (rest > 0) yield take(rest, true);
+  function* end(): Generator<Unit> {
+    const rest = pending.view().length;
+    if (rest > 0) yield take(rest, true);
+  }
+  return { add, end };
 }
 
 /** The place in the file after this many bytes of a unit. */

@@ -55,7 +55,7 @@ export async function embedArchive(deps: EmbedArchiveDeps): Promise<Result<Archi
       ...base,
       archive: archive.path,
       result: end.kind === 'complete' || end.kind === 'interrupted' ? end.kind : 'partial',
-      dimensions: archive.vectors.findModel()?.dimensions ?? null,
+      dimensions: (await archive.vectors.findModel())?.dimensions ?? null,
       embedded: done,
       missing: total - done,
       dropped,
@@ -91,7 +91,7 @@ async function embedAndDescribe(deps: EmbedCompactedDeps, sourceSha256: string):
     if (deps.run.hasFailed) return `embeddings: none, the service has failed before in this run; ${FINISH}`;
     const outcome = await embedMissing({ ...deps, archive }, { sourceSha256, mayReplace: false, limits: RUN_LIMITS });
     deps.run.hasFailed ||= outcome.end.kind === 'failed';
-    const known = archive.vectors.findModel();
+    const known = await archive.vectors.findModel();
     return describe(outcome, known === null ? '' : describeVectors(known));
   } catch (error) {
     // Even a bug here must not make a compacted file look as if it had failed.

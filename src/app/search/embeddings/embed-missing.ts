@@ -48,28 +48,28 @@ export async function embedMissing(
 ): Promise<EmbedOutcome> {
   const { service, progress, archive } = deps;
   const { vectors } = archive;
-  const known = vectors.findModel();
+  const known = await vectors.findModel();
   const isRemade = known !== null && !isOfService(known, service);
   const redactor = service.createRedactor?.() ?? null;
   const scopeOf = (isAll: boolean): MissingScope => ({ sourceSha256, isRemade: isAll });
   const state = { scope: scopeOf(isRemade), done: 0, dropped: 0, total: 0, after: START, hasKept: false };
-  state.total = vectors.countMissing(state.scope);
+  state.total = await vectors.countMissing(state.scope);
   const ended = (end: EmbedOutcome['end']): EmbedOutcome => {
     const { done, total, dropped } = state;
     return { done, total, dropped, end };
   };
   if (isRemade && !mayReplace) return ended({ kind: 'other-model' });
-  const had = mayReplace ? vectors.count().done : 0;
+  const had = mayReplace ? (await vectors.count()).done : 0;
   for (;;) {
     progress.update('embedding', state.done, state.total);
     if (await isInterrupted(deps)) return ended({ kind: 'interrupted' });
-    const missing = readMissingTexts({ ...deps, redactor }, state.scope, state.after);
+    const missing = await readMissingTexts({ ...deps, redactor }, state.scope, state.after);
     if (missing.length === 0) return ended({ kind: 'complete' });
     const embedded = await embedOnce(deps, missing, limits);
     if (!embedded.ok) {
       return ended(deps.signal.aborted ? { kind: 'interrupted' } : { kind: 'failed', message: embedded.error.message });
     }
-    const kept = keep(deps, embedded.value, mayReplace && !state.hasKept);
+    const kept = await keep(deps, embedded.value, mayReplace && !state.hasKept);
     if (kept === 'other-model') {
       const message = `${service.model} gives vectors of several lengths: name another model`;
       return ended(state.hasKept ? { kind: 'failed', message } : { kind: 'other-model' });
@@ -77,7 +77,7 @@ export async function embedMissing(
     if (kept === 'replaced') {
       // All vectors were removed: start again from the beginning.
       Object.assign(state, { scope: scopeOf(false), done: 0, dropped: had, after: START });
-      state.total = vectors.countMissing(state.scope) + missing.length;
+      state.total = (await vectors.countMissing(state.scope)) + missing.length;
     } else state.after = cursorBehind(missing, state.after);
     state.hasKept ||= embedded.value.some(({ vector }) => vector !== null);
     state.done += missing.length;
@@ -104,12 +104,12 @@ async function embedOnce(
   );
 }
 
-function keep(
+async function keep(
   { service, archive: { vectors } }: EmbedMissingDeps,
   drafts: readonly VectorDraft[],
   mayReplace: boolean,
 ): ReturnType<typeof vectors.keep> {
-  const known = vectors.findModel();
+  const known = await vectors.findModel();
   const own = known !== null && isOfService(known, service) ? known.dimensions : undefined;
   const dimensions = drafts.find(({ vector }) => vector !== null)?.vector?.length ?? own;
   const { provider, model } = service;
@@ -132,7 +132,7 @@ const MAX_TEXTS = 64;
 const MAX_REQUEST_CHARS = 100_000;
 
 /** The next texts without vectors that fit into one request. */
-function readMissingTexts(
+async function readMissingTexts(
   {
     archive,
     formats,
@@ -140,10 +140,10 @@ function readMissingTexts(
   }: { readonly archive: Archive; readonly formats: FormatRegistry; readonly redactor: Redactor | null },
   scope: MissingScope,
   after: VectorCursor,
-): readonly MissingText[] {
-  const missing = archive.vectors.listMissing(scope, { after, limit: MAX_TEXTS });
+): Promise<readonly MissingText[]> {
+  const missing = await archive.vectors.listMissing(scope, { after, limit: MAX_TEXTS });
   const reader = createTextReader(archive, formats);
-  reader.load(missing.flatMap((one) => (one.kind === 'message' ? [one] : [])));
+  await reader.load(missing.flatMap((one) => (one.kind === 'message' ? [one] : [])));
   const said = missing.map((one) => (one.kind === 'message' ? reader.textOf(one) : one.content));
   const masked = redactor === null ? said : redactTexts(said, redactor);
   const texts = masked.map(sendable);

@@ -54,7 +54,7 @@ export function createQueryVectors({ service, runtime, signal, outage = createOu
   return {
     find: async (vectors, { query, upcoming = [] }) => {
       if (sendable(query) === '') return null;
-      const model = vectors.findModel();
+      const model = await vectors.findModel();
       if (model === null) return doWithout('the archive has no vectors yet: `compact archive embed` makes them');
       if (!isOfService(model, service)) {
         return doWithout(

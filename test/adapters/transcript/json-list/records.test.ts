@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { splitPieces } from '../../../../src/app/read/records.ts';
 import { createListRecords, type ListedShape } from '../../../../src/adapters/transcript/json-list/records.ts';
 import type { Json } from '../../../../src/ports/json.ts';
 
@@ -21,7 +22,7 @@ function split(text: string, shape: ListedShape, pieceBytes = 5): readonly Seen[
   };
   let end = 0;
   let line = 0;
-  return Array.from(createListRecords(shape).split(pieces(), 0), (record): Seen => {
+  return Array.from(splitPieces(createListRecords(shape).open(0), pieces()), (record): Seen => {
     line += 1;
     assert.deepEqual({ start: record.start, line: record.line }, { start: end, line });
     end += record.bytes.length;

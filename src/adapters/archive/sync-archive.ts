@@ -1,0 +1,25 @@
+import type { Archive, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
+
+/** A port whose methods return at once: values instead of promises, plain iterators instead of asynchronous ones. */
+type Sync<T> = T extends (...args: infer Args) => infer Returned
+  ? (...args: Args) => Returned extends PromiseLike<infer Value> ? Value : SyncIterator<Returned>
+  : T extends object
+    ? { readonly [Key in keyof T]: Sync<T[Key]> }
+    : T;
+
+type SyncIterator<T> = T extends AsyncIterable<infer Item> ? IterableIterator<Item> : T;
+
+/** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
+export type SyncArchive = Sync<Omit<Archive, 'begin' | 'inOneState'>> & {
+  readonly begin: (outline: CompactionOutline) => SyncWriter;
+  /** From here to `leaveState`, every call reads the same state. */
+  readonly enterState: () => void;
+  readonly leaveState: () => void;
+};
+
+/** After an error nothing is stored and the transaction is over. */
+export type SyncWriter = {
+  readonly append: (lines: readonly LineDraft[]) => void;
+  readonly commit: (draft: CompactionDraft) => number;
+  readonly abandon: () => void;
+};
