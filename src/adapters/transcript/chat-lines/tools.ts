@@ -74,24 +74,24 @@ function callOf(body: JsonRecord): JsonRecord {
 
 function toResult(body: JsonRecord): ResultBlock {
   const key = RESULT_KEYS.find((one) => (body[one] ?? null) !== null);
-  const told = key === undefined ? undefined : body[key];
-  const isFailed = isRecord(told) && (isErrorWord(told['status']) || isErrorWord(told['type']));
+  const output = key === undefined ? undefined : body[key];
+  const isFailed = isRecord(output) && (isErrorWord(output['status']) || isErrorWord(output['type']));
   const isError = body['is_error'] === true || body['isError'] === true || isErrorWord(body['status']) || isFailed;
   return {
     kind: 'result',
     callId: findCallId(body) ?? idAt(body, 'id'),
     name: stringAt(body, 'name') ?? stringAt(body, 'toolName'),
-    content: key === 'content' ? told : unwrap(told),
+    content: key === 'content' ? output : unwrap(output),
     isError: isError || key === 'error',
   };
 }
 
 /** Goose's and Amp's `{status, value | result | error}`, and the AI SDK's `{type, value}`. */
-function unwrap(told: Json | undefined): Json | undefined {
-  if (!isRecord(told)) return told;
-  const inner = told['value'] ?? told['result'] ?? told['error'];
-  const isWrapped = inner !== undefined && ('status' in told || 'type' in told);
-  if (!isWrapped) return told;
+function unwrap(output: Json | undefined): Json | undefined {
+  if (!isRecord(output)) return output;
+  const inner = output['value'] ?? output['result'] ?? output['error'];
+  const isWrapped = inner !== undefined && ('status' in output || 'type' in output);
+  if (!isWrapped) return output;
   return isRecord(inner) && 'content' in inner ? inner['content'] : inner;
 }
 

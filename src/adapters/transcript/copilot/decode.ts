@@ -150,8 +150,8 @@ function messageOf(
 
 /** The result as the model gets it. */
 function outputOf({ success, result, error }: JsonRecord): string {
-  const [told, key] = success === true ? [result, 'content'] : [error, 'message'];
-  return readPartText(isRecord(told) ? (told[key] ?? told) : told);
+  const [output, key] = success === true ? [result, 'content'] : [error, 'message'];
+  return readPartText(isRecord(output) ? (output[key] ?? output) : output);
 }
 
 /** By the same signs as Copilot, which sends nothing of a subagent with the main thread. */
