@@ -12,7 +12,11 @@ const dist = join(root, 'dist');
 const TYPES = '.types';
 
 // What is started or imported by its path. A file of a worker thread or a child process belongs here too.
-const ENTRIES = { index: 'src/index.ts', 'cli/main': 'src/cli/main.ts' };
+const ENTRIES = {
+  index: 'src/index.ts',
+  'cli/main': 'src/cli/main.ts',
+  'cli/file-worker': 'src/cli/file-worker.ts',
+};
 
 // Packages that every command loads. They stay dependencies too: installations bring their licenses, and audits know of them.
 const BUNDLED = ['commander'];

@@ -9,6 +9,8 @@ import type { Progress } from '../ports/runtime.ts';
 import { failedReport, skipUnreadable, toFailedReport } from './failed-and-skipped.ts';
 import type { ReadyInput } from './gather.ts';
 import type { SettingsRequest } from './invocation.ts';
+import { type FilesAtWork, openFilesAtWork } from './files-at-work.ts';
+import { runInOrder } from './in-order.ts';
 import { makeFolderFor, type OutputChoice } from './outputs.ts';
 import { renderBug } from './render/problems.ts';
 import type { Place } from './reporter.ts';
@@ -22,8 +24,8 @@ export type JobOptions = {
   readonly policy: PolicyRequest;
   readonly output: OutputChoice;
   readonly isDryRun: boolean;
-  /** Transcripts at a time. */
-  readonly jobs: number;
+  /** Transcripts at a time; null: as many as the machine does well. */
+  readonly jobs: number | null;
 };
 
 export type Job = { readonly input: ReadyInput; readonly output: OutputTarget };
@@ -36,40 +38,40 @@ type Run = {
   readonly embeddings: Embeddings | null;
 };
 
-/** As many at a time as was asked for; each is told as it is done. Gives how many an interruption left undone. */
+/** Compacts the transcripts and reports them in their order. Returns how many an interruption left undone. */
 export async function runJobs(run: Run, jobs: readonly Job[]): Promise<number> {
-  const { signal } = run.session.terminal;
-  const waiting = jobs.entries();
-  const counts = { told: 0, isOver: false };
-  const work = async (): Promise<void> => {
-    for (const [index, job] of waiting) {
-      if (signal.aborted || counts.isOver) return;
-      if (await reportJob(run, job, { index, count: jobs.length })) counts.told += 1;
-      else counts.isOver = true;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(run.options.jobs, jobs.length) }, work));
-  return jobs.length - counts.told;
+  const { session, options, summarizer, embeddings } = run;
+  const isOffline = summarizer.service === undefined && embeddings === null;
+  const files = jobs.map(({ input }) => input);
+  const atWork = await openFilesAtWork(session, { files, jobs: options.jobs, isOffline });
+  return runInOrder<Job, () => void>({
+    items: jobs,
+    jobs: atWork.jobs,
+    signal: session.terminal.signal,
+    work: (job, place) => attemptJob({ ...run, useCases: atWork.useCases }, job, place),
+    report: (report) => report(),
+  });
 }
 
-/** Does one and tells of it; false: it was interrupted, and there is nothing to tell. */
-async function reportJob(run: Run, job: Job, place: Place): Promise<boolean> {
+/** Returns how the outcome is reported; null: it was interrupted. */
+async function attemptJob(run: RunAtWork, job: Job, place: Place): Promise<(() => void) | null> {
+  const { session, report } = run;
   const { name } = job.input;
   try {
-    const result = await runJob(run, job, run.session.reporter.progress.of(name, place));
-    if (result.ok) run.report.done(result.value);
-    else if (result.error.kind === 'interrupted') return false;
-    else tellFailure(run, job.input, result.error);
+    const result = await runJob(run, job, session.reporter.progress.of(name, place));
+    if (result.ok) return () => report.done(result.value);
+    const { error } = result;
+    return error.kind === 'interrupted' ? null : () => reportFailure(run, job.input, error);
   } catch (error) {
     // Errors while aborting are expected.
-    if (run.session.terminal.signal.aborted) return false;
-    // A bug is of this transcript alone, and a run over many goes on.
-    run.report.failed(failedReport(name, { kind: 'bug', message: renderBug(error).trimEnd() }));
+    if (session.terminal.signal.aborted) return null;
+    // A bug concerns this transcript only, so the run goes on.
+    const failed = failedReport(name, { kind: 'bug', message: renderBug(error).trimEnd() });
+    return () => report.failed(failed);
   }
-  return true;
 }
 
-function tellFailure(
+function reportFailure(
   { report, session }: Run,
   input: ReadyInput,
   failure: Exclude<Failure, { readonly kind: 'interrupted' }>,
@@ -80,7 +82,13 @@ function tellFailure(
   session.explain(failure);
 }
 
-async function runJob(run: Run, { input, output }: Job, progress: Progress): Promise<Result<CompactReport, Failure>> {
+type RunAtWork = Run & Pick<FilesAtWork, 'useCases'>;
+
+async function runJob(
+  run: RunAtWork,
+  { input, output }: Job,
+  progress: Progress,
+): Promise<Result<CompactReport, Failure>> {
   const { session, options, isSeveral } = run;
   const isIntoFolder = isSeveral || (options.output.kind === 'path' && options.output.path.endsWith('/'));
   if (isIntoFolder && !options.isDryRun) {
@@ -96,7 +104,7 @@ async function runJob(run: Run, { input, output }: Job, progress: Progress): Pro
     summarizer: run.summarizer,
     embeddings: run.embeddings,
   } satisfies Parameters<UseCases['compactFile']>[0];
-  return session.useCases.compactFile(request, progress);
+  return run.useCases.compactFile(request, progress);
 }
 
 /** Of the model that summarizes, where the configuration has it. */

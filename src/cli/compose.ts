@@ -62,8 +62,10 @@ export function createUseCases(composition: Composition): UseCases {
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
     scanFile: async (request, progress) =>
       (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
-    restoreFile: async (request) => (await import('../app/restore/restore-file.ts')).restoreFile(writing, request),
-    verifyFile: async (request) => (await import('../app/restore/verify-file.ts')).verifyFile(deps, request),
+    restoreFile: async (request, progress) =>
+      (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
+    verifyFile: async (request, progress) =>
+      (await import('../app/restore/verify-file.ts')).verifyFile({ ...deps, progress }, request),
     searchArchive: async ({ embeddings, mask, ...request }) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
       const openArchive = archive.openWith(embeddings);
@@ -83,6 +85,9 @@ export function createUseCases(composition: Composition): UseCases {
     embedArchive: async (embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
       return embedArchive({ ...deps, openArchive: archive.openWith(embeddings), service: embeddings.service });
+    },
+    clearLeftovers: async (path) => {
+      await deps.files.clearLeftovers(path);
     },
     listFormats: () => deps.formats.list(),
     close: archive.close,

@@ -6,6 +6,7 @@ import { type ResolvedSettings, resolveSettings } from '../config/resolve.ts';
 import type { SettingsUse } from '../config/setting.ts';
 import { err, ok, type Result } from '../core/result.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+import { DEFAULT_THREAD_RULES, type FileSession, type ThreadRules } from './files-at-work.ts';
 import type { OutputOptions, SettingsRequest } from './invocation.ts';
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderNearFormats } from './render/failure.ts';
@@ -15,10 +16,15 @@ import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
 
 /** What a command gets besides its invocation. */
-export type CliContext = { readonly terminal: Terminal; readonly loadUseCases: () => Promise<CreateUseCases> };
+export type CliContext = {
+  readonly terminal: Terminal;
+  readonly loadUseCases: () => Promise<CreateUseCases>;
+  /** When threads are worth their start, and what they run. */
+  readonly threadRules?: ThreadRules;
+};
 
 /** What a running command works with: its reporter, settings and use cases. */
-export type Session = {
+export type Session = Pick<FileSession, 'threadRules' | 'startThreads'> & {
   readonly terminal: Terminal;
   readonly reporter: Reporter;
   readonly settings: ResolvedSettings;
@@ -27,7 +33,7 @@ export type Session = {
   /** Creates further use cases with their own archive and model, until the signal; the caller closes them. */
   readonly openUseCases: (signal: AbortSignal) => UseCases;
   /** Runs when the session ends, for whatever reason. */
-  readonly atEnd: (cleanUp: () => void) => void;
+  readonly atEnd: (cleanUp: () => void | Promise<void>) => void;
   /** With `-v`, prints why a file matches none of the formats. */
   readonly explain: (failure: LookupFailure) => void;
   /** Prints what is wrong with the command line and returns the exit code. */
@@ -67,11 +73,11 @@ export async function inSession(
   reporter.report(read.value.remarks);
   const { settings, config } = read.value;
   const createUseCases = await context.loadUseCases();
+  const composition = { archivePath: settings.archive.path, maxUnpackedBytes: request.settings.maxUnpackedBytes };
   const readerGone = new AbortController();
   const openUseCases = (signal: AbortSignal): UseCases =>
     createUseCases({
-      archivePath: settings.archive.path,
-      maxUnpackedBytes: request.settings.maxUnpackedBytes,
+      ...composition,
       progress: reporter.progress,
       removeAtExit: terminal.removeAtExit,
       signal,
@@ -87,13 +93,34 @@ export async function inSession(
     if (request.outputOptions.verbosity === 'verbose') reporter.report(renderNearFormats(failure));
   };
   const cleanUps: (() => void | Promise<void>)[] = [useCases.close, reporter.progress.clear];
-  const atEnd = (cleanUp: () => void): void => {
+  const atEnd: Session['atEnd'] = (cleanUp) => {
     cleanUps.push(cleanUp);
+  };
+  const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
+  const startThreads: Session['startThreads'] = async (threads) => {
+    const { createFilePool } = await import('./file-pool.ts');
+    const { entry } = threadRules;
+    const { clearLeftovers } = useCases;
+    const pool = createFilePool({ threads, composition, terminal, clearLeftovers, entry });
+    atEnd(pool.close);
+    return pool.useCases;
   };
   try {
     const unknown = findUnknownFormat(request.format, useCases);
     if (unknown !== null) return refuse(unknown);
-    return await work({ terminal, reporter, settings, config, useCases, openUseCases, atEnd, explain, refuse });
+    return await work({
+      terminal,
+      reporter,
+      settings,
+      config,
+      useCases,
+      openUseCases,
+      threadRules,
+      startThreads,
+      atEnd,
+      explain,
+      refuse,
+    });
   } finally {
     for (const cleanUp of cleanUps) await cleanUp();
   }

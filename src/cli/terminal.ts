@@ -32,6 +32,8 @@ export type Terminal = {
   readonly signal: AbortSignal;
   /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
   readonly removeAtExit: (path: string) => () => void;
+  /** Takes that back: the path is somebody else's business from now on. */
+  readonly forgetAtExit: (path: string) => void;
 };
 
 export type OwnedTerminal = Terminal & {
@@ -84,6 +86,9 @@ export function createTerminal(): OwnedTerminal {
         remove(path);
         leftovers.delete(path);
       };
+    },
+    forgetAtExit: (path) => {
+      leftovers.delete(path);
     },
     setExitCode: (code) => {
       process.exitCode = code;

@@ -1,8 +1,8 @@
-import type { Dirent } from 'node:fs';
+import { type Dirent, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { toFileFailure } from './system-failure.ts';
+import { systemCode, toFileFailure } from './system-failure.ts';
 
 /** The files below a folder, and the folders that could not be read. */
 type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };
@@ -79,4 +79,18 @@ export function restoredPath(path: string): string {
 /** The folder with its slash, as the user wrote it: `x` gets no `./`, `./x` keeps it. */
 function folderPart(path: string): string {
   return path.slice(0, path.length - basename(path).length);
+}
+
+/** A compressed transcript unpacks to several times its size. */
+const UNPACKED_RATIO = 8;
+
+/** About how many bytes a transcript has, unpacked; 0 if it cannot be looked at, for which opening it gives the reason. */
+export function estimateBytes(path: string): number {
+  try {
+    const { size } = statSync(path);
+    return /\.(?:gz|zst)$/i.test(path) ? size * UNPACKED_RATIO : size;
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return 0;
+  }
 }

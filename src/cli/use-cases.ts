@@ -44,8 +44,8 @@ export type UseCases = {
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
   /** Only reads. Null: the file does not match the request. */
   readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
-  readonly restoreFile: (request: RestoreFileRequest) => Promise<Result<RestoreReport, Failure>>;
-  readonly verifyFile: (request: VerifyFileRequest) => Promise<Result<VerifyReport, Failure>>;
+  readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
+  readonly verifyFile: (request: VerifyFileRequest, progress: Progress) => Promise<Result<VerifyReport, Failure>>;
   readonly searchArchive: (
     request: SearchRequest & WithEmbeddings & WithMask,
   ) => Promise<Result<SearchReport, Failure>>;
@@ -59,6 +59,8 @@ export type UseCases = {
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
+  /** Finishes and removes what a run that died left beside a path. */
+  readonly clearLeftovers: (path: string) => Promise<void>;
   readonly listFormats: () => readonly Format[];
   readonly close: () => Promise<void>;
 };

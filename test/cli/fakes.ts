@@ -67,6 +67,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
     stderr: stderr.channel,
     signal: interruption.signal,
     removeAtExit: (path) => () => rmSync(path, { recursive: true, force: true }),
+    forgetAtExit: () => undefined,
     out: stdout.text,
     errors: stderr.text,
     interrupt: () => interruption.abort(),
@@ -158,15 +159,15 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         ),
       scanFile: (request, progress) =>
         keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
-      restoreFile: (request) =>
+      restoreFile: (request, progress) =>
         keep(
           { name: 'restore', request },
-          answers.restoreFile?.(request) ?? Promise.resolve(ok(restoreReport(request))),
+          answers.restoreFile?.(request, progress) ?? Promise.resolve(ok(restoreReport(request))),
         ),
-      verifyFile: (request) =>
+      verifyFile: (request, progress) =>
         keep(
           { name: 'verify', request },
-          answers.verifyFile?.(request) ?? Promise.resolve(ok(verifyReport({ file: request.input.name }))),
+          answers.verifyFile?.(request, progress) ?? Promise.resolve(ok(verifyReport({ file: request.input.name }))),
         ),
       searchArchive: (request) =>
         keep(
@@ -191,6 +192,7 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'embed', request: null },
           answers.embedArchive?.(embeddings) ?? Promise.resolve(ok(embedReport())),
         ),
+      clearLeftovers: async () => undefined,
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
       close: async () => {
         calls.push({ name: 'close', request: null });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/cli/use-cases.ts';
@@ -50,14 +51,14 @@ function startRun(
 const filesTold = (terminal: FakeTerminal): readonly string[] =>
   terminal
     .out()
-    .trimEnd()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line).file);
 
 const NAMES = ['a.jsonl', 'b.jsonl', 'c.jsonl', 'd.jsonl'];
 
 suite('several transcripts at a time', { timeout: 120_000 }, () => {
-  test('no more than was asked for are begun, and each is told when it is done', async (t) => {
+  test('no more than was asked for are begun, and they are reported in their order', async (t) => {
     const { terminal, code, untilBegun, end } = startRun(t, ['--json', '-j', '2'], { names: NAMES });
     assert.deepEqual(await untilBegun(2), ['a.jsonl', 'b.jsonl']);
     end('b.jsonl');
@@ -65,13 +66,27 @@ suite('several transcripts at a time', { timeout: 120_000 }, () => {
     end('c.jsonl');
     assert.deepEqual(await untilBegun(4), NAMES);
     end('d.jsonl');
+    assert.equal(terminal.out(), '');
     end('a.jsonl');
     assert.equal(await code, 0);
-    assert.deepEqual(filesTold(terminal), ['b.jsonl', 'c.jsonl', 'd.jsonl', 'a.jsonl']);
+    assert.deepEqual(filesTold(terminal), NAMES);
     assert.match(terminal.errors(), /^4 transcripts: 4 compacted; /);
   });
 
-  test('one at a time is the default', async (t) => {
+  test('a report is printed as soon as all before it are done', async (t) => {
+    const { terminal, code, untilBegun, end } = startRun(t, ['--json', '-j', '4'], { names: NAMES });
+    await untilBegun(4);
+    end('b.jsonl');
+    end('a.jsonl');
+    while (filesTold(terminal).length < 2) await setImmediate();
+    assert.deepEqual(filesTold(terminal), ['a.jsonl', 'b.jsonl']);
+    end('d.jsonl');
+    end('c.jsonl');
+    assert.equal(await code, 0);
+    assert.deepEqual(filesTold(terminal), NAMES);
+  });
+
+  test('one at a time is the default for a few files', async (t) => {
     const { code, untilBegun, end } = startRun(t, [], { names: NAMES.slice(0, 2) });
     assert.deepEqual(await untilBegun(1), ['a.jsonl']);
     end('a.jsonl');

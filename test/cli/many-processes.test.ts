@@ -55,9 +55,10 @@ async function readAgainAndAgain(
 
 async function restoreAll(archive: string, files: readonly string[]): Promise<readonly string[]> {
   const pieces: Uint8Array[] = [];
+  const progress = { update: () => undefined, finish: () => undefined };
   const useCases = createUseCases({
     archivePath: archive,
-    progress: { update: () => undefined, finish: () => undefined },
+    progress,
     signal: new AbortController().signal,
     stdout: (bytes) => pieces.push(Uint8Array.from(bytes)),
     removeAtExit: () => () => undefined,
@@ -65,7 +66,7 @@ async function restoreAll(archive: string, files: readonly string[]): Promise<re
   const texts: string[] = [];
   for (const path of files) {
     const input = { path, name: path, format: null };
-    const restored = await useCases.restoreFile({ input, output: { kind: 'stdout' }, all: true });
+    const restored = await useCases.restoreFile({ input, output: { kind: 'stdout' }, all: true }, progress);
     texts.push(restored.ok ? Buffer.concat(pieces.splice(0)).toString() : JSON.stringify(restored.error));
   }
   useCases.close();

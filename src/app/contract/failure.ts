@@ -86,6 +86,8 @@ export type Failure =
       readonly lost: readonly string[];
       readonly usage?: PricedUsage;
     }
+  /** The thread that worked on the file ended before it was done; `reason` is a clause: "it ran out of memory". */
+  | { readonly kind: 'worker-died'; readonly file: string; readonly reason: string }
   | { readonly kind: 'interrupted' };
 
 /** Why something in the archive could not be found by its name. */

@@ -62,7 +62,11 @@ export const compactCommand = defineCommand<CompactInvocation | FormatsInvocatio
       parse: parseShare,
     },
     ...SELECTION_FLAGS,
-    { flags: '-j, --jobs <n>', description: 'transcripts at a time (1)', parse: parseCount },
+    {
+      flags: '-j, --jobs <n>',
+      description: 'transcripts at a time (offline: the number of cores, at most 8; else 1)',
+      parse: parseCount,
+    },
     FILES_FROM_FLAG,
     FORMAT_FLAG,
     MAX_UNPACKED_FLAG,
@@ -92,7 +96,7 @@ function readCompact({ options, args, isStdinImplied }: ParsedLine): CompactInvo
     },
     output: readOutput(options, args),
     isDryRun: options.dryRun === true,
-    jobs: options.jobs ?? 1,
+    jobs: options.jobs ?? null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   };

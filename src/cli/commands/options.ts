@@ -38,6 +38,13 @@ export const MAX_UNPACKED_FLAG: Flag = {
   parse: parseBytes,
 };
 
+/** For commands that never ask a service. */
+export const JOBS_FLAG: Flag = {
+  flags: '-j, --jobs <n>',
+  description: 'files at a time (the number of cores, at most 8)',
+  parse: parseCount,
+};
+
 export const FILES_FROM_FLAG: Flag = {
   flags: '--files-from <file>',
   description: 'also the transcripts listed in it, one per line or NUL-terminated; - for stdin',

@@ -80,11 +80,12 @@ async function run(context: CliContext, invocation: RestoreInvocation): Promise<
         return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));
       }
       reporter.progress.name(input.name);
-      const result = await session.useCases.restoreFile({
+      const request = {
         input: { path: input.path, name: input.name, format: invocation.format },
         output: toTarget(output),
         all: invocation.all,
-      });
+      };
+      const result = await session.useCases.restoreFile(request, reporter.progress);
       if (terminal.stdout.isClosed()) return EXIT_CODES.done;
       if (!result.ok) {
         if (result.error.kind !== 'interrupted') reporter.error(renderFailure(result.error));

@@ -3,20 +3,22 @@ import type { ScanFileRequest, ScanReport } from '../../app/survey/scan-file.ts'
 import { resolveModelAccess } from '../../config/access.ts';
 import { parseBytes, parseSince } from '../../config/quantity.ts';
 import { type PolicyRequest, toModel, toPolicy } from '../../config/resolve.ts';
-import { assertNever, type Result } from '../../core/result.ts';
+import { assertNever } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { createSkipRenderer, failedReport, renderFailed, skipUnreadable } from '../failed-and-skipped.ts';
 import { findScanned, type Scanned, type ScannedFile } from '../find-scanned.ts';
 import type { CommonRequest } from '../invocation.ts';
+import { openFilesAtWork } from '../files-at-work.ts';
+import { runInOrder } from '../in-order.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderBug } from '../render/problems.ts';
 import { countOf } from '../render/quantities.ts';
 import { safeText } from '../render/text.ts';
-import type { Place } from '../reporter.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
+  JOBS_FLAG,
   OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
   readOutputOptions,
@@ -38,6 +40,7 @@ export type ScanInvocation = CommonRequest & {
   readonly largerThanBytes: number | null;
   /** The last message was earlier. */
   readonly before: Date | null;
+  readonly jobs: number | null;
   readonly sort: (typeof SCAN_ORDERS)[number];
   readonly output: 'table' | 'json' | 'paths';
 };
@@ -63,6 +66,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
     },
     { flags: '-0, --null', description: 'paths alone, each ended by a NUL, for xargs -0', conflicts: 'json' },
     ...SELECTION_FLAGS,
+    JOBS_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
@@ -74,6 +78,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
     largerThanBytes: options.largerThan ?? null,
     before: readTime(options.olderThan),
+    jobs: options.jobs ?? null,
     sort: SCAN_ORDERS.find((order) => order === options.sort) ?? 'saving',
     output: options.null === true ? 'paths' : options.json === true ? 'json' : 'table',
     outputOptions: readOutputOptions(options),
@@ -130,37 +135,40 @@ type Found = { readonly rows: readonly ScanReport[]; readonly skippedCount: numb
 
 /** Keeps a row of each, never a transcript. */
 async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
-  const { signal } = run.session.terminal;
+  const { session, invocation } = run;
   const rows: ScanReport[] = [];
   const counts = { skipped: 0, failed: 0 };
-  for (const [index, file] of files.entries()) {
-    if (signal.aborted) break;
-    const place = { index, count: files.length };
-    const result = await surveyOne(run, file, place);
-    if (result.ok && result.value !== null) rows.push(result.value);
-    if (result.ok || result.error === 'interrupted') continue;
-    counts[result.error] += 1;
-  }
+  const atWork = await openFilesAtWork(session, { files, jobs: invocation.jobs, isOffline: true });
+  await runInOrder<ScannedFile, () => void>({
+    items: files,
+    jobs: atWork.jobs,
+    signal: session.terminal.signal,
+    work: async (file, place) => {
+      try {
+        const progress = session.reporter.progress.of(file.name, place);
+        const result = await atWork.useCases.scanFile(requestFor(run, file), progress);
+        if (!result.ok) {
+          const { error } = result;
+          return error.kind === 'interrupted' ? null : () => (counts[reportFailure(run, file, error)] += 1);
+        }
+        const report = result.value;
+        return () => {
+          if (report !== null) rows.push({ ...report, project: report.project ?? file.project });
+        };
+      } catch (error) {
+        // Errors while aborting are expected.
+        if (session.terminal.signal.aborted) return null;
+        return () => {
+          session.reporter.error(
+            renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })),
+          );
+          counts.failed += 1;
+        };
+      }
+    },
+    report: (report) => report(),
+  });
   return { rows, skippedCount: counts.skipped, failedCount: counts.failed };
-}
-
-type Unread = 'skipped' | 'failed' | 'interrupted';
-
-async function surveyOne(run: Run, file: ScannedFile, place: Place): Promise<Result<ScanReport | null, Unread>> {
-  const { session } = run;
-  const { reporter } = session;
-  try {
-    const result = await session.useCases.scanFile(requestFor(run, file), reporter.progress.of(file.name, place));
-    if (!result.ok) return { ok: false, error: tellFailure(run, file, result.error) };
-    const report = result.value;
-    if (report === null) return result;
-    return { ok: true, value: { ...report, project: report.project ?? file.project } };
-  } catch (error) {
-    // Errors while aborting are expected.
-    if (session.terminal.signal.aborted) return { ok: false, error: 'interrupted' };
-    reporter.error(renderFailed(failedReport(file.name, { kind: 'bug', message: renderBug(error).trimEnd() })));
-    return { ok: false, error: 'failed' };
-  }
 }
 
 function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): ScanFileRequest {
@@ -187,9 +195,8 @@ function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocatio
 }
 
 /** What holds no conversation is what a scan passes over, unless it was named itself; a damaged line is told. */
-function tellFailure(run: Run, file: ScannedFile, failure: Failure): Unread {
+function reportFailure(run: Run, file: ScannedFile, failure: Failure): 'skipped' | 'failed' {
   const { session, invocation, saidOfArchive } = run;
-  if (failure.kind === 'interrupted') return 'interrupted';
   const skipped = skipUnreadable(failure, file);
   if (skipped === null) {
     const message = renderFailure(failure);

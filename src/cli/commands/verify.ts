@@ -1,10 +1,13 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { VerifyReport } from '../../app/contract/reports.ts';
+import type { Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { createSkipRenderer, skipUnreadable } from '../failed-and-skipped.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
+import { runInOrder } from '../in-order.ts';
+import { openFilesAtWork } from '../files-at-work.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderVerifyReport } from '../render/restore.ts';
 import { safeText } from '../render/text.ts';
@@ -14,6 +17,7 @@ import {
   FILES_FROM_FLAG,
   findStdinConflict,
   FORMAT_FLAG,
+  JOBS_FLAG,
   OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
   readOutputOptions,
@@ -27,11 +31,12 @@ export type VerifyInvocation = CommonRequest &
     readonly operands: readonly string[];
     readonly filesFrom: string | null;
     readonly format: string | null;
+    readonly jobs: number | null;
   };
 
 export const verifyCommand = defineCommand<VerifyInvocation>({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
-  flags: [FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  flags: [JOBS_FLAG, FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   takesPipe: true,
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'verify',
@@ -39,6 +44,7 @@ export const verifyCommand = defineCommand<VerifyInvocation>({
     operands: args,
     filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
+    jobs: options.jobs ?? null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
@@ -58,18 +64,26 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
       isStdinImplied: invocation.isStdinImplied,
     });
     if (typeof gathered === 'number') return gathered;
-    let failedCount = gathered.failures.length;
-    for (const input of gathered.inputs) {
-      if (session.terminal.signal.aborted) break;
-      session.reporter.progress.name(input.name);
-      const { path, name } = input;
-      const result = await session.useCases.verifyFile({ input: { path, name, format: invocation.format } });
-      const isWhole = result.ok
-        ? tellReport(session, { report: result.value, invocation })
-        : tellFailure(session, { failure: result.error, input });
-      if (!isWhole) failedCount += 1;
-    }
-    return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+    const { inputs, failures } = gathered;
+    const atWork = await openFilesAtWork(session, { files: inputs, jobs: invocation.jobs, isOffline: true });
+    const counts = { failed: failures.length };
+    await runInOrder<ReadyInput, Result<VerifyReport, Failure>>({
+      items: inputs,
+      jobs: atWork.jobs,
+      signal: session.terminal.signal,
+      work: async ({ path, name }, place) => {
+        const request = { input: { path, name, format: invocation.format } };
+        const result = await atWork.useCases.verifyFile(request, session.reporter.progress.of(name, place));
+        return !result.ok && result.error.kind === 'interrupted' ? null : result;
+      },
+      report: (result, input) => {
+        const isWhole = result.ok
+          ? tellReport(session, { report: result.value, invocation })
+          : tellFailure(session, { failure: result.error, input });
+        if (!isWhole) counts.failed += 1;
+      },
+    });
+    return counts.failed > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   });
 }
 
@@ -92,7 +106,6 @@ function tellFailure(
   told: { readonly failure: Failure; readonly input: ReadyInput },
 ): boolean {
   const { failure, input } = told;
-  if (failure.kind === 'interrupted') return true;
   if (failure.kind === 'not-compacted' && !input.isNamed) {
     reporter.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
     return true;

@@ -100,6 +100,12 @@ export function renderFailure(failure: LookupFailure): string {
     }
     case 'low-retention':
       return lowRetention(failure);
+    case 'worker-died':
+      return at(
+        failure.file,
+        `the thread that worked on it ended: ${safeText(failure.reason)}. The file is as it was, or whole in its new form.`,
+        'Try it alone.',
+      );
     case 'interrupted':
       return 'interrupted: the current transcript is unchanged.';
     default:

@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os';
+import type { FileUseCases } from './file-task.ts';
+import { estimateBytes } from './transcript-files.ts';
+
+/** When threads are worth their start, which takes each of them about a tenth of a second. */
+export type ThreadRules = {
+  readonly minFiles: number;
+  readonly minBytes: number;
+  /** The module that a thread runs; by default that of the program. */
+  readonly entry?: URL;
+};
+
+export const DEFAULT_THREAD_RULES: ThreadRules = { minFiles: 4, minBytes: 2 * 1024 * 1024 };
+
+/** More threads would wait for the archive, which one writes at a time. */
+const MAX_DEFAULT_JOBS = 8;
+
+/** What a session offers for this. */
+export type FileSession = {
+  /** Those of this thread. */
+  readonly useCases: FileUseCases;
+  readonly threadRules: ThreadRules;
+  /** The same in so many worker threads, until the session is over. */
+  readonly startThreads: (threads: number) => Promise<FileUseCases>;
+};
+
+/** Use cases for many files, and how many of these to do at a time. */
+export type FilesAtWork = { readonly useCases: FileUseCases; readonly jobs: number };
+
+type FilesRequest = {
+  readonly files: readonly { readonly path: string }[];
+  /** As the command line says it; null: one at a time, or in threads as many as there are cores. */
+  readonly jobs: number | null;
+  /** False: a service summarizes or makes embeddings. */
+  readonly isOffline: boolean;
+};
+
+/**
+ * Threads where the work is computing. Where it is waiting for a service, all is done in this thread: rate limits, the
+ * breaker and the prices hold for all files together.
+ */
+export async function openFilesAtWork(session: FileSession, request: FilesRequest): Promise<FilesAtWork> {
+  const { files, isOffline } = request;
+  const jobs = request.jobs ?? (isOffline ? Math.min(availableParallelism(), MAX_DEFAULT_JOBS) : 1);
+  const threads = Math.min(jobs, files.length);
+  if (isOffline && threads > 1 && areWorthThreads(files, session.threadRules)) {
+    return { useCases: await session.startThreads(threads), jobs: threads };
+  }
+  return { useCases: session.useCases, jobs: request.jobs ?? 1 };
+}
+
+function areWorthThreads(files: FilesRequest['files'], { minFiles, minBytes }: ThreadRules): boolean {
+  if (files.length < minFiles) return false;
+  let bytes = 0;
+  return files.some(({ path }) => {
+    bytes += estimateBytes(path);
+    return bytes >= minBytes;
+  });
+}
