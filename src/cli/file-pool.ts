@@ -1,3 +1,4 @@
+import { getHeapStatistics } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Tinypool } from 'tinypool';
 import { assertNever, err } from '../core/result.ts';
@@ -23,6 +24,8 @@ export type FilePoolOptions = {
   readonly clearLeftovers: (path: string) => Promise<void>;
   /** The module that the threads run. */
   readonly entry?: URL | undefined;
+  /** The heap of one thread; by default all together may fill what the program alone may, and each at least 1 GB. */
+  readonly memoryMb?: number | undefined;
 };
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
@@ -76,10 +79,14 @@ type Threads = {
   readonly close: () => Promise<void>;
 };
 
-function startThreads({ threads, entry = ENTRY }: FilePoolOptions): Threads {
+const MIN_MEMORY_MB = 1024;
+
+function startThreads({ threads, entry = ENTRY, memoryMb }: FilePoolOptions): Threads {
+  const shareMb = Math.floor(getHeapStatistics().heap_size_limit / threads / 1024 / 1024);
   const pool = new Tinypool({
     minThreads: threads,
     maxThreads: threads,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb ?? Math.max(MIN_MEMORY_MB, shareMb) },
     // Waiting with Atomics would keep an idle thread from hearing messages.
     useAtomics: false,
   });

@@ -8,6 +8,8 @@ export type ThreadRules = {
   readonly minBytes: number;
   /** The module that a thread runs; by default that of the program. */
   readonly entry?: URL;
+  /** The heap that a thread may fill; by default the pool decides. */
+  readonly memoryMb?: number;
 };
 
 export const DEFAULT_THREAD_RULES: ThreadRules = { minFiles: 4, minBytes: 2 * 1024 * 1024 };

@@ -99,9 +99,9 @@ export async function inSession(
   const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
   const startThreads: Session['startThreads'] = async (threads) => {
     const { createFilePool } = await import('./file-pool.ts');
-    const { entry } = threadRules;
+    const { entry, memoryMb } = threadRules;
     const { clearLeftovers } = useCases;
-    const pool = createFilePool({ threads, composition, terminal, clearLeftovers, entry });
+    const pool = createFilePool({ threads, composition, terminal, clearLeftovers, entry, memoryMb });
     atEnd(pool.close);
     return pool.useCases;
   };
