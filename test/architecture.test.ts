@@ -35,6 +35,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'adapters/transcript',
   ],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
+  'cli/file-pool.ts': ['+tinypool'],
   'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],
   'adapters/redact/go-pattern.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],
