@@ -101,11 +101,7 @@ export function renderFailure(failure: LookupFailure): string {
     case 'low-retention':
       return lowRetention(failure);
     case 'worker-died':
-      return at(
-        failure.file,
-        `the thread that worked on it ended: ${safeText(failure.reason)}. The file is as it was, or whole in its new form.`,
-        'Try it alone.',
-      );
+      return at(failure.file, `its worker thread ended (${safeText(failure.reason)}).`, 'Run it again, alone.');
     case 'interrupted':
       return 'interrupted: the current transcript is unchanged.';
     default:
