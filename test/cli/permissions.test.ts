@@ -60,7 +60,7 @@ const OTHERS_DONE = { code: 1, results: ['compacted', 'denied', 'compacted'], is
 
 test('a file that may not be read fails alone', async (t) => {
   const done = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b/b.jsonl'), 0));
-  const stderr = 'logs/b/b.jsonl: you may not read it. Check the permissions of the file and its folder.';
+  const stderr = 'logs/b/b.jsonl: no permission to read it. Check the permissions of the file and its folder.';
   assert.deepEqual(done, { ...OTHERS_DONE, stderr });
 });
 
@@ -78,7 +78,7 @@ test('a file in a read-only folder fails alone, and is unchanged', async (t) => 
 
 test('a folder that may not be listed has a line of its own, and the rest is done', async (t) => {
   const { isAsItWas, ...done } = await compactWith(t, (folder) => chmodSync(join(folder, 'logs/b'), 0));
-  const stderr = 'logs/b: you may not read it. Check the permissions of the file and its folder.';
+  const stderr = 'logs/b: no permission to read it. Check the permissions of the file and its folder.';
   assert.deepEqual(done, { code: 1, results: ['denied', 'compacted', 'compacted'], stands: ['b.jsonl'], stderr });
   assert.equal(isAsItWas, true);
 });

@@ -30,7 +30,7 @@ async function said(
   return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
 }
 
-const DENIED = failedReport('b.jsonl', { kind: 'denied', message: 'b.jsonl: you may not read it.' });
+const DENIED = failedReport('b.jsonl', { kind: 'denied', message: 'b.jsonl: no permission to read it.' });
 const skipped = (file: string): CompactReport =>
   compactReport({ file, result: 'skipped', reason: 'nothing-new', output: null, archive: null });
 
@@ -44,7 +44,7 @@ test('a run over several is one report: a line each, then the totals', async () 
   assert.deepEqual(errors, [
     'transcript                tokens result',
     'a.jsonl             12,000 → 750 93 % saved',
-    'b.jsonl: you may not read it.',
+    'b.jsonl: no permission to read it.',
     'c.jsonl                   12,000 nothing new',
     '3 transcripts: 1 compacted, 1 skipped (1 nothing new), 1 failed; tokens 12,000 → 750 (93 % saved)',
     '  archive   /data/archive.db',
@@ -127,7 +127,7 @@ test('with --json a transcript that failed has its line too, as what was named a
   });
   assert.deepEqual(out, [missing, compactReport({ file: 'a.jsonl' }), DENIED]);
   assert.deepEqual(errors, [
-    'b.jsonl: you may not read it.',
+    'b.jsonl: no permission to read it.',
     '3 transcripts: 1 compacted, 2 failed; tokens 12,000 → 750 (93 % saved)',
   ]);
 });

@@ -62,7 +62,7 @@ test('counts are whole, times are UTC and hashes are SHA-256', () => {
 });
 
 test('the schema of a compaction takes the line of one that failed, and no half of either', () => {
-  const failed = failedReport('x.jsonl', { kind: 'denied', message: 'x.jsonl: you may not read it.' });
+  const failed = failedReport('x.jsonl', { kind: 'denied', message: 'x.jsonl: no permission to read it.' });
   assert.deepEqual(problemsWith('compact', failed), []);
   assert.notDeepEqual(problemsWith('compact', { ...compactReport(), result: 'failed' }), []);
   assert.notDeepEqual(problemsWith('compact', { ...failed, result: 'skipped' }), []);
