@@ -158,7 +158,7 @@ suite('what may not be written, by an ordinary user', AT_A_TIME, () => {
       assert.equal(ended.code, 1, ended.stderr);
       const place = name === '.' ? folder : file;
       const denied = mode === 0 ? 'read' : 'write';
-      assert.match(ended.stderr, new RegExp(`^${place}: you may not ${denied} it\\. .*\\n$`));
+      assert.match(ended.stderr, new RegExp(`^${place}: no permission to ${denied} it\\. .*\\n$`));
       assert.deepEqual([readFileSync(file, 'utf8') === original, readdirSync(folder)], [true, ['talk.jsonl']]);
       assert.deepEqual(readArchiveRows(archive)?.statuses ?? [], []);
     });
@@ -182,7 +182,7 @@ suite('what may not be written, by an ordinary user', AT_A_TIME, () => {
     const ended = await waiting.goOn();
     chmodSync(folder, 0o700);
     assert.deepEqual([ended.code, readFileSync(file, 'utf8') === original], [1, true]);
-    assert.match(ended.stderr, /^[^\n]*: you may not write it\.[^\n]*\n$/);
+    assert.match(ended.stderr, /^[^\n]*: no permission to write it\.[^\n]*\n$/);
     assert.equal((await runHere(args)).code, 0);
     assert.deepEqual(readdirSync(folder), ['talk.jsonl']);
   });

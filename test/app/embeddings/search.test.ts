@@ -75,5 +75,5 @@ test('where the vectors cannot be had the words are looked for', async (t) => {
     hits.map(({ id }) => id),
     ['boat'],
   );
-  assert.match(other.notices.join(), /by words alone/);
+  assert.match(other.notices.join(), /uses words only/);
 });
