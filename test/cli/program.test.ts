@@ -23,7 +23,7 @@ function compact(changes: Partial<CompactInvocation>): CompactInvocation {
     policy: noPolicy,
     output: { kind: 'default' },
     isDryRun: false,
-    jobs: 1,
+    jobs: null,
     outputOptions: plain,
     settings: noSettings,
     ...changes,
@@ -165,6 +165,7 @@ test('verify and schema become data', async () => {
     operands: ['a', 'b'],
     filesFrom: null,
     format: null,
+    jobs: null,
     ...common,
   });
   assert.deepEqual(await parsed('schema', 'run'), { kind: 'schema', of: 'compact' });
@@ -245,11 +246,12 @@ test('every flag of scan becomes data', async () => {
     operands: [],
     largerThanBytes: null,
     before: null,
+    jobs: null,
     sort: 'saving',
     output: 'table',
   });
   assert.deepEqual(
-    await parsed(...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -0'.split(' ')),
+    await parsed(...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -j 3 -0'.split(' ')),
     {
       ...common,
       operands: ['a', 'b'],
@@ -257,6 +259,7 @@ test('every flag of scan becomes data', async () => {
       policy: { ...noPolicy, targetTokens: 9 },
       largerThanBytes: 5_000_000,
       before: new Date('2026-03-07T15:20:00Z'),
+      jobs: 3,
       sort: 'age',
       output: 'paths',
     },
