@@ -10,7 +10,7 @@ const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**
- * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx inside a
+ * How the user's shell can call this program, so that printed commands can be pasted: by a name on the PATH, by npx, inside a
  * clone, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
 export function programName(environment: Environment, nodePath: string): string {
