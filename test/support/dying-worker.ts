@@ -11,6 +11,5 @@ export async function runFileTask(assignment: Assignment): Promise<Outcome> {
     });
     return new Promise(() => undefined);
   }
-  if (name.endsWith('memory.jsonl')) for (const hoard: unknown[] = []; ;) hoard.push(Array.from({ length: 1000 }));
   return runTask(assignment);
 }
