@@ -28,7 +28,7 @@ const OPENAI = { provider: 'openai-compat', model: 'small' } as const;
 test('without a provider no service is called, even if the environment has a key', () => {
   assert.deepEqual(access({}, { environment: { OPENAI_API_KEY: 'k' } }), { ok: true, value: null });
   assert.match(refusal({ model: 'tiny' }), /names the model 'tiny' but no provider/);
-  assert.match(refusal({ provider: 'ollama' }), /the provider 'ollama' and no model/);
+  assert.match(refusal({ provider: 'ollama' }), /the provider 'ollama' but no model/);
 });
 
 test('ollama is asked on this machine, without a key and with what secrets there are', () => {
