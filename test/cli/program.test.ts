@@ -251,7 +251,9 @@ test('every flag of scan becomes data', async () => {
     output: 'table',
   });
   assert.deepEqual(
-    await parsed(...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -j 3 -0'.split(' ')),
+    await parsed(
+      ...'scan a b --larger-than 5MB --older-than 2d --format codex --sort age --target 9 -j 3 -0'.split(' '),
+    ),
     {
       ...common,
       operands: ['a', 'b'],
