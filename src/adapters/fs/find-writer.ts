@@ -27,16 +27,23 @@ export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'
   return null;
 }
 
-function isWriting(folder: string, fd: string, { inode, device }: Pick<FileStamp, 'inode' | 'device'>): boolean {
+function isWriting(folder: string, fd: string, stamp: Pick<FileStamp, 'inode' | 'device'>): boolean {
   const link = `${folder}/fd/${fd}`;
   // Checked first, because it does not touch the target's file system, which may be unreachable.
   const leadsTo = readIfThere(() => readlinkSync(link));
   if (leadsTo === null || WITHOUT_FILE.test(leadsTo)) return false;
-  const stats = readIfThere(() => statSync(link, { bigint: true }));
-  if (stats === null || stats.ino !== inode || stats.dev !== device) return false;
+  if (!isSameFile(link, stamp)) return false;
   const info = readIfThere(() => readFileSync(`${folder}/fdinfo/${fd}`, 'utf8')) ?? '';
   const flags = /^flags:\s*([0-7]+)/m.exec(info)?.[1] ?? '0';
-  return (Number.parseInt(flags, 8) & ACCESS_MODE) !== 0;
+  if ((Number.parseInt(flags, 8) & ACCESS_MODE) === 0) return false;
+  // The process may have closed the descriptor and opened another file under the same number since the first check.
+  const openInode = /^ino:\s*(\d+)/m.exec(info)?.[1];
+  return openInode === undefined ? isSameFile(link, stamp) : BigInt(openInode) === stamp.inode;
+}
+
+function isSameFile(link: string, { inode, device }: Pick<FileStamp, 'inode' | 'device'>): boolean {
+  const stats = readIfThere(() => statSync(link, { bigint: true }));
+  return stats !== null && stats.ino === inode && stats.dev === device;
 }
 
 function listFolder(path: string): readonly string[] {

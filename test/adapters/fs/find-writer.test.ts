@@ -3,13 +3,16 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, linkSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { platform } from 'node:process';
+import { execPath, platform } from 'node:process';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
 import type { FileWriter } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
 const store = createFileStore();
+
+/** Enough that a search which trusts a descriptor's number finds a wrong writer. */
+const LOOKS = 100;
 
 async function writerOf(path: string): Promise<FileWriter | null> {
   const stamp = await store.stamp(path);
@@ -59,4 +62,26 @@ test('this process does not count', async (context) => {
   const fd = openSync(path, 'a');
   context.after(() => closeSync(fd));
   assert.equal(await writerOf(path), null);
+});
+
+test('a reader whose descriptor number goes to a file opened for writing is not a writer of the first', async (context) => {
+  const folder = folderWith(context, { 'a.jsonl': 'x', 'b.jsonl': 'x' });
+  const script = `
+    const { closeSync, openSync, writeSync } = require('node:fs');
+    writeSync(1, 'open\\n');
+    const open = (path, flags) => Array.from({ length: 12 }, () => openSync(path, flags));
+    for (;;) {
+      open(process.argv[1], 'r').forEach((fd) => closeSync(fd));
+      open(process.argv[2], 'a').forEach((fd) => closeSync(fd));
+    }`;
+  const paths = [join(folder, 'a.jsonl'), join(folder, 'b.jsonl')];
+  const child = spawn(execPath, ['-e', script, ...paths], { stdio: ['ignore', 'pipe', 'inherit'] });
+  context.after(() => child.kill('SIGKILL'));
+  assert.equal(String((await once(child.stdout, 'data'))[0]), 'open\n');
+  const found = new Set<FileWriter | null>();
+  for (let look = 0; look < LOOKS; look += 1) found.add(await writerOf(join(folder, 'a.jsonl')));
+  // Before the folder goes: the loop would create its file again.
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.deepEqual([...found], [null]);
 });
