@@ -7,7 +7,7 @@ import type { AppDeps, ArchiveMode, ModelService, Summarizer, WritingDeps } from
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { Archive, ArchiveFailure, RunMark } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import type {
@@ -41,6 +41,7 @@ export function createUseCases(composition: Composition): UseCases {
     reached: composition.reached ?? (() => undefined),
     findArchivePlaceProblem: archive.findPlaceProblem,
     producerIndexes: createProducerIndexes(),
+    run: composition.run ?? beginRun(),
   };
   return {
     createSummarizer: (choice) => createSummarizer(choice, deps.runtime),
@@ -86,12 +87,20 @@ export function createUseCases(composition: Composition): UseCases {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
       return embedArchive({ ...deps, openArchive: archive.openWith(embeddings), service: embeddings.service });
     },
+    run: writing.run,
     clearLeftovers: async (path) => {
       await deps.files.clearLeftovers(path);
     },
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
+}
+
+/** The token only has to differ from those of other runs in the same archive. */
+function beginRun(): RunMark {
+  const begunAt = new Date();
+  const random = [Math.random(), Math.random()].map((part) => part.toString(36).slice(2));
+  return { begunAt, token: [begunAt.getTime().toString(36), ...random].join('-') };
 }
 
 async function createSummarizer(

@@ -100,8 +100,15 @@ export async function inSession(
   const startThreads: Session['startThreads'] = async (threads) => {
     const { createFilePool } = await import('./file-pool.ts');
     const { entry, memoryMb } = threadRules;
-    const { clearLeftovers } = useCases;
-    const pool = createFilePool({ threads, composition, terminal, clearLeftovers, entry, memoryMb });
+    const { clearLeftovers, run } = useCases;
+    const pool = createFilePool({
+      threads,
+      composition: { ...composition, run },
+      terminal,
+      clearLeftovers,
+      entry,
+      memoryMb,
+    });
     atEnd(pool.close);
     return pool.useCases;
   };

@@ -25,6 +25,7 @@ import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
+import type { RunMark } from '../ports/archive.ts';
 import type { Format } from '../ports/codec.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
 
@@ -59,6 +60,8 @@ export type UseCases = {
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
+  /** The run that everything written here belongs to. */
+  readonly run: RunMark;
   /** Finishes and removes what a run that died left beside a path. */
   readonly clearLeftovers: (path: string) => Promise<void>;
   readonly listFormats: () => readonly Format[];
@@ -119,6 +122,8 @@ export type Composition = {
   readonly stdout: (bytes: Uint8Array) => void;
   /** Has a file removed when the process ends; returns a function that forgets it. */
   readonly removeAtExit: (path: string) => () => void;
+  /** What is written belongs to this run; by default to one of its own. */
+  readonly run?: RunMark | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
 };

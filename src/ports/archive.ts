@@ -65,9 +65,14 @@ export type CarriedLine = { readonly lineId: number; readonly cycle: number; rea
 /** Our own bytes, line ending included; they go before source line `beforeLine`, or to the end (`lineCount` + 1). */
 export type InsertedLine = { readonly beforeLine: number; readonly bytes: Uint8Array };
 
+/** One invocation of the program; `token` is different for each. */
+export type RunMark = { readonly token: string; readonly begunAt: Date };
+
 /** Everything that one compaction of one file stores, except its lines. */
 export type CompactionDraft = {
   readonly format: string;
+  /** The run that writes its output; null: no file is involved. */
+  readonly run: RunMark | null;
   /** Absolute, like the output's path. */
   readonly sourcePath: string;
   /** Null: standard output. */
@@ -114,7 +119,7 @@ export type StoredCycle = {
   readonly made: readonly (StoredBatch & { readonly sources: readonly number[] })[];
 };
 
-export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried'> & {
+export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried' | 'run'> & {
   readonly id: number;
   readonly status: CompactionStatus;
   readonly cycles: readonly StoredCycle[];
@@ -157,6 +162,7 @@ export type Archive = ArchiveLookup & {
   /** An applied compaction of the same bytes under the same settings. */
   readonly findSame: (sourceSha256: string, settingsSha256: string) => Promise<StoredCompaction | null>;
   readonly summaries: SummaryCache;
+  readonly runs: RunLog;
   readonly vectors: VectorStore;
   /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
   readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
@@ -199,6 +205,42 @@ export type CompactionWriter = {
   readonly commit: (draft: CompactionDraft) => Promise<number>;
   /** Leaves the archive as it was. Does nothing after `commit` or an error. */
   readonly abandon: () => Promise<void>;
+};
+
+/** A file that a run wrote, or is about to write. */
+type RunFile = {
+  readonly compactionId: number;
+  /** Absolute, like the output's path. */
+  readonly sourcePath: string;
+  /** Null: standard output. */
+  readonly outputPath: string | null;
+};
+
+export type StoredRunFile = RunFile & {
+  readonly id: number;
+  readonly sizeBytes: { readonly before: number; readonly after: number };
+  readonly undoneAt: Date | null;
+};
+
+export type StoredRun = {
+  readonly id: number;
+  readonly begunAt: Date;
+  /** When it was undone, except the files that had to be left alone. */
+  readonly undoneAt: Date | null;
+  /** In the order in which they were written. */
+  readonly files: readonly StoredRunFile[];
+};
+
+/** Which files each run wrote, so that it can be undone. The files of a new compaction are recorded with it. */
+export type RunLog = {
+  /** Records a file that gets the output of a compaction that was stored before. Gives its id. */
+  readonly record: (run: RunMark, file: RunFile) => Promise<number>;
+  /** Removes the record of a file that was not written after all. */
+  readonly forget: (fileId: number) => Promise<void>;
+  /** Newest first; only applied compactions. */
+  readonly list: () => Promise<readonly StoredRun[]>;
+  readonly markFileUndone: (fileId: number, at: Date) => Promise<void>;
+  readonly markUndone: (runId: number, at: Date) => Promise<void>;
 };
 
 /** A summary that was paid for. */

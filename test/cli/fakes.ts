@@ -192,6 +192,7 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'embed', request: null },
           answers.embedArchive?.(embeddings) ?? Promise.resolve(ok(embedReport())),
         ),
+      run: { token: 'fake', begunAt: new Date(0) },
       clearLeftovers: async () => undefined,
       listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
       close: async () => {

@@ -95,6 +95,7 @@ export function createWorkbench(
     reached: () => undefined,
     findArchivePlaceProblem: async () => null,
     producerIndexes: createProducerIndexes({}),
+    run: { token: 'workbench', begunAt: new Date('2026-03-01T08:00:00.000Z') },
     ...overrides,
   };
   const path = (name: string): string => join(folder, name);

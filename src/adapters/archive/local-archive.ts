@@ -35,7 +35,7 @@ export function createLocalArchive(sync: SyncArchive): Archive {
     }
   }
 
-  const { messages, summaries, vectors } = sync;
+  const { messages, runs, summaries, vectors } = sync;
   const state: ArchiveState = {
     messages: {
       countMessages: read(messages.countMessages),
@@ -77,6 +77,13 @@ export function createLocalArchive(sync: SyncArchive): Archive {
     loadCompaction: read(sync.loadCompaction),
     findSame: read(sync.findSame),
     summaries: { find: read(summaries.find), keep: write(summaries.keep) },
+    runs: {
+      record: write(runs.record),
+      forget: write(runs.forget),
+      list: read(runs.list),
+      markFileUndone: write(runs.markFileUndone),
+      markUndone: write(runs.markUndone),
+    },
     begin: async (outline) => {
       const release = await acquire();
       try {

@@ -146,6 +146,26 @@ CREATE TABLE kept_runs (
   UNIQUE (compaction_id, position)
 ) STRICT;
 
+-- One invocation of the program.
+CREATE TABLE runs (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  token TEXT NOT NULL UNIQUE,
+  begun_at_ms INTEGER NOT NULL,
+  undone_at_ms INTEGER -- when the run was undone, except the files that had to be left alone
+) STRICT;
+
+-- The files that a run wrote. A stored compaction that is used again has several.
+CREATE TABLE run_files (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id INTEGER NOT NULL REFERENCES runs ON DELETE CASCADE,
+  compaction_id INTEGER NOT NULL REFERENCES compactions ON DELETE CASCADE,
+  source_path ANY NOT NULL,
+  output_path ANY, -- null: standard output
+  undone_at_ms INTEGER
+) STRICT;
+CREATE INDEX run_files_by_run ON run_files (run_id);
+CREATE INDEX run_files_by_compaction ON run_files (compaction_id);
+
 -- Their rowids are the ids of lines and of batches. Of a message only the words are kept, not where they are: a quarter of the room.
 CREATE VIRTUAL TABLE message_search
   USING fts5 (text, content = '', contentless_delete = 1, detail = none, tokenize = 'porter unicode61');

@@ -12,6 +12,7 @@ import { createCompactionReader } from './load.ts';
 import { createLocalArchive } from './local-archive.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
+import { createRunLog } from './runs.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
@@ -214,6 +215,7 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, ope
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
     begin: (outline) => (stores[0] ?? openStore())(outline),
+    runs: createRunLog(db, { path, checkSchema }),
     summaries: createSummaryCache(db, { path, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),

@@ -4,6 +4,7 @@ import { compressInsertedLine, createBlockGatherer, type RawBlock } from './bloc
 import { DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, textColumn, timeColumn } from './rows.ts';
+import { createRunRecorder } from './runs.ts';
 import { createBlockWriter, createCycleWriter, type CycleIds } from './store-rows.ts';
 import type { SyncArchive, SyncWriter } from './sync-archive.ts';
 
@@ -112,11 +113,14 @@ function createRestWriter(
   const insertKept = db.prepare(INSERT_KEPT);
   const insertCarried = db.prepare(INSERT_CARRIED);
   const writeCycle = createCycleWriter(db);
+  const recordFile = createRunRecorder(db);
 
   return (draft, compactionId, cycles) => {
     if (draft.cycles.length !== cycles.length)
       throw new Error(`there are ${draft.cycles.length} cycles instead of ${cycles.length}`);
     insertCompaction.run({ id: compactionId, ...compactionColumns(draft) });
+    const { run, sourcePath, outputPath } = draft;
+    if (run !== null) recordFile(run, { compactionId, sourcePath, outputPath });
     draft.cycles.forEach((cycle, position) => {
       const ids = cycles[position];
       if (ids !== undefined) writeCycle(cycle, { compactionId, position, ids });

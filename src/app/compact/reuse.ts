@@ -10,6 +10,7 @@ import type { Prepared } from '../read/prepare.ts';
 import { parseRecord, readPieces, trimRecord } from '../read/records.ts';
 import { costOf, NO_USAGE } from '../summarize/usage.ts';
 import { deliver, type Delivery, describeWritten, targetPath } from '../write/deliver.ts';
+import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import { findUnprovable } from './archive-lines.ts';
 import { keptLineLookup, outputBytes } from './compose.ts';
@@ -57,8 +58,19 @@ export async function reuseCompaction(
 ): Promise<Result<CompactReport, Failure>> {
   const { request, transcript, same, ledger, archive, lock, replaceable } = input;
   const pieces = outputBytes(same, transcript);
+  const path = targetPath(request);
+  // Recorded first: a run that is killed in between can still be undone.
+  const fileId = await archive.runs.record(deps.run, {
+    compactionId: same.id,
+    sourcePath: deps.files.absolute(request.input.path),
+    outputPath: path === null ? null : deps.files.absolute(path),
+  });
   const delivered = await deliver(deps, { request, transcript, pieces, lock, replaceable });
-  if (!delivered.ok) return delivered;
+  if (!delivered.ok) {
+    const isThere = path !== null && (await isOutputThere(deps, { outputPath: path, output: same.output }));
+    if (!isThere) await archive.runs.forget(fileId);
+    return delivered;
+  }
   const file = await describeWritten(deps, { request, planned: same.output, ...delivered.value });
   const isKept = keptLineLookup(same);
   const clipTokens = clipTokensByHash(deps, transcript, same);

@@ -200,6 +200,7 @@ function draftCompaction(
   const path = targetPath(request);
   return {
     format: codec.format.name,
+    run: deps.run,
     sourcePath: deps.files.absolute(request.input.path),
     outputPath: path === null ? null : deps.files.absolute(path),
     source: {

@@ -1,6 +1,6 @@
 import type { Stemmer } from '../../core/extract/lexicon.ts';
 import type { Result } from '../../core/result.ts';
-import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import type { Archive, ArchiveFailure, RunMark } from '../../ports/archive.ts';
 import type { FileStore, ProducerIndexes } from '../../ports/files.ts';
 import type { FormatRegistry } from '../../ports/formats.ts';
 import type { ModelProvider, Redactor } from '../../ports/model.ts';
@@ -30,6 +30,8 @@ export type WritingDeps = AppDeps & {
   /** Why a missing archive could not be created; null: it could, or it exists. `isLenient` ignores missing permissions and full disks. */
   readonly findArchivePlaceProblem: (options: { readonly isLenient: boolean }) => Promise<ArchiveFailure | null>;
   readonly producerIndexes: ProducerIndexes;
+  /** What is written belongs to this run. */
+  readonly run: RunMark;
 };
 
 /** Summarizes the transcripts of one run. */

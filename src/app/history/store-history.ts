@@ -61,6 +61,7 @@ export async function storeHistory(
   };
   const draft: CompactionDraft = {
     format: 'messages',
+    run: null,
     sourcePath: `conversation:${finished.draft.conversationId}`,
     outputPath: null,
     source: { ...written.source, lineCount: lines.length, hasBom: false },

@@ -143,6 +143,7 @@ export function lineDraft(line: number, overrides: Partial<LineDraft> = {}): Lin
 export function compactionDraft(lineCount: number, overrides: Partial<CompactionDraft> = {}): CompactionDraft {
   return {
     format: 'chat',
+    run: null,
     sourcePath: '/logs/harbor.jsonl',
     outputPath: '/logs/harbor.compact.jsonl',
     source: { sha256: sha256('source'), sizeBytes: 100, lineCount, hasBom: false },
