@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
@@ -15,6 +15,11 @@ import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 const ALWAYS: ThreadRules = { minFiles: 2, minBytes: 0 };
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
+/** Some of every format: what threads may disturb is the order of files, whatever is in them. */
+const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
+  .filter((name) => statSync(join(FIXTURES, name)).isFile())
+  .toSorted()
+  .filter((_, at) => at % 3 === 0);
 
 type Ran = { readonly code: number; readonly terminal: FakeTerminal };
 
@@ -63,7 +68,7 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
   test('results, reports and their order are the same for any number of threads', async (t) => {
     const play = async (jobs: string): Promise<unknown> => {
       const folder = folderWith(t, {});
-      cpSync(FIXTURES, join(folder, 'in'), { recursive: true });
+      for (const name of SOME_FIXTURES) cpSync(join(FIXTURES, name), join(folder, 'in', name));
       const archive = ['--archive', join(folder, 'archive.db'), '-j', jobs];
       const told: unknown[] = [];
       for (const args of [
@@ -83,8 +88,7 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
       return { told, files: readAll(join(folder, 'in')) };
     };
     const alone = await play('1');
-    assert.deepEqual(await play('2'), alone);
-    assert.deepEqual(await play('4'), alone);
+    assert.deepEqual(await play('3'), alone);
   });
 
   test('a thread that dies fails its file with one line, and all others are done', async (t) => {
@@ -133,7 +137,7 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
 
   test('an interruption leaves every file at work as it was, and what is done stays done', async (t) => {
     const names = Array.from({ length: 10 }, (_, at) => `s${10 + at}.jsonl`);
-    const folder = folderWith(t, Object.fromEntries(names.map((name, at) => [`in/${name}`, chatTranscript(1200, at)])));
+    const folder = folderWith(t, Object.fromEntries(names.map((name, at) => [`in/${name}`, chatTranscript(600, at)])));
     const before = readAll(join(folder, 'in'));
     const archive = join(folder, 'archive.db');
     const child = startProcess(['-i', '--json', '-j', '4', '--archive', archive, join(folder, 'in')]);
@@ -147,7 +151,7 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
 
   test('killed at any moment, every file is as it was or can be restored', async (t) => {
     const names = Array.from({ length: 10 }, (_, at) => `s${10 + at}.jsonl`);
-    const original = Object.fromEntries(names.map((name, at) => [`in/${name}`, chatTranscript(600, at)]));
+    const original = Object.fromEntries(names.map((name, at) => [`in/${name}`, chatTranscript(300, at)]));
     const runs = Number(process.env['KILLS'] ?? 2);
     for (let at = 0; at < runs; at += 1) {
       const folder = folderWith(t, original);

@@ -14,7 +14,7 @@ import { suite, test, type TestContext } from 'node:test';
 import { readArchiveRows } from '../support/archive-rows.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
-import { type Ended, type ProcessOptions, runProcess } from '../support/program.ts';
+import { type Ended, runProcess, startServer } from '../support/program.ts';
 import { mountSmallDisk, type SmallDisk, type SmallDiskOptions } from '../support/small-disk.ts';
 
 const KIB = 1024;
@@ -27,16 +27,13 @@ type Place = {
   readonly disk: SmallDisk;
   /** A folder on a disk with room. */
   readonly elsewhere: string;
-  readonly run: (args: readonly string[], options?: ProcessOptions) => Promise<Ended>;
+  /** In one process that stays. */
+  readonly run: (args: readonly string[]) => Promise<Ended>;
 };
 
 async function setUp(t: TestContext, size: SmallDiskOptions = { sizeBytes: 2048 * KIB }): Promise<Place> {
   const disk = await mountSmallDisk(t, size);
-  return {
-    disk,
-    elsewhere: folderWith(t, {}),
-    run: (args, options) => runProcess(args, { wrapper: disk.wrapper, ...options }),
-  };
+  return { disk, elsewhere: folderWith(t, {}), run: await startServer(t, disk.wrapper) };
 }
 
 /** What is on the disk beside what fills it. */
@@ -81,7 +78,8 @@ suite('no space where the result is to stand', AT_A_TIME, () => {
   }
 
   test('while it restores in place', async (t) => {
-    const { disk, elsewhere, run } = await setUp(t);
+    const { disk, elsewhere } = await setUp(t);
+    const run = (args: readonly string[]): Promise<Ended> => runProcess(args, { wrapper: disk.wrapper });
     const archive = join(elsewhere, 'archive.db');
     const file = join(disk.seen, 'talk.jsonl');
     const path = join(disk.path, 'talk.jsonl');
@@ -153,14 +151,16 @@ suite('no space for standard input', AT_A_TIME, () => {
     ['not even a folder', { sizeBytes: 512 * KIB, maxFiles: 2 }, 100 * KIB],
   ] as const) {
     test(`${what}: nothing is left behind, and nothing is stored`, async (t) => {
-      const { disk, elsewhere, run } = await setUp(t, size);
+      const disk = await mountSmallDisk(t, size);
+      const elsewhere = folderWith(t, {});
       const input = join(elsewhere, 'talk.jsonl');
       writeFileSync(input, original);
       disk.leave(freeBytes);
       const stdin = openSync(input, 'r');
       t.after(() => closeSync(stdin));
       const archive = join(elsewhere, 'archive.db');
-      const failed = await run(['-', '--archive', archive], {
+      const failed = await runProcess(['-', '--archive', archive], {
+        wrapper: disk.wrapper,
         stdio: [stdin, 'pipe', 'pipe'],
         environment: { TMPDIR: disk.path },
       });

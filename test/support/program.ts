@@ -30,6 +30,7 @@ export type ProcessOptions = {
 };
 
 const CHILD = join(import.meta.dirname, 'steps-child.ts');
+const SERVER = join(import.meta.dirname, 'run-server.ts');
 
 /** Begins the program in a process of its own, straight from the sources; its home is a folder that is not there. */
 export function startProcess(args: readonly string[], options: ProcessOptions = {}): ChildProcess {
@@ -67,6 +68,27 @@ export async function runHere(args: readonly string[], stdin = ''): Promise<Ende
   const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
   const code = await run({ terminal, loadUseCases });
   return { code, signal: null, stdout: terminal.out(), stderr: terminal.errors() };
+}
+
+/** Runs commands in one process behind a wrapper, which starts only once; it ends with the test. */
+export async function startServer(
+  context: TestContext,
+  wrapper: readonly string[],
+): Promise<(args: readonly string[]) => Promise<Ended>> {
+  const [command, ...rest] = [...wrapper, process.execPath, SERVER];
+  const child = spawn(command, rest, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  const ended = once(child, 'exit');
+  context.after(async () => {
+    child.disconnect();
+    await ended;
+  });
+  return async (args) => {
+    const answer = once(child, 'message');
+    child.send(args);
+    const [result] = await Promise.race([answer, ended]);
+    assert.equal(typeof result, 'object', 'the process that runs the commands has ended');
+    return result;
+  };
 }
 
 async function textOf(stream: Readable | null): Promise<string> {
