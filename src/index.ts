@@ -6,6 +6,15 @@ import {
 } from './app/history/compactor.ts';
 export { openArchive } from './adapters/archive/sqlite.ts';
 export { createExtractiveProvider } from './adapters/model/extractive.ts';
+export type { BatchHit, MessageHit, SearchHit, SearchReport } from './app/contract/archive-reports.ts';
+export type {
+  CompactReport,
+  FailureKind,
+  RestoreReport,
+  UsageReport,
+  VerifyProblem,
+  VerifyReport,
+} from './app/contract/reports.ts';
 export type { CompactionResult, Compactor } from './app/history/compactor.ts';
 export { resummarizeBatches } from './app/summarize/live-batches.ts';
 export {
@@ -48,6 +57,16 @@ export type { Result } from './core/result.ts';
 export { explainScore, type ScoreExplanation, scoreMessage, type ScoreTerm } from './core/scoring.ts';
 export { type HistorySplit, splitHistory } from './core/split.ts';
 export { estimateTokens } from './core/tokens.ts';
+export { compactFile, restoreFile, searchArchive, verifyFile } from './library.ts';
+export type {
+  CompactFileOptions,
+  CustomModel,
+  LibraryError,
+  RestoreFileOptions,
+  SearchOptions,
+  ServiceModel,
+  VerifyFileOptions,
+} from './library-options.ts';
 export type { Archive, ArchiveFailure } from './ports/archive.ts';
 export type { ModelProvider } from './ports/model.ts';
 export type { Runtime } from './ports/runtime.ts';

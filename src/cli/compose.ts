@@ -118,7 +118,7 @@ async function createSummarizer(
   const service = await createModelService(choice, runtime);
   if (!service.ok) return service;
   // No vendor's library is loaded for a plan: it calls no model.
-  const model = choice.isDryRun ? createExtractiveProvider() : await createModel(choice, runtime);
+  const model = choice.isDryRun ? createExtractiveProvider() : (choice.custom ?? (await createModel(choice, runtime)));
   const fallback = choice.fallsBack ? { fallback: createExtractiveProvider() } : {};
   const { value, warnings } = service.value;
   return ok({ value: { ...common, model, service: value, ...fallback }, warnings });

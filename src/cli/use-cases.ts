@@ -27,6 +27,7 @@ import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
 import type { RunMark } from '../ports/archive.ts';
 import type { Format } from '../ports/codec.ts';
+import type { ModelProvider } from '../ports/model.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
 
 /** What the commands can call. Nothing is opened before it is needed. */
@@ -92,7 +93,10 @@ export type SummarizerChoice = {
 };
 
 /** A model that is a service, and how to call it. */
-export type ModelChoice = ModelAccess & {
+export type ModelChoice = Omit<ModelAccess, 'provider'> & {
+  readonly provider: ModelAccess['provider'] | 'custom';
+  /** The model of a library's caller. */
+  readonly custom?: ModelProvider;
   readonly limits: RateLimits;
   /** Null: decided by the host. */
   readonly maxTokensField: 'max_tokens' | 'max_completion_tokens' | null;

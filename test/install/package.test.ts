@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -94,3 +94,40 @@ test('the library of the package can be imported, with its packages installed be
   assert.deepEqual([status, stderr], [0, '']);
   assert.equal(stdout, '5\n');
 });
+
+test('a project with the package installed compiles with its types, and uses it from an ES module and from CommonJS', () => {
+  const project = join(folder, 'project');
+  cpSync(join(root, 'fixtures/library-example'), project, { recursive: true });
+  installInto(project);
+  const lines = Array.from({ length: 40 }, (_, index) => {
+    const content = `Message ${index}: the pump in hall ${index} delivers ${index * 7} liters. `.repeat(8);
+    return `${JSON.stringify({ role: index % 2 === 0 ? 'user' : 'assistant', content })}\n`;
+  });
+  writeFileSync(join(project, 'session.jsonl'), lines.join(''));
+  const run = (...argv: readonly string[]): string => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, argv, { cwd: project, encoding: 'utf8' });
+    assert.deepEqual([status, stderr], [0, ''], stdout);
+    return stdout;
+  };
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  for (const name of ['node16', 'bundler', 'nodenext']) assert.equal(run(compiler, '-p', `tsconfig.${name}.json`), '');
+  assert.deepEqual(run('out/main.js', 'session.jsonl').trim().split('\n'), [
+    'compacted true',
+    'verified 0',
+    '3 message',
+    'true',
+    'planned',
+    'not-found',
+  ]);
+  assert.equal(run('out/common.cjs'), 'verified\n');
+});
+
+/** The package's files, and links to the packages that it depends on: what `npm install` does, without the network. */
+function installInto(project: string): void {
+  const modules = join(project, 'node_modules');
+  mkdirSync(modules);
+  for (const name of readdirSync(join(root, 'node_modules'))) {
+    if (!name.startsWith('.')) symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  }
+  cpSync(join(folder, 'package'), join(modules, 'compact-transcript'), { recursive: true });
+}

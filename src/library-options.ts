@@ -1,0 +1,177 @@
+import type { FailureKind, UsageReport } from './app/contract/reports.ts';
+import type { CompactionConfig } from './core/policy.ts';
+import { err, ok, type Result } from './core/result.ts';
+import type { ModelProvider } from './ports/model.ts';
+
+/** Options of every function that works on files or on the archive. No configuration file is read. */
+type ArchiveOptions = {
+  /** The path of the archive. By default the one of the command line: `$XDG_DATA_HOME/compact/archive.db`. */
+  readonly archive?: string | undefined;
+  /** Stops the work: the file that is being worked on stays as it was, and the error is `interrupted`. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+export type FileOptions = ArchiveOptions & {
+  /** The name of the transcript's format, as `compact --formats` lists it. By default it is detected. */
+  readonly format?: string | undefined;
+};
+
+/** At most one of the first three can be given. */
+export type CompactFileOptions = FileOptions & {
+  /** The path of the result, or a folder for it. By default `NAME.compact.jsonl` beside the input. */
+  readonly output?: string | undefined;
+  /** Replaces the input, atomically. */
+  readonly inPlace?: boolean | undefined;
+  /** Writes nothing and calls no model; the report has the plan. */
+  readonly dryRun?: boolean | undefined;
+  /** Who writes the summaries. By default the offline summarizer, which sends nothing. */
+  readonly model?: ServiceModel | CustomModel | undefined;
+  /** Changes to the defaults of the command line, for example `{ keepRecent: 20 }`. */
+  readonly compaction?: Partial<CompactionConfig> | undefined;
+  /** Compacts the least important messages first, and only until the transcript has at most this many tokens. */
+  readonly targetTokens?: number | undefined;
+  /** Leaves a transcript with at most this many tokens as it is. */
+  readonly ifOverTokens?: number | undefined;
+  /** Carries lines that are not JSON along, byte for byte, instead of failing. False by default. */
+  readonly keepInvalid?: boolean | undefined;
+  /** Whether system messages stay. True by default. */
+  readonly keepSystem?: boolean | undefined;
+  /** The id of the conversation if the file has none. */
+  readonly conversation?: string | undefined;
+};
+
+/** A model behind an API. Secrets are masked in what is sent, unless the service runs on this machine. */
+export type ServiceModel = {
+  readonly provider: 'anthropic' | 'openai-compat' | 'ollama';
+  /** The model's name at the service. */
+  readonly name: string;
+  /** By default the provider's own address. */
+  readonly baseUrl?: string | undefined;
+  /** By default `ANTHROPIC_API_KEY` or `OPENAI_API_KEY` of the environment, as the provider needs. */
+  readonly apiKey?: string | undefined;
+};
+
+/** Your own model. Secrets are masked in the requests that `complete` gets unless `redact` is false. */
+export type CustomModel = ModelProvider & {
+  /** Identifies the model: summaries that it made are reused under this name. */
+  readonly name: string;
+  readonly redact?: boolean | undefined;
+};
+
+export type RestoreFileOptions = FileOptions &
+  ({ readonly output: string } | { readonly inPlace: true }) & {
+    /** Undoes every compaction of the file instead of only the last one. */
+    readonly all?: boolean | undefined;
+  };
+
+export type VerifyFileOptions = FileOptions;
+
+export type SearchOptions = ArchiveOptions & {
+  /** By default 'all'. */
+  readonly kinds?: 'all' | 'messages' | 'batches' | undefined;
+  /** By default 'best'; 'newest': the most recently archived first. */
+  readonly order?: 'best' | 'newest' | undefined;
+  /** The maximum number of hits; 10 by default. */
+  readonly limit?: number | undefined;
+  /** Only hits of this conversation. */
+  readonly conversation?: string | undefined;
+  /** Only messages of this role. */
+  readonly role?: 'user' | 'assistant' | 'system' | 'tool' | undefined;
+  /** Only what was said at this time or later. */
+  readonly since?: Date | undefined;
+  /** Only what was said before this time. */
+  readonly until?: Date | undefined;
+  /** Only from this transcript: its path, or the end of it. */
+  readonly source?: string | undefined;
+};
+
+/** Why nothing was done. The file is as it was. */
+export type LibraryError = {
+  /** For programs. `usage`: the options cannot be used. `interrupted`: the signal stopped the work. */
+  readonly kind: FailureKind | 'usage' | 'interrupted';
+  /** For people: what happened, where, and what to try. It may name an option of the command line. */
+  readonly message: string;
+  /** What the model was paid all the same. */
+  readonly usage?: UsageReport;
+};
+
+export function usageError(message: string): Result<never, LibraryError> {
+  return err({ kind: 'usage', message });
+}
+
+type OutputOptions = {
+  readonly output?: string | undefined;
+  readonly inPlace?: boolean | undefined;
+  readonly dryRun?: boolean | undefined;
+};
+
+type Output =
+  | { readonly kind: 'default' }
+  | { readonly kind: 'in-place' }
+  | { readonly kind: 'path'; readonly path: string };
+
+export function chooseOutput({ output, inPlace, dryRun }: OutputOptions): Result<Output, LibraryError> {
+  const given = [output !== undefined, inPlace === true, dryRun === true].filter(Boolean).length;
+  if (given > 1) return usageError('only one of output, inPlace and dryRun can be given');
+  if (inPlace === true) return ok({ kind: 'in-place' });
+  return ok(output === undefined ? { kind: 'default' } : { kind: 'path', path: output });
+}
+
+const COMPACTION_OPTIONS: { readonly [key in keyof CompactionConfig]-?: readonly string[] } = {
+  chunkSize: ['number'],
+  keepRecent: ['number'],
+  keepRecentTokens: ['number'],
+  maxSummaryTokens: ['number'],
+  summaryTokens: ['number'],
+  clipFirst: ['number'],
+  clipLast: ['number'],
+  prompt: ['string', 'object'],
+  scoring: ['object'],
+  timeout: ['number'],
+  maxRetries: ['number'],
+  maxChunkTokens: ['number'],
+  maxConsecutiveFailures: ['number'],
+  modelMaxTokens: ['number'],
+  appendixShare: ['number'],
+  requestTokens: ['number'],
+  minRetention: ['number'],
+  keepRules: ['boolean'],
+  rules: ['object'],
+  dropRules: ['object'],
+};
+
+/** For callers without a type checker: a mistyped name or a NaN must not decide which messages stay. Null: nothing is wrong. */
+export function findWrongOption({
+  compaction = {},
+  model,
+  targetTokens,
+  ifOverTokens,
+}: CompactFileOptions): string | null {
+  for (const [key, value] of Object.entries({ targetTokens, ifOverTokens })) {
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
+      return `${key} must be a whole number of 1 or more`;
+    }
+  }
+  return findWrongCompaction(compaction) ?? (model === undefined ? null : findWrongModel(model));
+}
+
+function findWrongCompaction(compaction: Partial<CompactionConfig>): string | null {
+  const known: ReadonlyMap<string, readonly string[]> = new Map(Object.entries(COMPACTION_OPTIONS));
+  for (const [key, value] of Object.entries<unknown>(compaction)) {
+    const types = known.get(key);
+    if (types === undefined) return `compaction has no option ${key}; there are ${[...known.keys()].join(', ')}`;
+    const isSensible = typeof value !== 'number' || (Number.isFinite(value) && value >= 0);
+    if (!types.includes(typeof value) || !isSensible) {
+      return `compaction.${key} must be ${types.includes('number') ? 'a number of 0 or more' : `of type ${types[0]}`}`;
+    }
+  }
+  return null;
+}
+
+function findWrongModel(model: ServiceModel | CustomModel): string | null {
+  if (typeof model.name !== 'string' || model.name === '') return 'model.name must be the name of the model';
+  if ('complete' in model || SERVICES.includes(model.provider)) return null;
+  return `model.provider must be one of ${SERVICES.join(', ')}; a model of your own has a function complete instead`;
+}
+
+const SERVICES: readonly string[] = ['anthropic', 'openai-compat', 'ollama'] satisfies ServiceModel['provider'][];

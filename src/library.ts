@@ -1,0 +1,225 @@
+import { rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, resolve } from 'node:path';
+import type { SearchReport } from './app/contract/archive-reports.ts';
+import type { Failure } from './app/contract/failure.ts';
+import type { CompactReport, RestoreReport, VerifyReport } from './app/contract/reports.ts';
+import type { ModelChoice, UseCases } from './cli/use-cases.ts';
+import type { HostEnvironment } from './config/find.ts';
+import type { ResolvedSettings, SettingFlags } from './config/resolve.ts';
+import { err, ok, type Result } from './core/result.ts';
+import {
+  chooseOutput,
+  type CompactFileOptions,
+  type FileOptions,
+  findWrongOption,
+  type LibraryError,
+  type RestoreFileOptions,
+  type SearchOptions,
+  usageError,
+  type VerifyFileOptions,
+} from './library-options.ts';
+import type { Progress } from './ports/runtime.ts';
+
+/** Compacts a transcript file. `value.result` is 'skipped' if there was nothing to do. */
+export async function compactFile(
+  path: string,
+  options: CompactFileOptions = {},
+): Promise<Result<CompactReport, LibraryError>> {
+  const wrong = findWrongOption(options);
+  if (wrong !== null) return usageError(wrong);
+  const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
+  const { planOutputs } = await import('./cli/outputs.ts');
+  const { describeOutputProblem } = await import('./cli/render/problems.ts');
+  const choice = chooseOutput(options);
+  if (!choice.ok) return choice;
+  const file = { path, pathInFolder: basename(path), isNamed: true };
+  const outputs = await planOutputs({ files: [file], isSeveral: false, choice: choice.value });
+  if (!outputs.ok) return usageError(describeOutputProblem(outputs.error));
+  const host = readHost();
+  const flags = toFlags(options);
+  const settings = resolveSettings({ config: NO_CONFIG, flags, host });
+  const policy = toPolicy(settings, {
+    targetTokens: options.targetTokens ?? null,
+    ifOver: options.ifOverTokens ?? null,
+    conversation: options.conversation ?? null,
+  });
+  const compaction = { ...policy.compaction, ...options.compaction };
+  return withUseCases(options, async (useCases, progress) => {
+    const model = await chooseModel(options, { settings, flags, host });
+    if (!model.ok) return model;
+    const summarizer = await useCases.createSummarizer({ model: model.value, compaction });
+    if (!summarizer.ok) return usageError(summarizer.error);
+    const request = {
+      input: inputOf(path, options),
+      output: options.dryRun === true ? ({ kind: 'none' } as const) : (outputs.value[0] ?? { kind: 'none' }),
+      policy: { ...policy, compaction },
+      ...toModel(settings),
+      summarizer: summarizer.value.value,
+      embeddings: null,
+    };
+    return toLibraryResult(path, await useCases.compactFile(request, progress));
+  });
+}
+
+/** Restores the original of a compacted file, byte for byte. */
+export async function restoreFile(
+  path: string,
+  options: RestoreFileOptions,
+): Promise<Result<RestoreReport, LibraryError>> {
+  const choice = chooseOutput(options);
+  if (!choice.ok) return choice;
+  const output = choice.value;
+  if (output.kind === 'default') return usageError('restoreFile needs output or inPlace: true');
+  const { isSameFile } = await import('./cli/outputs.ts');
+  if (output.kind === 'path' && (await isSameFile(output.path, path))) {
+    return usageError('the output is the compacted file itself: use inPlace: true to replace it');
+  }
+  const target = output.kind === 'path' ? ({ kind: 'file', path: output.path } as const) : output;
+  return withUseCases(options, async (useCases, progress) => {
+    const request = { input: inputOf(path, options), output: target, all: options.all ?? false };
+    return toLibraryResult(path, await useCases.restoreFile(request, progress));
+  });
+}
+
+/** Checks a compacted file against the archive. `value.result` is 'failed' if it finds problems; it changes nothing. */
+export async function verifyFile(
+  path: string,
+  options: VerifyFileOptions = {},
+): Promise<Result<VerifyReport, LibraryError>> {
+  return withUseCases(options, async (useCases, progress) =>
+    toLibraryResult(path, await useCases.verifyFile({ input: inputOf(path, options) }, progress)),
+  );
+}
+
+/** Searches archived messages and summaries by words. `value.archive` is null if there is no archive yet. */
+export async function searchArchive(
+  query: string,
+  options: SearchOptions = {},
+): Promise<Result<SearchReport, LibraryError>> {
+  const { kinds = 'all', order = 'best', limit = 10, conversation, role, since, until, source } = options;
+  if (!Number.isSafeInteger(limit) || limit < 1) return usageError('limit must be a whole number of 1 or more');
+  const request = {
+    query,
+    kinds,
+    order,
+    limit,
+    embeddings: null,
+    conversation: conversation ?? null,
+    role: role ?? null,
+    since: since ?? null,
+    until: until ?? null,
+    source: source ?? null,
+  };
+  return withUseCases(options, async (useCases) => toLibraryResult('', await useCases.searchArchive(request)));
+}
+
+/** No configuration file is read. */
+const NO_CONFIG = { file: null, values: {}, refused: {}, ignored: null } as const;
+
+/** The options under the names of the settings. */
+function toFlags({ model, compaction, keepInvalid, keepSystem }: CompactFileOptions): SettingFlags {
+  const service = model === undefined || 'complete' in model ? null : model;
+  return {
+    summarization: {
+      provider: model === undefined ? undefined : (service?.provider ?? CUSTOM),
+      name: model?.name,
+      base_url: service?.baseUrl,
+      api_key: service?.apiKey,
+      // These two decide whether the offline summary is one.
+      chunk_size: compaction?.chunkSize,
+      max_chunk_tokens: compaction?.maxChunkTokens,
+      keep_system: keepSystem,
+    },
+    transcript: { keep_invalid: keepInvalid },
+  };
+}
+
+const CUSTOM = 'custom';
+const UNLIMITED = { requestsPerMinute: null, inputTokensPerMinute: null, outputTokensPerMinute: null };
+
+/** Null: summaries are made offline. */
+async function chooseModel(
+  { model, dryRun = false }: CompactFileOptions,
+  {
+    settings,
+    flags,
+    host,
+  }: { readonly settings: ResolvedSettings; readonly flags: SettingFlags; readonly host: HostEnvironment },
+): Promise<Result<ModelChoice | null, LibraryError>> {
+  if (model === undefined) return ok(null);
+  const common = {
+    limits: UNLIMITED,
+    maxTokensField: null,
+    fallsBack: false,
+    isDryRun: dryRun,
+    redactRulesPath: null,
+    notice: () => undefined,
+  };
+  if ('complete' in model) {
+    const { name, redact = true } = model;
+    const access = { provider: CUSTOM, model: name, baseUrl: '', apiKey: null, redactsSecrets: redact } as const;
+    return ok({ ...common, ...access, custom: model });
+  }
+  const { resolveModelAccess } = await import('./config/access.ts');
+  const { environment } = host;
+  const access = resolveModelAccess({ settings, config: NO_CONFIG, flags, environment, isDryRun: dryRun });
+  if (!access.ok) return usageError(access.error);
+  return ok(access.value === null ? null : { ...common, ...access.value });
+}
+
+function inputOf(path: string, { format = null }: { readonly format?: string | null | undefined }) {
+  return { path, name: path, format };
+}
+
+/** Runs `work` with an archive that is closed afterwards, and with an exit listener for the temporary files only while it runs. */
+async function withUseCases<T>(
+  { archive, signal = new AbortController().signal, format }: FileOptions,
+  work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
+): Promise<Result<T, LibraryError>> {
+  const { createUseCases } = await import('./cli/compose.ts');
+  const { defaultArchivePath } = await import('./config/find.ts');
+  const leftovers = new Set<string>();
+  const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
+  const clean = (): void => [...leftovers].toReversed().forEach(remove);
+  const progress: Progress = { update: () => undefined, finish: () => undefined };
+  const useCases = createUseCases({
+    archivePath: archive === undefined ? defaultArchivePath(readHost()) : resolve(archive),
+    progress,
+    signal,
+    stdout: () => undefined,
+    removeAtExit: (path) => {
+      leftovers.add(path);
+      return () => {
+        remove(path);
+        leftovers.delete(path);
+      };
+    },
+  });
+  process.on('exit', clean);
+  try {
+    const formats = useCases.listFormats().map(({ name }) => name);
+    if (format !== undefined && !formats.includes(format)) {
+      return usageError(`there is no format '${format}'; there are ${formats.join(', ')}`);
+    }
+    return await work(useCases, progress);
+  } finally {
+    process.off('exit', clean);
+    await useCases.close();
+  }
+}
+
+async function toLibraryResult<T>(file: string, result: Result<T, Failure>): Promise<Result<T, LibraryError>> {
+  if (result.ok) return result;
+  const { error } = result;
+  if (error.kind === 'interrupted')
+    return err({ kind: 'interrupted', message: `${file}: interrupted; it is as it was.` });
+  const { toFailedReport } = await import('./cli/failed-and-skipped.ts');
+  const report = toFailedReport(file, error);
+  return err({ ...report.error, ...(report.usage === undefined ? {} : { usage: report.usage }) });
+}
+
+function readHost(): HostEnvironment {
+  const userId = process.geteuid?.() ?? null;
+  return { environment: process.env, workingFolder: process.cwd(), homeFolder: homedir(), userId };
+}
