@@ -1,5 +1,6 @@
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
+import { createTurns, withTurns } from '../adapters/archive/turns.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
@@ -10,6 +11,7 @@ import { err, ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure, RunMark } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
+import { estimateBytes } from './transcript-files.ts';
 import type {
   Composition,
   Created,
@@ -19,6 +21,9 @@ import type {
   SummarizerChoice,
   UseCases,
 } from './use-cases.ts';
+
+/** Starting a thread for the archive takes about a tenth of a second, in which this much is stored. */
+const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
 export function createUseCases(composition: Composition): UseCases {
@@ -32,7 +37,7 @@ export function createUseCases(composition: Composition): UseCases {
     runtime: createNodeRuntime(),
     progress: composition.progress,
     signal: composition.signal,
-    openArchive: archive.openWith(null),
+    openArchive: archive.openWith({ vectorExtension: null, isAside: false }),
     archivePath: composition.archivePath,
   };
   const writing = {
@@ -54,7 +59,10 @@ export function createUseCases(composition: Composition): UseCases {
     },
     compactFile: async ({ embeddings, ...request }, progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const compacting = { ...writing, openArchive: archive.openWith(embeddings), progress };
+      const { minBytesForArchiveThread = MIN_BYTES_FOR_THREAD } = composition;
+      const isAside = estimateBytes(request.input.path) >= minBytesForArchiveThread;
+      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside });
+      const compacting = { ...writing, openArchive, progress, storesAside: isAside };
       const done = await compactFile(compacting, request);
       if (!done.ok || embeddings === null) return done;
       const { embedCompacted } = await import('../app/search/embeddings/embed-archive.ts');
@@ -69,7 +77,7 @@ export function createUseCases(composition: Composition): UseCases {
       (await import('../app/restore/verify-file.ts')).verifyFile({ ...deps, progress }, request),
     searchArchive: async ({ embeddings, mask, ...request }) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
-      const openArchive = archive.openWith(embeddings);
+      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside: false });
       return searchArchive({ ...deps, openArchive, queryVectors: embeddings?.queryVectors, mask }, request);
     },
     showArchived: async ({ mask, ...request }) => {
@@ -85,7 +93,11 @@ export function createUseCases(composition: Composition): UseCases {
     checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
     embedArchive: async (embeddings) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({ ...deps, openArchive: archive.openWith(embeddings), service: embeddings.service });
+      return embedArchive({
+        ...deps,
+        openArchive: archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside: false }),
+        service: embeddings.service,
+      });
     },
     run: writing.run,
     clearLeftovers: async (path) => {
@@ -202,32 +214,48 @@ async function createEmbeddings(
 
 type OpenArchive = AppDeps['openArchive'];
 
-/** Opens the archive once, with or without an extension for vectors, however many ask at the same time; creates it only on request. */
+/** How a use case works with the archive. */
+type ArchiveUse = {
+  /** Null: vectors are not used. */
+  readonly vectorExtension: string | null;
+  /** SQLite works in a thread of its own. */
+  readonly isAside: boolean;
+};
+
+/** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
 function createArchiveOpener(path: string): {
-  readonly openWith: (embeddings: Pick<Embeddings, 'vectorExtension'> | null) => OpenArchive;
+  readonly openWith: (use: ArchiveUse) => OpenArchive;
   readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
   readonly close: () => Promise<void>;
 } {
-  const opened = new Map<string | null, Promise<Result<Archive, ArchiveFailure>>>();
-  const open = async (mode: ArchiveMode, extension: string | null): ReturnType<OpenArchive> => {
+  const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
+  const takeTurn = createTurns();
+  const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
+    const { vectorExtension, isAside } = use;
+    const options = { path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) };
+    if (!isAside) return (await import('../adapters/archive/sqlite.ts')).openArchive(options, takeTurn);
+    const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
+    const threaded = await openArchiveInThread(options);
+    return threaded.ok ? ok(withTurns(threaded.value.archive, takeTurn)) : threaded;
+  };
+  const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');
     if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
-    const { openArchive } = await import('../adapters/archive/sqlite.ts');
-    for (let known = opened.get(extension); known !== undefined; known = opened.get(extension)) {
+    const key = JSON.stringify(use);
+    for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
       const archive = await known;
       if (archive.ok) return archive;
       // Another caller could not open it. This one may be allowed to create it.
-      if (opened.get(extension) === known) opened.delete(extension);
+      if (opened.get(key) === known) opened.delete(key);
     }
-    const create = mode === 'create';
-    const opening = openArchive({ path, create, ...(extension !== null && { vectorExtension: extension }) });
-    opened.set(extension, opening);
+    const opening = openNow(mode, use);
+    opened.set(key, opening);
     const archive = await opening;
-    if (!archive.ok && opened.get(extension) === opening) opened.delete(extension);
+    if (!archive.ok && opened.get(key) === opening) opened.delete(key);
     return archive;
   };
   return {
-    openWith: (embeddings) => (mode) => open(mode, embeddings?.vectorExtension ?? null),
+    openWith: (use) => (mode) => open(mode, use),
     findPlaceProblem: async (options) => {
       const { findPlaceProblem } = await import('../adapters/archive/file.ts');
       return opened.size > 0 ? null : findPlaceProblem(path, options);

@@ -130,6 +130,8 @@ export type Composition = {
   readonly run?: RunMark | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
+  /** From this size of a file on, the archive works in a thread of its own. */
+  readonly minBytesForArchiveThread?: number;
 };
 
 export type CreateUseCases = (composition: Composition) => UseCases;

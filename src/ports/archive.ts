@@ -148,6 +148,9 @@ export type ArchiveFailure =
 /** Thrown by a method of an open archive; carries the failure as data. */
 export type ArchiveError = Error & { readonly failure: ArchiveFailure };
 
+/** Thrown instead when the thread in which the archive works has died; says why. */
+export type DeadThreadError = Error & { readonly diedOf: string };
+
 /**
  * Stores everything that leaves a transcript. Methods reject with an `ArchiveError` for failures of the database; `attempt` in
  * `app/contract/failure.ts` turns them into results. Only one writer is active at a time: other writes wait for it.

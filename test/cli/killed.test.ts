@@ -97,6 +97,15 @@ suite('and so it is when something comes between', { concurrency: CASES_AT_A_TIM
       if (isWhole || index === at % STORED_SESSIONS.length) testKilled({ ...one, session });
 });
 
+suite('and with an archive that stores in a thread of its own', { concurrency: CASES_AT_A_TIME }, () => {
+  for (const [at, moment] of TO_A_FILE.filter(({ nth }) => nth === 1).entries()) {
+    const session = STORED_SESSIONS[at % STORED_SESSIONS.length];
+    const cycle = CYCLES[at % CYCLES.length];
+    if (session !== undefined && cycle !== undefined)
+      testKilled({ session, cycle, mode: 'in place', kills: [moment], between: 'nothing', archiveThread: true });
+  }
+});
+
 after(() => {
   removeScenes();
   if (isWhole) writeSync(1, renderTable());

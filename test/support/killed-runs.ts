@@ -32,6 +32,8 @@ export type Case = {
   /** A run for each. */
   readonly kills: readonly Moment[];
   readonly between: Between;
+  /** The archive works in a thread of its own, and begins to store before the summaries are there: there are no chunks. */
+  readonly archiveThread?: true;
 };
 
 type Found = {
@@ -48,7 +50,12 @@ type Scene = { readonly folder: string; readonly file: string; readonly archive:
 
 const FOLDER = mkdtempSync(join(tmpdir(), 'compact-killed-'));
 /** Several chunks a cycle, and so many batches after two cycles that the older ones are merged. */
-const SETTINGS = ['--chunk-size', '15', '--max-summary-tokens', '400'];
+const SETTINGS = ['--max-summary-tokens', '400'];
+const CHUNKS = ['--chunk-size', '15'];
+
+function settingsOf({ archiveThread }: Case): readonly string[] {
+  return archiveThread === true ? SETTINGS : [...CHUNKS, ...SETTINGS];
+}
 const OTHER = 'other.jsonl';
 
 /** To be called when all is done. */
@@ -63,7 +70,8 @@ export async function playKilled(one: Case): Promise<Account> {
   const accounts: Found[] = [];
   for (const { step, nth } of one.kills) {
     const before = readTexts(scene);
-    const script = { happening: { step, nth, what: { kind: 'signals', names: ['SIGKILL'] } } } as const;
+    const happening = { step, nth, what: { kind: 'signals', names: ['SIGKILL'] } } as const;
+    const script = { happening, archiveThread: one.archiveThread === true };
     const killed = await runProcess(commandOf(one, scene), { script });
     assert.equal(killed.signal, 'SIGKILL', `the step is taken: ${JSON.stringify(killed)}`);
     accounts.push(await inspect(one, scene, { before, clean, killed }));
@@ -93,7 +101,7 @@ const cleanOutcomes = new Map<string, Promise<Outcome>>();
 
 /** The same without a kill: what comes between comes after a whole run, or before any. */
 function playClean(one: Case, between: Between, isDone: boolean): Promise<Outcome> {
-  const key = JSON.stringify([one.session.format, one.cycle, one.mode, between, isDone]);
+  const key = JSON.stringify([one.session.format, one.cycle, one.mode, between, isDone, one.archiveThread]);
   const known = cleanOutcomes.get(key);
   if (known !== undefined) return known;
   const play = async (): Promise<Outcome> => {
@@ -128,7 +136,7 @@ async function makeScene(session: StoredSession, cycles: number): Promise<Scene>
   mkdirSync(join(scene.folder, 'archive'));
   writeFileSync(scene.file, session.first);
   for (let cycle = 1; cycle <= cycles; cycle += 1) {
-    assert.equal((await runHere(['-i', '-q', ...SETTINGS, '--archive', scene.archive, scene.file])).code, 0);
+    assert.equal((await runHere(['-i', '-q', ...CHUNKS, ...SETTINGS, '--archive', scene.archive, scene.file])).code, 0);
     if (cycle === 1) appendFileSync(scene.file, session.more);
   }
   return scene;
@@ -143,9 +151,9 @@ function originalOf({ session, cycle, mode }: Case): string {
   return cycle === 'first' && mode !== 'restored in place' ? session.first : session.first + session.more;
 }
 
-function commandOf({ mode }: Case, { folder, archive, file }: Scene): readonly string[] {
-  const rest = [...SETTINGS, '--archive', archive, file];
-  switch (mode) {
+function commandOf(one: Case, { folder, archive, file }: Scene): readonly string[] {
+  const rest = [...settingsOf(one), '--archive', archive, file];
+  switch (one.mode) {
     case 'in place':
       return ['-i', '--json', ...rest];
     case 'to a file':
@@ -157,7 +165,7 @@ function commandOf({ mode }: Case, { folder, archive, file }: Scene): readonly s
     case 'restored in place':
       return ['restore', '-i', '--all', '--json', '--archive', archive, file];
     default:
-      return assertNever(mode);
+      return assertNever(one.mode);
   }
 }
 

@@ -18,6 +18,8 @@ export type ChildScript = {
   readonly happening?: Happening;
   /** The model sends these signals to its own process when it is asked, the first at once, each other one when it is interrupted; it never answers. */
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
+  /** The archive works in a thread of its own, however small a file is. */
+  readonly archiveThread?: boolean;
   /** Deadlines of `HELD_MS` come when the process gets SIGUSR2. */
   readonly holdsDeadlines?: boolean;
 };
@@ -25,7 +27,9 @@ export type ChildScript = {
 const TELL = 3;
 
 enableCompileCache();
-const { happening, hangingModel, holdsDeadlines }: ChildScript = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
+const { happening, hangingModel, archiveThread, holdsDeadlines }: ChildScript = JSON.parse(
+  process.env['COMPACT_TEST'] ?? '{}',
+);
 if (hangingModel !== undefined) replaceModel(hangingModel);
 if (holdsDeadlines === true) {
   const { expireDeadlines } = await import('./held-deadlines.ts');
@@ -34,7 +38,11 @@ if (holdsDeadlines === true) {
 const { main } = await import('../../src/cli/main.ts');
 await main(async () => {
   const { createUseCases } = await import('../../src/cli/compose.ts');
-  return happening === undefined ? createUseCases : withHappening(createUseCases, happening);
+  const creating: CreateUseCases =
+    archiveThread === true
+      ? (composition) => createUseCases({ ...composition, minBytesForArchiveThread: 0 })
+      : createUseCases;
+  return happening === undefined ? creating : withHappening(creating, happening);
 });
 
 function withHappening(createUseCases: CreateUseCases, { step, nth = 1, what }: Happening): CreateUseCases {

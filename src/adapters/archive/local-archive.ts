@@ -1,10 +1,9 @@
 import type { Archive, ArchiveState, CompactionWriter } from '../../ports/archive.ts';
 import type { SyncArchive, SyncWriter } from './sync-archive.ts';
+import { createTurns, type TakeTurn } from './turns.ts';
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
-export function createLocalArchive(sync: SyncArchive): Archive {
-  const acquire = createQueue();
-
+export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): Archive {
   const read =
     <Args extends readonly unknown[], T>(method: (...args: Args) => T) =>
     async (...args: Args): Promise<T> =>
@@ -144,17 +143,5 @@ function createWriter(writer: SyncWriter, release: () => void): CompactionWriter
       step(() => writer.abandon());
       end();
     },
-  };
-}
-
-/** Gives a function that waits for its turn. The turn lasts until what it returns is called. */
-function createQueue(): () => Promise<() => void> {
-  let last: Promise<void> = Promise.resolve();
-  return async () => {
-    const turn = Promise.withResolvers<void>();
-    const before = last;
-    last = turn.promise;
-    await before;
-    return turn.resolve;
   };
 }

@@ -18,6 +18,7 @@ import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
 import { createSummaryCache } from './summaries.ts';
 import type { SyncArchive } from './sync-archive.ts';
+import type { TakeTurn } from './turns.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
 
 export type OpenArchiveOptions = {
@@ -39,9 +40,12 @@ const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
  * Opens an archive, or creates it (0600) and its folders (0700). A file that is not our archive is never changed; a
  * read-only one is opened for reading only.
  */
-export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
+export async function openArchive(
+  options: OpenArchiveOptions,
+  takeTurn?: TakeTurn,
+): Promise<Result<Archive, ArchiveFailure>> {
   const opened = openSyncArchive(options);
-  return opened.ok ? ok(createLocalArchive(opened.value)) : opened;
+  return opened.ok ? ok(createLocalArchive(opened.value, takeTurn)) : opened;
 }
 
 /** The same, synchronous: for the thread that does nothing else. */

@@ -1,4 +1,5 @@
 import type { LineOutcome } from '../../core/plan/line-outcomes.ts';
+import type { ConversationPlan } from '../../core/plan/plan.ts';
 import type { PlanMessage } from '../../core/plan/view.ts';
 import type { Entry } from '../../core/transcript.ts';
 import type {
@@ -14,7 +15,11 @@ import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
 import { findRestoreProblem } from '../read/restored-lines.ts';
 import { outputBytes, type OutputParts } from './compose.ts';
+import { planOutcomes } from './plan.ts';
 import type { CompactedConversation } from './summarize-conversation.ts';
+
+/** What the lines of a conversation are stored with. */
+export type Leaving = Pick<CompactedConversation, 'prepared' | 'batchOf'>;
 
 /**
  * Every line that leaves the transcript, in order, with its bytes and the message that search finds. The source is read once, from front to
@@ -23,7 +28,7 @@ import type { CompactedConversation } from './summarize-conversation.ts';
 export function* archivedLines(
   transcript: Prepared,
   outcomes: readonly LineOutcome[],
-  compacted: readonly CompactedConversation[],
+  compacted: readonly Leaving[],
 ): Generator<LineDraft> {
   const places = compacted.map(({ prepared }) => createPlaceFinder(prepared));
   const numberOf = new Map(transcript.conversations.map((prepared, number) => [prepared, number]));
@@ -50,7 +55,7 @@ export function* archivedLines(
  * A summary that another program wrote and later replaced. Our own summaries are found as batches, and so is the one that represents the
  * messages before it.
  */
-function isFoundByWords(entry: Entry, result: CompactedConversation | undefined): boolean {
+function isFoundByWords(entry: Entry, result: Leaving | undefined): boolean {
   return entry.kind === 'summary' && entry.sha256 === undefined && entry !== result?.prepared.view.prior;
 }
 
@@ -93,6 +98,55 @@ export async function storeLines(
 }
 
 const BLOCK_BYTES = 1024 * 1024;
+
+/**
+ * The storing of a compaction that began before its summaries were there. `finish` gives its id; null: the summaries are not as planned, and
+ * nothing was stored.
+ */
+export type EarlyStore = {
+  readonly archive: Archive;
+  readonly finish: (draft: CompactionDraft, results: readonly CompactedConversation[]) => Promise<number | null>;
+  readonly abandon: () => Promise<void>;
+};
+
+/** Hands all lines of a plan that makes one batch of each conversation to the archive, which stores them while the summaries are made. */
+export async function beginEarly(
+  archive: Archive,
+  transcript: Prepared,
+  plans: readonly ConversationPlan[],
+): Promise<EarlyStore> {
+  const compacting = plans.map((plan) => (plan.kind === 'compact' ? plan : null));
+  const expected = compacting.flatMap((plan, index) => {
+    const prepared = transcript.conversations[index];
+    if (plan === null || prepared === undefined) return [];
+    // Another program's summary is stored as a batch before ours.
+    const position = prepared.prior.kind === 'foreign' ? 1 : 0;
+    const batchOf = new Map(plan.chunks.flat().map((member) => [member, position]));
+    return [{ prepared, plan, position, batchOf }];
+  });
+  const { outcomes } = planOutcomes(transcript, compacting);
+  const writer = await archive.begin({ batchCounts: expected.map(({ position }) => position + 1) });
+  try {
+    for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) await writer.append(block);
+  } catch (error) {
+    await writer.abandon();
+    throw error;
+  }
+  const isAsExpected = ({ plan, draft, batchOf }: CompactedConversation, at: number): boolean => {
+    const one = expected[at];
+    if (one === undefined || one.plan !== plan || draft.newBatches.length !== one.position + 1) return false;
+    return batchOf.size === one.batchOf.size && batchOf.values().every((position) => position === one.position);
+  };
+  return {
+    archive,
+    finish: async (draft, results) => {
+      if (results.length === expected.length && results.every(isAsExpected)) return writer.commit(draft);
+      await writer.abandon();
+      return null;
+    },
+    abandon: writer.abandon,
+  };
+}
 
 /** Copies lines into blocks, each with one buffer, so that a block can be handed to another thread. */
 function* inBlocks(lines: Iterable<LineDraft>): Generator<readonly LineDraft[]> {

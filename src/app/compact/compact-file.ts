@@ -16,6 +16,7 @@ import { targetPath } from '../write/deliver.ts';
 import { isSameFile, isSameStamp } from '../write/missed-writes.ts';
 import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '../write/settle.ts';
 import { checkReplaceable, withTargetLock } from '../write/target.ts';
+import { beginEarly, type EarlyStore } from './archive-lines.ts';
 import { planReport, previewReport } from './plan-report.ts';
 import { describeSettings } from './plan.ts';
 import { tokensNow } from './report.ts';
@@ -119,7 +120,7 @@ async function compactPrepared(
   return skip('in-use', `${done.error.name} (process ${done.error.processId}) has it open for writing`);
 }
 
-type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
+type Held = Omit<StoreInput, 'attempts' | 'archive' | 'early'> & {
   /** Null: there is no archive yet. */
   readonly archive: Archive | null;
   readonly plans: readonly ConversationPlan[];
@@ -129,8 +130,6 @@ type Held = Omit<StoreInput, 'attempts' | 'archive'> & {
 async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<CompactReport, Failure>> {
   const { request, transcript, settingsSha256, lock } = held;
   const { service, breaker } = request.summarizer;
-  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
-    leaveUnchanged(deps, { request, transcript, reason, notes, lock });
   if (await isReplaced(deps, transcript)) return err({ kind: 'source-changed', file: request.input.name });
   // Another run may have created the archive while this one waited for the lock.
   const opened = held.archive === null ? await openUnsettled(deps) : ok(held.archive);
@@ -155,6 +154,44 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const store = service === undefined ? ok(null) : await openForStoring(deps);
   if (!store.ok) return store;
   const summaries = createSummaryDeps(deps, request, store.value);
+  const early = await beginStoring(deps, held);
+  if (!early.ok) return early;
+  try {
+    return await summarizeAndStore(deps, held, { archive, summaries, early: early.value });
+  } finally {
+    await early.value?.abandon();
+  }
+}
+
+/** Begins to store what will leave, where the archive works beside this thread and the plan says all that must be known; null: later. */
+async function beginStoring(
+  deps: WritingDeps,
+  { request, transcript, plans }: Held,
+): Promise<Result<EarlyStore | null, Failure>> {
+  const { policy, summarizer, output } = request;
+  const isPlanFinal = policy.compaction.summaryTokens !== undefined && policy.targetTokens === null;
+  // A paid summary may take minutes, and others could not write meanwhile.
+  const isOffline = summarizer.service === undefined && summarizer.model.isVerbatim === true;
+  if (deps.storesAside !== true || !isPlanFinal || !isOffline || output.kind === 'preview') return ok(null);
+  const storing = await openForStoring(deps);
+  return storing.ok ? ok(await beginEarly(storing.value, transcript, plans)) : storing;
+}
+
+type Summarizing = {
+  readonly archive: Archive | null;
+  readonly summaries: SummaryDeps;
+  readonly early: EarlyStore | null;
+};
+
+async function summarizeAndStore(
+  deps: WritingDeps,
+  held: Held,
+  { archive, summaries, early }: Summarizing,
+): Promise<Result<CompactReport, Failure>> {
+  const { request, transcript, settingsSha256, lock } = held;
+  const { breaker } = request.summarizer;
+  const skip = (reason: SkipReason, ...notes: readonly string[]): Promise<Result<CompactReport, Failure>> =>
+    leaveUnchanged(deps, { request, transcript, reason, notes, lock });
   const originKey = deps.runtime.sha256(originOf(transcript.recordIndex.sha256, settingsSha256));
   const headers = transcript.recordIndex.entries.filter(({ kind, list }) => kind === 'header' && list === undefined);
   const decode = createOriginalDecoder(
@@ -190,8 +227,9 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   const losses = findLosses(attempts, request);
   if (losses !== null) return err(withSpending(losses, summaries, request));
   if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
-  const storing = await openForStoring(deps);
-  return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts }) : storing;
+  // With one that began early, this would wait for itself.
+  const storing = early === null ? await openForStoring(deps) : ok(early.archive);
+  return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts, early }) : storing;
 }
 
 /** A failed run may still have cost something. */

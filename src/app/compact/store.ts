@@ -14,7 +14,7 @@ import { lookAgain } from '../write/missed-writes.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import type { Written } from '../write/write-output.ts';
-import { archivedLines, findUnprovable, storeLines } from './archive-lines.ts';
+import { archivedLines, type EarlyStore, findUnprovable, storeLines } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
 import {
@@ -35,6 +35,8 @@ export type StoreInput = {
   readonly settings: string;
   readonly settingsSha256: string;
   readonly archive: Archive;
+  /** Began before the summaries were there; null: nothing did. */
+  readonly early: EarlyStore | null;
   /** The lock on the target; null: standard output. */
   readonly lock: FileLock | null;
 };
@@ -60,7 +62,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     return err({ kind: 'source-changed', file: request.input.name });
   const draft = draftCompaction(deps, input, { results, output });
   const store = (): Promise<number> => storeLines(archive, draft, archivedLines(transcript, outcomes, results));
-  const prepared = await store();
+  const prepared = (await input.early?.finish(draft, results)) ?? (await store());
   deps.reached('prepared');
   const prove = (id: number): Promise<ArchiveFailure | null> => findLoss(deps, { archive, id, transcript, output });
   // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.

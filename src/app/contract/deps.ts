@@ -32,6 +32,8 @@ export type WritingDeps = AppDeps & {
   readonly producerIndexes: ProducerIndexes;
   /** What is written belongs to this run. */
   readonly run: RunMark;
+  /** The archive stores in a thread of its own, so it pays to begin before the summaries are there. */
+  readonly storesAside?: boolean;
 };
 
 /** Summarizes the transcripts of one run. */

@@ -135,6 +135,7 @@ export async function attemptDamaged<T>(
 
 /** The failure that a port's error carries. Any other error is a bug and is thrown on. */
 export function toFailure(error: unknown, file: string): Failure {
+  if (carries<string>(error, 'diedOf')) return { kind: 'worker-died', file, reason: error.diedOf };
   const archive = carriedFailure(error);
   if (archive !== null) return { kind: 'archive', failure: archive };
   if (carries<FileFailure>(error, 'fileFailure'))
@@ -147,6 +148,8 @@ export function carriedFailure(error: unknown): ArchiveFailure | null {
   return carries<ArchiveFailure>(error, 'failure') ? error.failure : null;
 }
 
-function carries<T>(error: unknown, key: 'failure' | 'fileFailure'): error is { failure: T; fileFailure: T } {
+type Carried<T> = { readonly failure: T; readonly fileFailure: T; readonly diedOf: T };
+
+function carries<T>(error: unknown, key: keyof Carried<T>): error is Carried<T> {
   return typeof error === 'object' && error !== null && key in error;
 }

@@ -1,18 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import { writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { openArchiveInThread } from '../../../src/adapters/archive/thread/open-in-thread.ts';
+import { storeLines } from '../../../src/app/compact/archive-lines.ts';
 import type { LineDraft } from '../../../src/ports/archive.ts';
 import { applied, compactionDraft, lineDraft, messageDraft, openAt } from './drafts.ts';
 
 /**
- * `store N`: stores N compactions of 150 lines. `hang`: stops for good in the middle of one, after it has told so. `make N`: makes N
+ * `store N`: stores N compactions of 150 lines. `hang`: stops for good in the middle of one, after it has told so. `hang-thread`: the same with SQLite in a thread of its own. `make N`: makes N
  * archives in the folder `path`.
  */
 const [path = '', mode, count] = process.argv.slice(2);
+if (mode === 'hang-thread') {
+  const opened = await openArchiveInThread({ path });
+  if (!opened.ok) throw new Error(JSON.stringify(opened.error));
+  await storeLines(opened.value.archive, compactionDraft(61), endless());
+}
 const archive = openAt(mode === 'make' ? join(path, '0.db') : path);
 
 function* endless(): IterableIterator<LineDraft> {
-  for (let line = 1; line <= 30; line += 1) yield lineDraft(line, { bytes: randomBytes(1024 * 1024) });
+  for (let line = 1; line <= 60; line += 1) yield lineDraft(line, { bytes: randomBytes(1024 * 1024) });
   writeSync(1, 'in the middle\n');
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
@@ -21,7 +28,7 @@ if (mode === 'make') {
   archive.close();
   for (let at = 1; at < Number(count); at += 1) openAt(join(path, `${at}.db`)).close();
 } else if (mode === 'hang') {
-  archive.store(compactionDraft(31), endless());
+  archive.store(compactionDraft(61), endless());
 } else {
   for (let at = 0; at < Number(count); at += 1) {
     const lines = Array.from({ length: 150 }, (_, index) =>

@@ -1,0 +1,206 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Archive, ArchiveState, CompactionWriter, DeadThreadError, LineDraft } from '../../../ports/archive.ts';
+import { archiveError } from '../failure.ts';
+import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
+import { buffersOf } from './transfer.ts';
+
+/** Lines on their way to the other thread, in bytes. More wait, so that memory stays bounded. */
+const MAX_BYTES_UNDERWAY = 32 * 1024 * 1024;
+
+type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
+type Ask = (request: Unnumbered<Request>, transfer?: readonly ArrayBuffer[]) => Promise<unknown>;
+
+/**
+ * The archive that another thread serves at the other end of a port. If that thread ends, all calls reject with a
+ * `DeadThreadError`.
+ */
+export async function connectArchive(port: MessagePort): Promise<Archive> {
+  const link = createLink(port);
+  const greeting = await link.greeting;
+  const { ask } = link;
+
+  const call =
+    <T>(method: string) =>
+    (...args: readonly unknown[]): Promise<T> =>
+      ask({ kind: 'call', method, args }) as Promise<T>;
+  const iterate =
+    <T>(method: string) =>
+    (...args: readonly unknown[]): AsyncIterable<T> =>
+      iterateOver(ask, method, args) as AsyncIterable<T>;
+
+  const state: ArchiveState = {
+    messages: {
+      countMessages: call('messages.countMessages'),
+      listSpeakers: call('messages.listSpeakers'),
+      countHits: call('messages.countHits'),
+      listHits: call('messages.listHits'),
+      listHitsAmong: call('messages.listHitsAmong'),
+      loadCandidates: call('messages.loadCandidates'),
+      listNewest: call('messages.listNewest'),
+    },
+    searchBatches: call('searchBatches'),
+    findBatches: call('findBatches'),
+    findLines: call('findLines'),
+    nearLabels: call('nearLabels'),
+    loadSources: call('loadSources'),
+    loadReplacements: call('loadReplacements'),
+    readOriginals: iterate('readOriginals'),
+    readLine: call('readLine'),
+    readHeads: call('readHeads'),
+    listCompactions: call('listCompactions'),
+    measure: call('measure'),
+    vectors: {
+      findModel: call('vectors.findModel'),
+      count: call('vectors.count'),
+      countMissing: call('vectors.countMissing'),
+      listMissing: call('vectors.listMissing'),
+      keep: call('vectors.keep'),
+      nearestMessages: call('vectors.nearestMessages'),
+      similarities: call('vectors.similarities'),
+      nearestBatches: call('vectors.nearestBatches'),
+    },
+  };
+  return {
+    ...state,
+    path: greeting.path,
+    isReadOnly: greeting.isReadOnly,
+    findCycles: call('findCycles'),
+    loadCompaction: call('loadCompaction'),
+    findSame: call('findSame'),
+    summaries: { find: call('summaries.find'), keep: call('summaries.keep') },
+    begin: async (outline) => createWriter(ask, await ask({ kind: 'begin', args: [outline] })),
+    markApplied: call('markApplied'),
+    discard: call('discard'),
+    listPrepared: call('listPrepared'),
+    readLines: iterate('readLines'),
+    readSurvivors: call('readSurvivors'),
+    check: iterate('check'),
+    inOneState: async (work) => {
+      await ask({ kind: 'enter-state' });
+      try {
+        return await work(state);
+      } finally {
+        await ask({ kind: 'leave-state' });
+      }
+    },
+    close: async () => link.close(),
+  };
+}
+
+/** Asks for the next item while the caller works on one. */
+async function* iterateOver(ask: Ask, method: string, args: readonly unknown[]): AsyncGenerator {
+  const iterator = Number(await ask({ kind: 'iterate', method, args }));
+  const askNext = (): Promise<NextItem> => ask({ kind: 'next', iterator }) as Promise<NextItem>;
+  let ahead = askNext();
+  try {
+    for (let next = await ahead; next !== null; next = await ahead) {
+      ahead = askNext();
+      ahead.catch(() => undefined); // seen when it is awaited
+      yield next.item;
+    }
+  } finally {
+    await ask({ kind: 'stop', iterator }).catch(() => undefined); // what broke it is thrown already
+  }
+}
+
+/** `append` comes back before the other thread is done, unless much is underway; the next step throws what went wrong. */
+function createWriter(ask: Ask, writer: unknown): CompactionWriter {
+  const underway: { readonly done: Promise<unknown>; readonly sizeBytes: number }[] = [];
+  const status = { hasEnded: false, bytesUnderway: 0 };
+  const step = (name: 'append' | 'commit' | 'abandon', args: readonly unknown[], lines?: readonly LineDraft[]) =>
+    ask({ kind: 'write', writer: Number(writer), step: name, args }, lines === undefined ? [] : buffersOf(lines));
+  const waitFor = async (maxBytes: number): Promise<void> => {
+    while (status.bytesUnderway > maxBytes) {
+      const first = underway.shift();
+      status.bytesUnderway -= first?.sizeBytes ?? 0;
+      try {
+        await first?.done;
+      } catch (error) {
+        status.hasEnded = true;
+        throw error;
+      }
+    }
+  };
+  const checkActive = (): void => {
+    if (status.hasEnded) throw new Error('this compaction was stored or abandoned before');
+  };
+  return {
+    append: async (lines) => {
+      checkActive();
+      const sizeBytes = lines.reduce((sum, { bytes }) => sum + bytes.length, 1);
+      const done = step('append', [lines], lines);
+      done.catch(() => undefined); // seen when it is awaited
+      underway.push({ done, sizeBytes });
+      status.bytesUnderway += sizeBytes;
+      await waitFor(MAX_BYTES_UNDERWAY);
+    },
+    commit: async (draft) => {
+      checkActive();
+      await waitFor(0);
+      status.hasEnded = true;
+      return Number(await step('commit', [draft]));
+    },
+    abandon: async () => {
+      if (status.hasEnded) return;
+      status.hasEnded = true;
+      await step('abandon', []);
+    },
+  };
+}
+
+type Link = { readonly greeting: Promise<Greeting>; readonly ask: Ask; readonly close: () => void };
+
+/** Matches answers to requests. The process does not stay alive for a port on which nothing is awaited. */
+function createLink(port: MessagePort): Link {
+  const greeting = Promise.withResolvers<Greeting>();
+  const waiting = new Map<number, PromiseWithResolvers<unknown>>();
+  const status = { lastId: 0, isOpen: true };
+  const settle = (id: number): PromiseWithResolvers<unknown> | undefined => {
+    const one = waiting.get(id);
+    waiting.delete(id);
+    if (waiting.size === 0) port.unref();
+    return one;
+  };
+  port.on('message', (message: Answer | Greeting) => {
+    if (message.kind === 'greeting') greeting.resolve(message);
+    else if (message.kind === 'value') settle(message.id)?.resolve(message.value);
+    else settle(message.id)?.reject(toError(message.error));
+  });
+  port.on('close', () => {
+    status.isOpen = false;
+    greeting.reject(deadThread());
+    for (const one of waiting.values()) one.reject(deadThread());
+    waiting.clear();
+  });
+  return {
+    greeting: greeting.promise,
+    ask: async (request, transfer = []) => {
+      if (!status.isOpen) throw deadThread();
+      status.lastId += 1;
+      const id = status.lastId;
+      const answer = Promise.withResolvers<unknown>();
+      waiting.set(id, answer);
+      port.ref();
+      try {
+        port.postMessage({ ...request, id }, transfer);
+      } catch (error) {
+        settle(id);
+        throw error;
+      }
+      return answer.promise;
+    },
+    close: () => port.close(),
+  };
+}
+
+function deadThread(): DeadThreadError {
+  const diedOf = 'the thread of the archive ended';
+  return Object.assign(new Error(diedOf), { diedOf });
+}
+
+function toError({ message, stack, failure }: SentError): Error {
+  if (failure !== null) return archiveError(failure);
+  const error = new Error(message);
+  if (stack !== null) error.stack = stack;
+  return error;
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import { err, ok, type Result } from '../../../core/result.ts';
+import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
+import type { OpenArchiveOptions } from '../sqlite.ts';
+import { connectArchive } from './connect-archive.ts';
+
+export type ArchiveThreadRequest = { readonly kind: 'serve'; readonly port: MessagePort } | { readonly kind: 'close' };
+
+/** An archive with a thread of its own, in which SQLite works. Other threads may use it through ports. */
+export type ThreadedArchive = {
+  readonly archive: Archive;
+  /** A port for another client, which passes it to `connectArchive`. */
+  readonly createPort: () => MessagePort;
+};
+
+/**
+ * Opens an archive as `openArchive` does, in a thread of its own. The thread ends when the archive is closed. If it dies,
+ * its calls reject, and SQLite undoes what was not committed.
+ */
+export async function openArchiveInThread(
+  options: OpenArchiveOptions,
+): Promise<Result<ThreadedArchive, ArchiveFailure>> {
+  const worker = new Worker(workerFile(), { workerData: options });
+  const ended = once(worker, 'exit').catch(() => undefined); // an error of the thread: its clients see that it ended
+  const failure = await Promise.race([firstFailure(worker), ended.then(() => stopped(options.path))]);
+  if (failure !== null) {
+    await worker.terminate();
+    return err(failure);
+  }
+  worker.on('error', () => undefined); // the thread's calls fail one by one
+  worker.unref();
+  const createPort = (): MessagePort => {
+    const { port1, port2 } = new MessageChannel();
+    send(worker, { kind: 'serve', port: port1 }, [port1]);
+    return port2;
+  };
+  const archive = await connectArchive(createPort());
+  const close = async (): Promise<void> => {
+    worker.ref();
+    send(worker, { kind: 'close' });
+    await ended;
+    await archive.close();
+  };
+  return ok({ archive: { ...archive, close }, createPort });
+}
+
+/** The module of the thread: beside this one in the sources, an entry of its own in the bundle. */
+function workerFile(): URL {
+  const isSource = import.meta.url.endsWith('.ts');
+  return new URL(isSource ? './archive-worker.ts' : '../archive-worker.js', import.meta.url);
+}
+
+/** Why the thread could not open the archive; null: it could. */
+function firstFailure(worker: Worker): Promise<ArchiveFailure | null> {
+  return new Promise((resolve) => worker.once('message', resolve));
+}
+
+function stopped(path: string): ArchiveFailure {
+  return { kind: 'cannot-open', path, reason: 'the thread that opened it ended' };
+}
+
+function send(worker: Worker, request: ArchiveThreadRequest, transfer: readonly MessagePort[] = []): void {
+  worker.postMessage(request, transfer);
+}

@@ -1,0 +1,112 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Archive, ArchiveFailure, CompactionWriter } from '../../../ports/archive.ts';
+import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
+import { buffersOf, isObject } from './transfer.ts';
+
+/**
+ * Answers a client in another thread until its port is closed, or its thread ends. What the client has begun by then is
+ * undone. An archive may have several clients: their writes wait for each other.
+ */
+export function serveArchive(archive: Archive, port: MessagePort): void {
+  const iterators = new Map<number, AsyncIterator<unknown>>();
+  const writers = new Map<number, CompactionWriter>();
+  const states: (() => void)[] = [];
+
+  const run = async (request: Request): Promise<unknown> => {
+    switch (request.kind) {
+      case 'call':
+        return findMethod(archive, request.method)(...request.args);
+      case 'iterate':
+        iterators.set(request.id, iteratorOf(findMethod(archive, request.method)(...request.args)));
+        return request.id;
+      case 'next':
+        return nextOf(iterators, request.iterator);
+      case 'stop':
+        await iterators.get(request.iterator)?.return?.();
+        iterators.delete(request.iterator);
+        return null;
+      case 'begin':
+        writers.set(request.id, toWriter(await findMethod(archive, 'begin')(...request.args)));
+        return request.id;
+      case 'write': {
+        const writer = writers.get(request.writer);
+        if (request.step !== 'append') writers.delete(request.writer);
+        return findMethod(writer, request.step)(...request.args);
+      }
+      case 'enter-state':
+        return enterState(archive, states);
+      case 'leave-state':
+        states.pop()?.();
+        return null;
+      default:
+        return request satisfies never;
+    }
+  };
+  const answer = async (request: Request): Promise<void> => {
+    try {
+      const value = await run(request);
+      const item = isObject(value) ? value['item'] : null;
+      post(port, { id: request.id, kind: 'value', value }, request.kind === 'next' ? buffersOf(item) : []);
+    } catch (error) {
+      post(port, { id: request.id, kind: 'error', error: toSent(error) });
+    }
+  };
+
+  port.on('message', (request: Request) => void answer(request));
+  port.on('close', () => {
+    for (const leave of states) leave();
+    for (const iterator of iterators.values()) void iterator.return?.();
+    for (const writer of writers.values()) void writer.abandon();
+  });
+  const greeting: Greeting = { kind: 'greeting', path: archive.path, isReadOnly: archive.isReadOnly };
+  port.postMessage(greeting, []);
+}
+
+function post(port: MessagePort, answer: Answer, transfer: readonly ArrayBuffer[] = []): void {
+  port.postMessage(answer, transfer);
+}
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+/** The port's method of this name; `a.b`: that of one of its parts. */
+function findMethod(thing: unknown, name: string): Method {
+  const method = name.split('.').reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), thing);
+  if (typeof method !== 'function') throw new Error(`an archive has no method '${name}'`);
+  return (...args) => Reflect.apply(method, thing, args);
+}
+
+function iteratorOf(items: unknown): AsyncIterator<unknown> {
+  if (isObject(items) && Symbol.asyncIterator in items)
+    return (items as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  throw new Error('this method gives no iterable');
+}
+
+async function nextOf(iterators: Map<number, AsyncIterator<unknown>>, id: number): Promise<NextItem> {
+  const next = await iterators.get(id)?.next();
+  if (next !== undefined && next.done !== true) return { item: next.value };
+  iterators.delete(id);
+  return null;
+}
+
+function toWriter(begun: unknown): CompactionWriter {
+  return begun as CompactionWriter;
+}
+
+/** Comes back when the state is there; it lasts until the function in `states` is called. */
+async function enterState(archive: Archive, states: (() => void)[]): Promise<null> {
+  const entered = Promise.withResolvers<null>();
+  const work = archive.inOneState(async () => {
+    const left = Promise.withResolvers<void>();
+    states.push(left.resolve);
+    entered.resolve(null);
+    await left.promise;
+  });
+  work.catch(entered.reject);
+  return entered.promise;
+}
+
+function toSent(error: unknown): SentError {
+  if (!(error instanceof Error)) return { message: String(error), stack: null, failure: null };
+  const failure = 'failure' in error ? (error.failure as ArchiveFailure) : null;
+  return { message: error.message, stack: error.stack ?? null, failure };
+}

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { suite, test, type TestContext } from 'node:test';
+import type { Archive } from '../../src/ports/archive.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { collect } from '../support/collect.ts';
+import { type BenchDeps, benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
+
+const SETTINGS: BenchSettings = { compaction: { summaryTokens: 600 } };
+const TURNS = 40;
+
+/** The calls of an archive that write, in their order. */
+function watch(archive: Archive): { readonly archive: Archive; readonly calls: string[] } {
+  const calls: string[] = [];
+  const begin: Archive['begin'] = async (outline) => {
+    calls.push(`begin ${outline.batchCounts.join(' ')}`);
+    const writer = await archive.begin(outline);
+    return {
+      ...writer,
+      commit: async (draft) => {
+        calls.push('commit');
+        return writer.commit(draft);
+      },
+    };
+  };
+  return { archive: { ...archive, begin }, calls };
+}
+
+/** A bench whose archive stores beside the summarizer. */
+function earlyBench(t: TestContext, overrides: Partial<BenchDeps> = {}): Workbench & { readonly calls: string[] } {
+  const bench = benchFor(t);
+  const { archive, calls } = watch(bench.archive());
+  const model: BenchDeps['model'] = {
+    ...bench.deps.model,
+    complete: async (request, signal) => {
+      calls.push('summarize');
+      return bench.deps.model.complete(request, signal);
+    },
+  };
+  const openArchive = async () => ({ ok: true, value: archive }) as const;
+  const early = rerun(t, bench, { storesAside: true, openArchive, model, ...overrides });
+  return { ...early, calls };
+}
+
+async function storedIn(bench: Workbench, archive = bench.archive()): Promise<unknown> {
+  const all: unknown[] = [];
+  for (const id of [1, 2]) {
+    const compaction = await archive.loadCompaction(id);
+    if (compaction === null) continue;
+    const { createdAt: _createdAt, sourcePath: _source, outputPath: _output, ...rest } = compaction;
+    all.push({ rest, lines: (await collect(archive.readLines(id))).flat() });
+  }
+  return all;
+}
+
+suite('an archive that stores beside the summarizer', () => {
+  test('has all lines before the first summary, and in the end the same rows as any other', async (t) => {
+    const early = earlyBench(t);
+    const late = benchFor(t);
+    for (const [cycle, bench] of [early, late].flatMap((one) => [0, 1].map((at) => [at, one] as const))) {
+      if (cycle === 0) bench.write('talk.jsonl', '');
+      appendFileSync(bench.path('talk.jsonl'), chatTranscript(TURNS, cycle * TURNS));
+      assert.equal(reportOf(await bench.compact('talk.jsonl', SETTINGS)).result, 'compacted');
+    }
+    assert.deepEqual(early.calls, ['begin 1', 'summarize', 'commit', 'begin 1', 'summarize', 'commit']);
+    assert.deepEqual(early.read('talk.jsonl'), late.read('talk.jsonl'));
+    assert.deepEqual(await storedIn(early), await storedIn(late));
+    assert.deepEqual((await early.verify('talk.jsonl')).problems, []);
+  });
+
+  test('stores the summary of another program as a batch of its own', async (t) => {
+    const bench = earlyBench(t);
+    const summary =
+      '[Context Summary — 9 messages compressed across 1 compaction cycle]\n## Earliest context\nThe old boat.';
+    const prior = `${JSON.stringify({ role: 'system', content: summary })}\n`;
+    bench.write('talk.jsonl', prior + chatTranscript(TURNS));
+    reportOf(await bench.compact('talk.jsonl', SETTINGS));
+    assert.deepEqual(bench.calls, ['begin 2', 'summarize', 'commit']);
+    assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+  });
+
+  test('keeps nothing of a run that is interrupted, and others can write', async (t) => {
+    const abort = new AbortController();
+    const bench = earlyBench(t, { signal: abort.signal, reached: (step) => step === 'summarized' && abort.abort() });
+    bench.write('talk.jsonl', chatTranscript(TURNS));
+    const done = await bench.compact('talk.jsonl', SETTINGS);
+    assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted');
+    assert.deepEqual(bench.calls, ['begin 1', 'summarize']);
+    await bench.archive().discard(9); // would wait for a writer that is still there
+    assert.deepEqual([await bench.archive().listPrepared(), await storedIn(bench)], [[], []]);
+  });
+
+  test('does not begin before the summaries where their number is not known', async (t) => {
+    const bench = earlyBench(t);
+    bench.write('talk.jsonl', chatTranscript(TURNS));
+    reportOf(await bench.compact('talk.jsonl', { compaction: { chunkSize: 20 } }));
+    assert.equal(bench.calls[0], 'summarize');
+    assert.match(bench.calls.at(-2) ?? '', /^begin/);
+  });
+
+  test('stores again where one of several conversations stays as it is', async (t) => {
+    const bench = earlyBench(t);
+    const short = { role: 'user', content: 'ok' };
+    const turns = Array.from({ length: 40 }, (_, at) => ({
+      role: at % 2 === 0 ? 'user' : 'assistant',
+      content: `Turn ${at}: the pump in hall ${at} delivers ${at * 7} liters. `.repeat(10),
+    }));
+    const conversations = [{ messages: turns }, { messages: Array.from({ length: 14 }, () => short) }];
+    bench.write('talk.jsonl', conversations.map((one) => `${JSON.stringify(one)}\n`).join(''));
+    const report = reportOf(await bench.compact('talk.jsonl', SETTINGS));
+    assert.equal(report.result, 'compacted');
+    assert.deepEqual(bench.calls, ['begin 1 1', 'summarize', 'summarize', 'begin 1', 'commit']);
+    assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+  });
+});
+
+test('the failure of a thread that died is that of its file, which stays as it was', async (t) => {
+  const diedOf = 'the thread of the archive ended';
+  const dead = async (): Promise<never> => {
+    throw Object.assign(new Error(diedOf), { diedOf });
+  };
+  const bench = benchFor(t);
+  for (const method of ['begin', 'findSame', 'markApplied'] as const) {
+    const broken = { ...bench.archive(), [method]: dead };
+    const run = rerun(t, bench, { storesAside: true, openArchive: async () => ({ ok: true, value: broken }) });
+    run.write(`${method}.jsonl`, chatTranscript(TURNS));
+    const done = await run.compact(`${method}.jsonl`, SETTINGS);
+    assert.deepEqual(done, { ok: false, error: { kind: 'worker-died', file: `${method}.jsonl`, reason: diedOf } });
+    assert.equal(
+      (
+        await rerun(t, bench)
+          .restore(`${method}.jsonl`)
+          .catch(() => run.read(`${method}.jsonl`))
+      ).toString(),
+      chatTranscript(TURNS),
+    );
+  }
+});
