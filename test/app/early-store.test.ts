@@ -2,12 +2,21 @@ import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { suite, test, type TestContext } from 'node:test';
 import type { Archive } from '../../src/ports/archive.ts';
-import { chatTranscript } from '../support/chat.ts';
+import { chatLine, chatTranscript } from '../support/chat.ts';
 import { collect } from '../support/collect.ts';
 import { type BenchDeps, benchFor, type BenchSettings, reportOf, rerun, type Workbench } from '../support/workbench.ts';
 
 const SETTINGS: BenchSettings = { compaction: { summaryTokens: 600 } };
 const TURNS = 40;
+
+/** A line that is a conversation of 40 turns. */
+function fineTuneLine(from: number): string {
+  const messages = Array.from({ length: 40 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `Turn ${from + at}: the pump in hall ${at} delivers ${at * 7} liters. `.repeat(10),
+  }));
+  return `${JSON.stringify({ messages })}\n`;
+}
 
 /** The calls of an archive that write, in their order. */
 function watch(archive: Archive): { readonly archive: Archive; readonly calls: string[] } {
@@ -98,24 +107,44 @@ suite('an archive that stores beside the summarizer', () => {
     assert.match(bench.calls.at(-2) ?? '', /^begin/);
   });
 
-  test('stores again where one of several conversations stays as it is', async (t) => {
-    const bench = earlyBench(t);
-    const short = { role: 'user', content: 'ok' };
-    const turns = Array.from({ length: 40 }, (_, at) => ({
-      role: at % 2 === 0 ? 'user' : 'assistant',
-      content: `Turn ${at}: the pump in hall ${at} delivers ${at * 7} liters. `.repeat(10),
-    }));
-    const conversations = [{ messages: turns }, { messages: Array.from({ length: 14 }, () => short) }];
-    bench.write('talk.jsonl', conversations.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  test('stores again where one of several conversations stays as it is after all', async (t) => {
+    // A little shorter than what it summarizes, so that it is accepted, but not once the archive's frame comes on top.
+    const tooLong = 'The pump in the hall delivers many liters. '.repeat(384);
+    const asked: string[] = [];
+    const model: BenchDeps['model'] = {
+      isVerbatim: true,
+      complete: async () => {
+        asked.push('summarize');
+        const content = [{ type: 'text', text: asked.length > 1 ? tooLong : 'The pump delivers.' }] as const;
+        return { content, stop_reason: 'end_turn', usage: { input_tokens: 0, output_tokens: 0 } };
+      },
+    };
+    const bench = earlyBench(t, { model });
+    bench.write('talk.jsonl', [0, 40].map((from) => fineTuneLine(from)).join(''));
     const report = reportOf(await bench.compact('talk.jsonl', SETTINGS));
     assert.equal(report.result, 'compacted');
-    assert.deepEqual(bench.calls, ['begin 1 1', 'summarize', 'summarize', 'begin 1', 'commit']);
+    assert.deepEqual(bench.calls, ['begin 1 1', 'begin 1', 'commit']);
     assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
+  });
+
+  test('opens no archive to store in unless it is certain that something is gained', async (t) => {
+    const modes: string[] = [];
+    const bench = benchFor(t);
+    const openArchive: BenchDeps['openArchive'] = async (mode) => {
+      modes.push(mode);
+      return { ok: true, value: null };
+    };
+    const early = rerun(t, bench, { storesAside: true, openArchive });
+    const lines = Array.from({ length: 8 }, (_, at) => `${chatLine({ role: 'user', content: `no ${at}` })}\n`);
+    early.write('talk.jsonl', lines.join(''));
+    const long = { compaction: { summaryTokens: 600, keepRecent: 2 } };
+    assert.equal(reportOf(await early.compact('talk.jsonl', long)).reason, 'nothing-gained');
+    assert.deepEqual(new Set(modes), new Set(['existing']));
   });
 });
 
 test('the failure of a thread that died is that of its file, which stays as it was', async (t) => {
-  const diedOf = 'the thread of the archive ended';
+  const diedOf = 'archive: its thread ended';
   const dead = async (): Promise<never> => {
     throw Object.assign(new Error(diedOf), { diedOf });
   };

@@ -31,7 +31,7 @@ export type OpenArchiveOptions = {
   readonly vectorExtension?: string;
 };
 
-/** Storing a gigabyte holds the write lock for about ten seconds, and several processes may be waiting. */
+/** Storing 100 MB holds the write lock for about ten seconds, and several processes may be waiting. */
 const DEFAULT_BUSY_TIMEOUT_MS = 60_000;
 /** After one big compaction, the write-ahead log is truncated to this size. */
 const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
@@ -48,7 +48,7 @@ export async function openArchive(
   return opened.ok ? ok(createLocalArchive(opened.value, takeTurn)) : opened;
 }
 
-/** The same, synchronous: for the thread that does nothing else. */
+/** The same with synchronous methods, for threads that may block. */
 export function openSyncArchive({
   path,
   create = true,

@@ -1,9 +1,9 @@
 import type { Archive, CompactionWriter } from '../../ports/archive.ts';
 
-/** Waits for a turn, which lasts until the function that it gives is called. */
+/** Waits for a turn. The turn lasts until the returned function is called. */
 export type TakeTurn = () => Promise<() => void>;
 
-/** Turns in the order in which they are asked for. */
+/** Gives turns in the order in which they were requested. */
 export function createTurns(): TakeTurn {
   let last: Promise<void> = Promise.resolve();
   return async () => {
@@ -16,8 +16,8 @@ export function createTurns(): TakeTurn {
 }
 
 /**
- * Lets the writes of an archive wait for turns that another archive takes as well. SQLite would make a thread that writes
- * wait for another connection, and never come back if that one waits for lines from the same thread.
+ * Makes the writes of an archive take turns with those of other connections in this process. Without turns, a write on
+ * this thread would block in SQLite until the archive's thread commits, while that thread waits for lines from this one.
  */
 export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
   const inTurn =
@@ -30,8 +30,16 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
         release();
       }
     };
+  const { runs } = archive;
   return {
     ...archive,
+    runs: {
+      ...runs,
+      record: inTurn(runs.record),
+      forget: inTurn(runs.forget),
+      markFileUndone: inTurn(runs.markFileUndone),
+      markUndone: inTurn(runs.markUndone),
+    },
     summaries: { ...archive.summaries, keep: inTurn(archive.summaries.keep) },
     vectors: { ...archive.vectors, keep: inTurn(archive.vectors.keep) },
     markApplied: inTurn(archive.markApplied),

@@ -10,7 +10,7 @@ import type {
   StoredCompaction,
   StoredLine,
 } from '../../ports/archive.ts';
-import type { WritingDeps } from '../contract/deps.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
 import { findRestoreProblem } from '../read/restored-lines.ts';
@@ -99,22 +99,22 @@ export async function storeLines(
 
 const BLOCK_BYTES = 1024 * 1024;
 
-/**
- * The storing of a compaction that began before its summaries were there. `finish` gives its id; null: the summaries are not as planned, and
- * nothing was stored.
- */
+/** The storing of a compaction that began before its summaries were made. `finish` gives its id; null: they are not as planned, and nothing was stored. */
 export type EarlyStore = {
   readonly archive: Archive;
   readonly finish: (draft: CompactionDraft, results: readonly CompactedConversation[]) => Promise<number | null>;
   readonly abandon: () => Promise<void>;
 };
 
-/** Hands all lines of a plan that makes one batch of each conversation to the archive, which stores them while the summaries are made. */
+/**
+ * Hands all lines of a plan that makes one batch of each conversation to the archive, which stores them while the
+ * summaries are made. Null: the run was interrupted, and nothing was stored.
+ */
 export async function beginEarly(
+  deps: WritingDeps,
   archive: Archive,
-  transcript: Prepared,
-  plans: readonly ConversationPlan[],
-): Promise<EarlyStore> {
+  { transcript, plans }: { readonly transcript: Prepared; readonly plans: readonly ConversationPlan[] },
+): Promise<EarlyStore | null> {
   const compacting = plans.map((plan) => (plan.kind === 'compact' ? plan : null));
   const expected = compacting.flatMap((plan, index) => {
     const prepared = transcript.conversations[index];
@@ -127,7 +127,13 @@ export async function beginEarly(
   const { outcomes } = planOutcomes(transcript, compacting);
   const writer = await archive.begin({ batchCounts: expected.map(({ position }) => position + 1) });
   try {
-    for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) await writer.append(block);
+    for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) {
+      await writer.append(block);
+      if (await isInterrupted(deps)) {
+        await writer.abandon();
+        return null;
+      }
+    }
   } catch (error) {
     await writer.abandon();
     throw error;

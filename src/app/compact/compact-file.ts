@@ -18,7 +18,7 @@ import { checkArchivePlace, openForStoring, openSettled, openUnsettled } from '.
 import { checkReplaceable, withTargetLock } from '../write/target.ts';
 import { beginEarly, type EarlyStore } from './archive-lines.ts';
 import { planReport, previewReport } from './plan-report.ts';
-import { describeSettings } from './plan.ts';
+import { describeSettings, isGainCertain } from './plan.ts';
 import { tokensNow } from './report.ts';
 import {
   checkReusable,
@@ -163,18 +163,18 @@ async function compactHeld(deps: WritingDeps, held: Held): Promise<Result<Compac
   }
 }
 
-/** Begins to store what will leave, where the archive works beside this thread and the plan says all that must be known; null: later. */
-async function beginStoring(
-  deps: WritingDeps,
-  { request, transcript, plans }: Held,
-): Promise<Result<EarlyStore | null, Failure>> {
-  const { policy, summarizer, output } = request;
+/** Begins to store the lines that will leave if the archive has its own thread and the plan is final; null: it is too early. */
+async function beginStoring(deps: WritingDeps, held: Held): Promise<Result<EarlyStore | null, Failure>> {
+  const { policy, summarizer, output } = held.request;
   const isPlanFinal = policy.compaction.summaryTokens !== undefined && policy.targetTokens === null;
   // A paid summary may take minutes, and others could not write meanwhile.
   const isOffline = summarizer.service === undefined && summarizer.model.isVerbatim === true;
   if (deps.storesAside !== true || !isPlanFinal || !isOffline || output.kind === 'preview') return ok(null);
+  if (!isGainCertain(held, policy)) return ok(null);
   const storing = await openForStoring(deps);
-  return storing.ok ? ok(await beginEarly(storing.value, transcript, plans)) : storing;
+  if (!storing.ok) return storing;
+  const early = await beginEarly(deps, storing.value, held);
+  return early === null ? err({ kind: 'interrupted' }) : ok(early);
 }
 
 type Summarizing = {
@@ -227,7 +227,7 @@ async function summarizeAndStore(
   const losses = findLosses(attempts, request);
   if (losses !== null) return err(withSpending(losses, summaries, request));
   if (request.output.kind === 'preview') return ok(previewReport(transcript, attempts, request));
-  // With one that began early, this would wait for itself.
+  // Opening it again would wait for the storing that began early.
   const storing = early === null ? await openForStoring(deps) : ok(early.archive);
   return storing.ok ? storeCompaction(deps, { ...held, archive: storing.value, attempts, early }) : storing;
 }

@@ -35,7 +35,7 @@ export type StoreInput = {
   readonly settings: string;
   readonly settingsSha256: string;
   readonly archive: Archive;
-  /** Began before the summaries were there; null: nothing did. */
+  /** The storing that began before the summaries were made; null: none did. */
   readonly early: EarlyStore | null;
   /** The lock on the target; null: standard output. */
   readonly lock: FileLock | null;

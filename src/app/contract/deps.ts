@@ -32,7 +32,7 @@ export type WritingDeps = AppDeps & {
   readonly producerIndexes: ProducerIndexes;
   /** What is written belongs to this run. */
   readonly run: RunMark;
-  /** The archive stores in a thread of its own, so it pays to begin before the summaries are there. */
+  /** The archive stores in a thread of its own, so lines are stored while their summaries are made. */
   readonly storesAside?: boolean;
 };
 

@@ -83,6 +83,19 @@ suite('an archive in a thread of its own', () => {
     await other.close();
   });
 
+  test('tells why it could not open, or why it ended', async (t) => {
+    const folder = tempFolder(t);
+    const opened = await openArchiveInThread({ path: folder });
+    assert.deepEqual(opened, { ok: false, error: { kind: 'cannot-open', path: folder, reason: 'it is a folder' } });
+    const { port1, port2 } = new MessageChannel();
+    serveArchive(tempArchive(t).port, port1);
+    const archive = await connectArchive(port2, Promise.resolve('its thread ran out of memory'));
+    const writer = await archive.begin(OUTLINE);
+    port1.close();
+    await assert.rejects(writer.commit(compactionDraft(0)), { diedOf: 'archive: its thread ran out of memory' });
+    await writer.abandon();
+  });
+
   test('undoes what a client had begun when it goes away', async (t) => {
     const { archive, createPort } = await threaded(t);
     const port = createPort();
@@ -91,7 +104,7 @@ suite('an archive in a thread of its own', () => {
     await other.close();
     assert.equal(await storeLines(archive, compactionDraft(1), [lineDraft(1)]), 1);
     assert.equal((await archive.listPrepared()).length, 1);
-    await assert.rejects(other.listPrepared(), { diedOf: 'the thread of the archive ended' });
+    await assert.rejects(other.listPrepared(), { diedOf: 'archive: its thread ended' });
   });
 
   test('a reader that stops early leaves nothing behind', async (t) => {
@@ -117,7 +130,7 @@ test('a thread that dies while it stores fails what it is asked, and nothing of 
   const writer = await archive.begin(OUTLINE);
   await writer.append(manyLines());
   await worker.terminate();
-  const dead = { diedOf: 'the thread of the archive ended' };
+  const dead = { diedOf: 'archive: its thread ended' };
   await assert.rejects(writer.commit(compactionDraft(40)), dead);
   await assert.rejects(storeLines(archive, compactionDraft(1), [lineDraft(1)]), dead);
   const here = openAt(path);
@@ -136,8 +149,9 @@ test('all calls fail when the other side is gone', async (t) => {
   const writer = await archive.begin(OUTLINE);
   port1.close();
   await once(port2, 'close');
-  const dead = { diedOf: 'the thread of the archive ended' };
+  const dead = { diedOf: 'archive: its thread ended' };
   await assert.rejects(archive.listPrepared(), dead);
   await assert.rejects(collect(archive.readLines(1)), dead);
-  await assert.rejects(writer.commit(compactionDraft(0)), dead);
+  await writer.abandon(); // nothing is left of what it had begun
+  await assert.rejects(writer.commit(compactionDraft(0)), /stored or abandoned/);
 });

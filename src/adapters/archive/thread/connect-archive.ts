@@ -4,18 +4,18 @@ import { archiveError } from '../failure.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
 import { buffersOf } from './transfer.ts';
 
-/** Lines on their way to the other thread, in bytes. More wait, so that memory stays bounded. */
-const MAX_BYTES_UNDERWAY = 32 * 1024 * 1024;
+/** The lines on their way to the other thread, in bytes; their texts come on top. More lines wait, so that memory stays bounded. */
+const MAX_BYTES_UNDERWAY = 8 * 1024 * 1024;
 
 type Unnumbered<T> = T extends unknown ? Omit<T, 'id'> : never;
 type Ask = (request: Unnumbered<Request>, transfer?: readonly ArrayBuffer[]) => Promise<unknown>;
 
 /**
  * The archive that another thread serves at the other end of a port. If that thread ends, all calls reject with a
- * `DeadThreadError`.
+ * `DeadThreadError`; `ended` resolves to the reason.
  */
-export async function connectArchive(port: MessagePort): Promise<Archive> {
-  const link = createLink(port);
+export async function connectArchive(port: MessagePort, ended?: Promise<string>): Promise<Archive> {
+  const link = createLink(port, ended ?? Promise.resolve('its thread ended'));
   const greeting = await link.greeting;
   const { ask } = link;
 
@@ -68,6 +68,13 @@ export async function connectArchive(port: MessagePort): Promise<Archive> {
     loadCompaction: call('loadCompaction'),
     findSame: call('findSame'),
     summaries: { find: call('summaries.find'), keep: call('summaries.keep') },
+    runs: {
+      record: call('runs.record'),
+      forget: call('runs.forget'),
+      list: call('runs.list'),
+      markFileUndone: call('runs.markFileUndone'),
+      markUndone: call('runs.markUndone'),
+    },
     begin: async (outline) => createWriter(ask, await ask({ kind: 'begin', args: [outline] })),
     markApplied: call('markApplied'),
     discard: call('discard'),
@@ -95,15 +102,15 @@ async function* iterateOver(ask: Ask, method: string, args: readonly unknown[]):
   try {
     for (let next = await ahead; next !== null; next = await ahead) {
       ahead = askNext();
-      ahead.catch(() => undefined); // seen when it is awaited
+      ahead.catch(() => undefined); // thrown when it is awaited
       yield next.item;
     }
   } finally {
-    await ask({ kind: 'stop', iterator }).catch(() => undefined); // what broke it is thrown already
+    await ask({ kind: 'stop', iterator }).catch(() => undefined); // an error ends the iteration before this
   }
 }
 
-/** `append` comes back before the other thread is done, unless much is underway; the next step throws what went wrong. */
+/** `append` returns before the other thread has stored the lines, unless too many are underway. A later step throws what went wrong. */
 function createWriter(ask: Ask, writer: unknown): CompactionWriter {
   const underway: { readonly done: Promise<unknown>; readonly sizeBytes: number }[] = [];
   const status = { hasEnded: false, bytesUnderway: 0 };
@@ -129,7 +136,7 @@ function createWriter(ask: Ask, writer: unknown): CompactionWriter {
       checkActive();
       const sizeBytes = lines.reduce((sum, { bytes }) => sum + bytes.length, 1);
       const done = step('append', [lines], lines);
-      done.catch(() => undefined); // seen when it is awaited
+      done.catch(() => undefined); // thrown when it is awaited
       underway.push({ done, sizeBytes });
       status.bytesUnderway += sizeBytes;
       await waitFor(MAX_BYTES_UNDERWAY);
@@ -143,7 +150,11 @@ function createWriter(ask: Ask, writer: unknown): CompactionWriter {
     abandon: async () => {
       if (status.hasEnded) return;
       status.hasEnded = true;
-      await step('abandon', []);
+      try {
+        await step('abandon', []);
+      } catch (error) {
+        if (!isDeadThread(error)) throw error; // SQLite has undone what a dead thread had not committed
+      }
     },
   };
 }
@@ -151,7 +162,7 @@ function createWriter(ask: Ask, writer: unknown): CompactionWriter {
 type Link = { readonly greeting: Promise<Greeting>; readonly ask: Ask; readonly close: () => void };
 
 /** Matches answers to requests. The process does not stay alive for a port on which nothing is awaited. */
-function createLink(port: MessagePort): Link {
+function createLink(port: MessagePort, ended: Promise<string>): Link {
   const greeting = Promise.withResolvers<Greeting>();
   const waiting = new Map<number, PromiseWithResolvers<unknown>>();
   const status = { lastId: 0, isOpen: true };
@@ -162,20 +173,23 @@ function createLink(port: MessagePort): Link {
     return one;
   };
   port.on('message', (message: Answer | Greeting) => {
-    if (message.kind === 'greeting') greeting.resolve(message);
-    else if (message.kind === 'value') settle(message.id)?.resolve(message.value);
+    if (message.kind === 'greeting') {
+      port.unref();
+      greeting.resolve(message);
+    } else if (message.kind === 'value') settle(message.id)?.resolve(message.value);
     else settle(message.id)?.reject(toError(message.error));
   });
-  port.on('close', () => {
+  port.on('close', async () => {
     status.isOpen = false;
-    greeting.reject(deadThread());
-    for (const one of waiting.values()) one.reject(deadThread());
+    const error = deadThread(await ended);
+    greeting.reject(error);
+    for (const one of waiting.values()) one.reject(error);
     waiting.clear();
   });
   return {
     greeting: greeting.promise,
     ask: async (request, transfer = []) => {
-      if (!status.isOpen) throw deadThread();
+      if (!status.isOpen) throw deadThread(await ended);
       status.lastId += 1;
       const id = status.lastId;
       const answer = Promise.withResolvers<unknown>();
@@ -193,9 +207,13 @@ function createLink(port: MessagePort): Link {
   };
 }
 
-function deadThread(): DeadThreadError {
-  const diedOf = 'the thread of the archive ended';
+function deadThread(reason: string): DeadThreadError {
+  const diedOf = `archive: ${reason}`;
   return Object.assign(new Error(diedOf), { diedOf });
+}
+
+function isDeadThread(error: unknown): boolean {
+  return error instanceof Error && 'diedOf' in error;
 }
 
 function toError({ message, stack, failure }: SentError): Error {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { err, ok, type Result } from '../../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
@@ -22,20 +21,20 @@ export async function openArchiveInThread(
   options: OpenArchiveOptions,
 ): Promise<Result<ThreadedArchive, ArchiveFailure>> {
   const worker = new Worker(workerFile(), { workerData: options });
-  const ended = once(worker, 'exit').catch(() => undefined); // an error of the thread: its clients see that it ended
-  const failure = await Promise.race([firstFailure(worker), ended.then(() => stopped(options.path))]);
+  const ended = whyEnded(worker);
+  const stopped = ended.then((reason): ArchiveFailure => ({ kind: 'cannot-open', path: options.path, reason }));
+  const failure = await Promise.race([firstFailure(worker), stopped]);
   if (failure !== null) {
     await worker.terminate();
     return err(failure);
   }
-  worker.on('error', () => undefined); // the thread's calls fail one by one
   worker.unref();
   const createPort = (): MessagePort => {
     const { port1, port2 } = new MessageChannel();
     send(worker, { kind: 'serve', port: port1 }, [port1]);
     return port2;
   };
-  const archive = await connectArchive(createPort());
+  const archive = await connectArchive(createPort(), ended);
   const close = async (): Promise<void> => {
     worker.ref();
     send(worker, { kind: 'close' });
@@ -56,8 +55,18 @@ function firstFailure(worker: Worker): Promise<ArchiveFailure | null> {
   return new Promise((resolve) => worker.once('message', resolve));
 }
 
-function stopped(path: string): ArchiveFailure {
-  return { kind: 'cannot-open', path, reason: 'the thread that opened it ended' };
+/** Resolves when the thread has ended, however that happened. */
+function whyEnded(worker: Worker): Promise<string> {
+  return new Promise((resolve) => {
+    worker.on('error', (error: Error & { readonly code?: string }) =>
+      resolve(
+        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
+          ? 'its thread ran out of memory'
+          : `its thread failed (${error.message})`,
+      ),
+    );
+    worker.once('exit', () => resolve('its thread ended'));
+  });
 }
 
 function send(worker: Worker, request: ArchiveThreadRequest, transfer: readonly MessagePort[] = []): void {

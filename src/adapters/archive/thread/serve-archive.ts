@@ -55,8 +55,9 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
   port.on('message', (request: Request) => void answer(request));
   port.on('close', () => {
     for (const leave of states) leave();
-    for (const iterator of iterators.values()) void iterator.return?.();
-    for (const writer of writers.values()) void writer.abandon();
+    // Nobody is left to hear of errors, and the archive may be closed already.
+    for (const iterator of iterators.values()) void iterator.return?.().catch(() => undefined);
+    for (const writer of writers.values()) void writer.abandon().catch(() => undefined);
   });
   const greeting: Greeting = { kind: 'greeting', path: archive.path, isReadOnly: archive.isReadOnly };
   port.postMessage(greeting, []);
