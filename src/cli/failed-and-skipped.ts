@@ -1,5 +1,11 @@
 import type { Failure } from '../app/contract/failure.ts';
-import type { FailedReport, FailureKind, SkippedFileReport, UsageReport } from '../app/contract/reports.ts';
+import type {
+  FailedReport,
+  FailureKind,
+  SkippedFileReport,
+  SkippedRestoreReport,
+  UsageReport,
+} from '../app/contract/reports.ts';
 import { assertNever } from '../core/result.ts';
 import { describeNoText, describeUnknown, renderFailure } from './render/failure.ts';
 import { countOf, formatCost, formatCount } from './render/quantities.ts';
@@ -55,6 +61,17 @@ export function skipUnreadable(failure: Failure, { name, isNamed }: UnreadableFi
   return { schema: 'compact/report@1', file: name, result: 'skipped', reason, notes };
 }
 
+/** The same for a command on compacted files: a folder also holds files that were never compacted. */
+export function skipUncompacted(
+  failure: Failure,
+  input: UnreadableFile,
+): Omit<SkippedRestoreReport, 'schema' | 'file' | 'result'> | null {
+  if (failure.kind === 'not-compacted' && !input.isNamed)
+    return { reason: 'not-compacted', notes: ['it is not compacted'] };
+  // Where no line can be read, nobody knows what it was.
+  return failure.kind === 'bad-line' ? null : skipUnreadable(failure, input);
+}
+
 /** `isNamed`: the command line itself names the file. */
 type UnreadableFile = { readonly name: string; readonly isNamed: boolean };
 
@@ -67,7 +84,7 @@ function isUnreadable(failure: Failure): failure is Unreadable {
 const CARRY_ADVICE = '--keep-invalid carries such lines along';
 
 /** The failed lines of a run, for people: the reason is repeated for each line, the advice is printed once. */
-export function createSkipRenderer(): (report: SkippedFileReport) => string {
+export function createSkipRenderer(): (report: Pick<SkippedFileReport, 'file' | 'notes'>) => string {
   const given = new Set<string>();
   return ({ file, notes: [reason = '', ...advice] }) => {
     const fresh = advice.filter((note) => !given.has(note));

@@ -27,6 +27,10 @@ type Wanted = {
   /** The user may mean several inputs, even if there is only one. */
   readonly isSeveral: boolean;
   readonly choice: OutputChoice;
+  /** The name of an output in a folder; by default that of a compacted file. */
+  readonly rename?: (pathInFolder: string) => string;
+  /** Two inputs may get the same output, because one of them may turn out to have none. */
+  readonly mayCollide?: true;
 };
 
 /** The output of each input, in the same order. Looks at existing files; writes nothing. */
@@ -37,9 +41,10 @@ export async function planOutputs(wanted: Wanted): Promise<Result<readonly Outpu
   if (choice.kind === 'stdout') {
     return isSeveral ? err({ kind: 'several-on-stdout' }) : ok(files.map(() => ({ kind: 'stdout' })));
   }
-  const targets = await nameTargets({ files, isSeveral, choice });
+  const targets = await nameTargets({ ...wanted, choice });
   if (!targets.ok) return targets;
-  const problem = (await findOverwritten(files, targets.value)) ?? findCollision(files, targets.value);
+  const overwritten = await findOverwritten(files, targets.value);
+  const problem = overwritten ?? (wanted.mayCollide === true ? null : findCollision(files, targets.value));
   return problem === null ? targets : err(problem);
 }
 
@@ -79,7 +84,7 @@ type PathTarget = Extract<OutputTarget, { readonly path: string }>;
 async function nameTargets(
   wanted: Wanted & { readonly choice: Extract<OutputChoice, { readonly kind: 'default' | 'path' }> },
 ): Promise<Result<readonly PathTarget[], OutputProblem>> {
-  const { files, isSeveral, choice } = wanted;
+  const { files, isSeveral, choice, rename = compactedPath } = wanted;
   if (choice.kind === 'default') {
     return ok(files.map((file) => ({ kind: 'default', path: compactedPath(file.path) })));
   }
@@ -89,7 +94,7 @@ async function nameTargets(
   if (!isFolder && (existing !== null || isTranscriptName(choice.path))) {
     return err({ kind: 'needs-folder', path: choice.path, exists: existing !== null });
   }
-  return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, compactedPath(file.pathInFolder)) })));
+  return ok(files.map((file) => ({ kind: 'file', path: join(choice.path, rename(file.pathInFolder)) })));
 }
 
 /** Whether two paths are the same file, under any names and links. */

@@ -7,9 +7,11 @@ import type {
 import type {
   CompactReport,
   FailedReport,
-  SkippedFileReport,
+  FailedRestoreReport,
   RestoreReport,
   ScoreReport,
+  SkippedFileReport,
+  SkippedRestoreReport,
   VerifyReport,
 } from '../app/contract/reports.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
@@ -20,7 +22,7 @@ import type { ScanReport } from '../app/survey/scan-file.ts';
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
   score: ScoreReport;
-  restore: RestoreReport;
+  restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport;
   verify: VerifyReport;
   search: SearchReport;
   show: ShowReport;

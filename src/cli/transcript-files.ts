@@ -76,6 +76,12 @@ export function restoredPath(path: string): string {
   return `${folderPart(path)}${stem}.restored${ending === '' ? '.jsonl' : ending}`;
 }
 
+/** `x.compact.jsonl` → `x.jsonl`; a file that was compacted in place keeps its name. */
+export function originalPath(path: string): string {
+  const name = basename(path);
+  return folderPart(path) + name.replace(/\.compact(?=(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$)/i, '');
+}
+
 /** The folder with its slash, as the user wrote it: `x` gets no `./`, `./x` keeps it. */
 function folderPart(path: string): string {
   return path.slice(0, path.length - basename(path).length);

@@ -327,6 +327,7 @@ function restoreReport({ input, output }: RestoreFileRequest) {
   return {
     schema: 'compact/restore@1',
     file: input.name,
+    result: 'restored',
     output: output.kind === 'file' ? output.path : output.kind === 'stdout' ? '-' : input.path,
     cycles: 1,
     bytes: 48_000,

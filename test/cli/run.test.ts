@@ -236,6 +236,7 @@ test('the restored bytes go to stdout as they are, and what is said about them t
         ok({
           schema: 'compact/restore@1',
           file: request.input.name,
+          result: 'restored',
           output: '-',
           cycles: 2,
           bytes: 7,

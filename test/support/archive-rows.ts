@@ -14,7 +14,7 @@ export type ArchiveRows = {
 const STATUSES = 'SELECT status FROM compactions ORDER BY id';
 const CYCLES = 'SELECT cycle, messages_compressed FROM cycles ORDER BY id';
 const TABLES =
-  "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%search_%'";
+  "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE '%search_%' AND name NOT LIKE 'run%'"; // a killed run is a run too
 
 /** Read without the program, so that nothing is settled by it; null: there is no archive. */
 export function readArchiveRows(path: string): ArchiveRows | null {

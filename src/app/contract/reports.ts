@@ -169,6 +169,7 @@ export type ScoreReport = {
 export type RestoreReport = {
   readonly schema: 'compact/restore@1';
   readonly file: string;
+  readonly result: 'restored';
   readonly output: string;
   readonly cycles: Count;
   readonly bytes: Count;
@@ -179,6 +180,17 @@ export type RestoreReport = {
   readonly notes?: readonly string[];
   /** Every compaction was undone, and the result still begins with a summary that another program wrote. */
   readonly isStillCompacted?: true;
+};
+
+/** A file that could not be restored and is unchanged. */
+export type FailedRestoreReport = Pick<RestoreReport, 'schema' | 'file'> & Pick<FailedReport, 'result' | 'error'>;
+
+/** A file that a folder, a pattern or a list named, and that was not compacted. */
+export type SkippedRestoreReport = Pick<RestoreReport, 'schema' | 'file'> & {
+  readonly result: 'skipped';
+  readonly reason: 'not-compacted' | SkippedFileReport['reason'];
+  /** For people. */
+  readonly notes: readonly string[];
 };
 
 export type VerifyProblem = {

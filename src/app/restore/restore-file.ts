@@ -156,6 +156,7 @@ async function write(
   return ok({
     schema: 'compact/restore@1',
     file: input.name,
+    result: 'restored',
     output: target,
     cycles,
     bytes: written,

@@ -1,16 +1,28 @@
-import type { RestoreFileRequest } from '../../app/contract/requests.ts';
-import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import { gatherInputs } from '../gather.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { FailedReport, RestoreReport } from '../../app/contract/reports.ts';
+import type { OutputTarget, RestoreFileRequest } from '../../app/contract/requests.ts';
+import { err, type Result } from '../../core/result.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { createSkipRenderer, renderFailed, skipUncompacted, toFailedReport } from '../failed-and-skipped.ts';
+import { openFilesAtWork } from '../files-at-work.ts';
+import { gatherInputs, type ReadyInput } from '../gather.ts';
+import { runInOrder } from '../in-order.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
-import { isSameFile, type OutputChoice } from '../outputs.ts';
-import { renderFailure } from '../render/failure.ts';
+import { makeFolderFor, type OutputChoice, planOutputs } from '../outputs.ts';
+import { skipWords } from '../render/compact-list.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { describeOutputProblem } from '../render/problems.ts';
-import { renderRestoreReport } from '../render/restore.ts';
-import type { CliContext } from '../session.ts';
+import { renderFileCounts, renderRestoredLine, renderRestoreReport } from '../render/restore.ts';
+import type { Place } from '../reporter.ts';
+import type { CliContext, Session } from '../session.ts';
+import { originalPath } from '../transcript-files.ts';
+import type { UseCases } from '../use-cases.ts';
 import { defineCommand, inSession, type Options } from './command.ts';
 import {
+  FILES_FROM_FLAG,
+  findStdinConflict,
   FORMAT_FLAG,
+  JOBS_FLAG,
   OUTPUT_FLAGS,
   MAX_UNPACKED_FLAG,
   readOutputOptions,
@@ -22,18 +34,26 @@ import {
 export type RestoreInvocation = CommonRequest &
   PipedRequest & {
     readonly kind: 'restore';
-    readonly operand: string;
+    readonly operands: readonly string[];
+    readonly filesFrom: string | null;
     readonly format: string | null;
     readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
     readonly all: boolean;
+    readonly jobs: number | null;
   };
 
 export const restoreCommand = defineCommand<RestoreInvocation>({
-  operands: { syntax: '<compacted>', description: 'a compacted file, or - for standard input' },
+  operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [
-    { flags: '-o, --output <path>', description: 'write here instead of to stdout', conflicts: 'inPlace' },
+    {
+      flags: '-o, --output <path>',
+      description: 'a file; a folder for several; by default stdout',
+      conflicts: 'inPlace',
+    },
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
+    JOBS_FLAG,
+    FILES_FROM_FLAG,
     FORMAT_FLAG,
     MAX_UNPACKED_FLAG,
     ...SETTINGS_FLAGS,
@@ -43,16 +63,23 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'restore',
     isStdinImplied,
-    operand: args[0] ?? '',
+    operands: args,
+    filesFrom: options.filesFrom ?? null,
     format: options.format ?? null,
     output: readOutput(options),
     all: options.all === true,
+    jobs: options.jobs ?? null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operand, output, outputOptions }) => {
-    if (operand === '-' && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
-    return outputOptions.json && output.kind === 'stdout' ? SHARED_STDOUT : null;
+  findConflict: ({ operands, filesFrom, output, outputOptions }) => {
+    if (operands.length === 0 && filesFrom === null)
+      return 'no compacted file named: give files, folders, globs, or - for standard input';
+    if (operands.includes('-') && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
+    if (output.kind === 'stdout' && (operands.length > 1 || filesFrom !== null))
+      return describeOutputProblem({ kind: 'several-on-stdout' });
+    if (outputOptions.json && output.kind === 'stdout') return SHARED_STDOUT;
+    return findStdinConflict(operands, filesFrom);
   },
   run,
 });
@@ -62,43 +89,136 @@ function readOutput(options: Options): RestoreInvocation['output'] {
   if (options.output === undefined || options.output === '-') return { kind: 'stdout' };
   return { kind: 'path', path: options.output };
 }
+
 async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {
   const endsWithStdout = invocation.output.kind === 'stdout';
-  return inSession(
-    context,
-    { ...invocation, command: 'compact restore', needs: ['archive'], endsWithStdout },
-    async (session) => {
-      const { reporter, terminal } = session;
-      const { operand, isStdinImplied } = invocation;
-      const gathered = await gatherInputs(session, [operand], { skipsCompacted: false, isStdinImplied });
-      if (typeof gathered === 'number') return gathered;
-      const [input, ...others] = gathered.inputs;
-      if (others.length > 0) return session.refuse('restore takes one compacted file, and several are meant');
-      if (input === undefined) return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
-      const { output } = invocation;
-      if (output.kind === 'path' && (await isSameFile(output.path, input.path))) {
-        return session.refuse(describeOutputProblem({ kind: 'equals-input', output: output.path, input: input.path }));
-      }
-      reporter.progress.name(input.name);
-      const request = {
-        input: { path: input.path, name: input.name, format: invocation.format },
-        output: toTarget(output),
-        all: invocation.all,
-      };
-      const result = await session.useCases.restoreFile(request, reporter.progress);
-      if (terminal.stdout.isClosed()) return EXIT_CODES.done;
-      if (!result.ok) {
-        if (result.error.kind !== 'interrupted') reporter.error(renderFailure(result.error));
-        session.explain(result.error);
-        return EXIT_CODES.failed;
-      }
-      if (invocation.outputOptions.json) reporter.answerPiece(reportJson(result.value));
-      else reporter.report(renderRestoreReport(result.value, reporter.theme));
-      return EXIT_CODES.done;
-    },
-  );
+  const request = { ...invocation, command: 'compact restore', needs: ['archive'] as const, endsWithStdout };
+  return inSession(context, request, async (session) => {
+    const { terminal } = session;
+    const { operands, filesFrom, isStdinImplied, output, jobs } = invocation;
+    const gathered = await gatherInputs(session, operands, { skipsCompacted: false, filesFrom, isStdinImplied });
+    if (typeof gathered === 'number') return gathered;
+    const { inputs, isSeveral, failures } = gathered;
+    const outputs = await planOutputs({
+      files: inputs,
+      isSeveral,
+      choice: output,
+      rename: originalPath,
+      mayCollide: true,
+    });
+    if (!outputs.ok) return session.refuse(describeOutputProblem(outputs.error));
+    const restorings = inputs.map((input, index): Restoring => ({
+      input,
+      output: outputs.value[index] ?? { kind: 'in-place' },
+    }));
+    const isIntoFolder = isSeveral || (output.kind === 'path' && output.path.endsWith('/'));
+    const atWork = await openFilesAtWork(session, { files: inputs, jobs, isOffline: true });
+    const report = createReport(session, { invocation, isSeveral });
+    failures.forEach(report.failedInput);
+    const left = await runInOrder<Restoring, Result<RestoreReport, Failure>>({
+      items: restorings,
+      jobs: atWork.jobs,
+      signal: terminal.signal,
+      work: async (restoring, place) => {
+        const result = await restore(session, {
+          ...restoring,
+          invocation,
+          isIntoFolder,
+          place,
+          useCases: atWork.useCases,
+        });
+        return !result.ok && result.error.kind === 'interrupted' ? null : result;
+      },
+      report: (result, { input }) => report.add(result, input),
+    });
+    if (terminal.stdout.isClosed()) return EXIT_CODES.done;
+    const failed = report.end(left);
+    if (terminal.signal.aborted) return interruptionCode(terminal.signal);
+    return failed + left > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
+  });
 }
 
-function toTarget(choice: RestoreInvocation['output']): RestoreFileRequest['output'] {
-  return choice.kind === 'path' ? { kind: 'file', path: choice.path } : choice;
+type Restoring = { readonly input: ReadyInput; readonly output: OutputTarget };
+
+async function restore(
+  { reporter }: Session,
+  {
+    input: { path, name },
+    output,
+    invocation: { format, all },
+    isIntoFolder,
+    place,
+    useCases,
+  }: Restoring & {
+    readonly invocation: RestoreInvocation;
+    readonly isIntoFolder: boolean;
+    readonly place: Place;
+    readonly useCases: Pick<UseCases, 'restoreFile'>;
+  },
+): Promise<Result<RestoreReport, Failure>> {
+  const made = isIntoFolder ? await makeFolderFor(output) : null;
+  if (made?.ok === false) return err({ kind: 'file', failure: made.error });
+  const request = { input: { path, name, format }, output: toTarget(output), all };
+  return useCases.restoreFile(request, reporter.progress.of(name, place));
+}
+
+function toTarget(output: OutputTarget): RestoreFileRequest['output'] {
+  if (output.kind === 'file' || output.kind === 'in-place') return output;
+  return { kind: 'stdout' };
+}
+
+type Report = {
+  /** An operand that is no file. It was printed before. */
+  readonly failedInput: (failed: FailedReport) => void;
+  readonly add: (result: Result<RestoreReport, Failure>, input: ReadyInput) => void;
+  /** `left`: files that an interruption left as they were. Returns how many failed. */
+  readonly end: (left: number) => number;
+};
+
+function createReport(
+  { reporter, explain }: Session,
+  { invocation, isSeveral }: { readonly invocation: RestoreInvocation; readonly isSeveral: boolean },
+): Report {
+  const { json } = invocation.outputOptions;
+  const schema = 'compact/restore@1' as const;
+  const counts = { done: 0, failed: 0, skipped: new Map<string, number>() };
+  const renderSkipped = createSkipRenderer();
+  const fail: Report['failedInput'] = ({ file, error }) => {
+    counts.failed += 1;
+    if (json) reporter.answerPiece(reportJson({ schema, file, result: 'failed', error }));
+  };
+  const addFailure = (failure: Exclude<Failure, { readonly kind: 'interrupted' }>, input: ReadyInput): void => {
+    const { name: file } = input;
+    const skipped = skipUncompacted(failure, input);
+    if (skipped === null) {
+      const failed = toFailedReport(file, failure);
+      reporter.error(isSeveral ? renderFailed(failed) : failed.error.message);
+      fail(failed);
+    } else {
+      const words = skipWords(skipped.reason);
+      counts.skipped.set(words, (counts.skipped.get(words) ?? 0) + 1);
+      const { reason, notes } = skipped;
+      if (json) reporter.answerPiece(reportJson({ schema, file, result: 'skipped', reason, notes }));
+      else reporter.report([renderSkipped({ file, notes })]);
+    }
+    explain(failure);
+  };
+  return {
+    failedInput: fail,
+    add: (result, input) => {
+      if (!result.ok) {
+        if (result.error.kind !== 'interrupted') addFailure(result.error, input);
+        return;
+      }
+      counts.done += 1;
+      const render = isSeveral ? renderRestoredLine : renderRestoreReport;
+      if (json) reporter.answerPiece(reportJson(result.value));
+      else reporter.report(render(result.value, reporter.theme));
+    },
+    end: (left) => {
+      const { theme } = reporter;
+      if (isSeveral) reporter.report([renderFileCounts({ ...counts, left }, { verb: 'restored', theme })]);
+      return counts.failed;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import type { Failure } from '../../app/contract/failure.ts';
 import type { VerifyReport } from '../../app/contract/reports.ts';
 import type { Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import { createSkipRenderer, skipUnreadable } from '../failed-and-skipped.ts';
+import { createSkipRenderer, skipUncompacted } from '../failed-and-skipped.ts';
 import { gatherInputs, type ReadyInput } from '../gather.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
@@ -110,10 +110,9 @@ function tellFailure(
     reporter.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
     return true;
   }
-  // Where no line can be read, nobody knows what it was.
-  const skipped = failure.kind === 'bad-line' ? null : skipUnreadable(failure, input);
+  const skipped = skipUncompacted(failure, input);
   if (skipped === null) reporter.error(renderFailure(failure));
-  else reporter.report([createSkipRenderer()(skipped)]);
+  else reporter.report([createSkipRenderer()({ file: input.name, notes: skipped.notes })]);
   explain(failure);
   return skipped !== null;
 }

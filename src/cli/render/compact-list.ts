@@ -1,4 +1,4 @@
-import type { CompactReport, SkippedFileReport, SkipReason } from '../../app/contract/reports.ts';
+import type { CompactReport, SkippedRestoreReport, SkipReason } from '../../app/contract/reports.ts';
 import { sumTokens } from './compact.ts';
 import { formatChange, formatCount, formatSaving } from './quantities.ts';
 import { clipStart, fitText, safeText, textWidth } from './text.ts';
@@ -55,13 +55,14 @@ function layRow({ widthColumns, nameColumns }: ListLayout, { name, change, outco
   return `${fitText(clipStart(name, room), room)} ${fitText(change, changeColumns, 'right')} ${paint(outcome)}`;
 }
 
-const SKIP_WORDS: { readonly [reason in SkipReason | SkippedFileReport['reason']]: string } = {
+const SKIP_WORDS: { readonly [reason in SkipReason | SkippedRestoreReport['reason']]: string } = {
   'too-short': 'too short',
   'under-limit': 'under limit',
   'nothing-gained': 'no gain',
   'nothing-new': 'nothing new',
   'no-legal-cut': 'no legal cut',
   'in-use': 'open elsewhere',
+  'not-compacted': 'not compacted',
   'no-messages': 'no messages',
   'no-text': 'no text',
   'not-a-transcript': 'no transcript',

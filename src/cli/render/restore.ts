@@ -15,6 +15,40 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   ];
 }
 
+/** One line for one file of several. */
+export function renderRestoredLine(report: RestoreReport, theme: Theme): readonly string[] {
+  const [head = ''] = renderRestoreReport(report, theme);
+  const notes = [...(report.notes ?? []), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
+  return [head, ...notes.map((note) => `  ${theme.warning(`note: ${safeText(note)}`)}`)];
+}
+
+/** What became of the files of a run. */
+export type FileCounts = {
+  readonly done: number;
+  /** By reason, in a few words. */
+  readonly skipped: ReadonlyMap<string, number>;
+  readonly failed: number;
+  /** Unchanged because the run was interrupted. */
+  readonly left: number;
+};
+
+/** The last line of a run over several files: "5 files: 3 restored, 1 skipped (not compacted), 1 failed". */
+export function renderFileCounts(
+  { done, skipped, failed, left }: FileCounts,
+  { verb, theme }: { readonly verb: string; readonly theme: Theme },
+): string {
+  const skippedCount = skipped.values().reduce((sum, count) => sum + count, 0);
+  const reasons = [...skipped].toSorted(([, a], [, b]) => b - a);
+  const why = reasons.length === 1 ? reasons[0]?.[0] : reasons.map(([words, count]) => `${count} ${words}`).join(', ');
+  const parts = [
+    ...(done > 0 || skippedCount + failed === 0 ? [theme.good(`${formatCount(done)} ${verb}`)] : []),
+    ...(skippedCount > 0 ? [`${formatCount(skippedCount)} skipped (${why})`] : []),
+    ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
+  ];
+  const all = `${countOf(done + skippedCount + failed + left, 'file')}: ${parts.join(', ')}`;
+  return left === 0 ? all : `${all}; ${theme.warning(`interrupted: ${countOf(left, 'file')} left as before`)}`;
+}
+
 const STILL_COMPACTED = 'it begins with a summary that another program wrote.';
 
 function whereTo({ file, output }: RestoreReport, theme: Theme): string {

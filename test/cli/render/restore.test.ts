@@ -10,6 +10,7 @@ function reportOf(overrides: Partial<RestoreReport> = {}): RestoreReport {
   return {
     schema: 'compact/restore@1',
     file: 'talk.compact.jsonl',
+    result: 'restored',
     output: 'talk.jsonl',
     cycles: 1,
     bytes: 48_000,
