@@ -26,7 +26,8 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
 
 const NO_COMMAND = (word: string, rest: string): string =>
   `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
-const ALL = 'The commands are run, score, scan, restore, verify, search, show, archive, mcp, config, schema, help.';
+const ALL =
+  'The commands are run, score, scan, restore, verify, search, show, archive, mcp, config, schema, completion, help.';
 
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],

@@ -10,6 +10,8 @@ export type CommandSpec<T> = {
   readonly operands: Operands | readonly Operands[];
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
+  /** Two or more lines that work as they are, and what each does. Help ends with them. */
+  readonly examples?: readonly Example[];
   /** The values of its first operand, for commands that have actions. */
   readonly actions?: readonly string[];
   /** Without operands it reads what is piped in. */
@@ -55,6 +57,8 @@ export type Operands = {
   readonly description: string;
   readonly choices?: readonly string[];
 };
+
+export type Example = readonly [line: string, meaning: string];
 
 export type Flag = {
   /** As help shows it: `-o, --output <path>`. A name in <> is a required value; `--no-x` turns x off. */

@@ -53,6 +53,10 @@ export const COMMANDS = {
     summary: 'prints the JSON Schema of a --json report',
     load: async () => (await import('./schema.ts')).schemaCommand,
   },
+  completion: {
+    summary: 'prints completions for a shell',
+    load: async () => (await import('./completion.ts')).completionCommand,
+  },
   help: { summary: 'shows help for a command' },
 } satisfies Readonly<Record<string, Entry>>;
 
@@ -96,7 +100,8 @@ export async function takesNextWord(word: string): Promise<boolean> {
 const ONE_FLAG = /^(?:-[A-Za-z0-9]|--[a-z-]+)$/;
 const ROOT_FLAGS: ReadonlySet<string> = new Set(['-h', '--help', '-V', '--version']);
 
-async function loadAll(): Promise<readonly (readonly [string, Command])[]> {
+/** Every command that has a module, by name. */
+export async function loadAll(): Promise<readonly (readonly [string, Command])[]> {
   const entries: [string, Entry][] = Object.entries(COMMANDS);
   return Promise.all(
     entries.flatMap(([name, { load }]) =>

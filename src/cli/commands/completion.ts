@@ -1,0 +1,35 @@
+import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
+import { COMPLETIONS, type Shell } from '../render/completion.ts';
+import type { CliContext } from '../session.ts';
+import { defineCommand } from './command.ts';
+
+const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const satisfies readonly Shell[];
+
+type CompletionInvocation = { readonly kind: 'completion'; readonly shell: Shell };
+
+export const completionCommand = defineCommand<CompletionInvocation>({
+  operands: {
+    syntax: '<shell>',
+    description: 'the shell that will read the completions',
+    choices: SHELLS,
+  },
+  flags: [],
+  examples: [
+    ['eval "$(compact completion bash)"', 'completes in this shell; put the line in ~/.bashrc to keep it'],
+    ['compact completion fish > ~/.config/fish/completions/compact.fish', 'for every fish from now on'],
+  ],
+  read: ({ args: [name] }) => ({ kind: 'completion', shell: SHELLS.find((shell) => shell === name) ?? 'bash' }),
+  run,
+});
+
+/** Prints a script that needs no `compact` to complete a word, so that the Tab key never waits for Node. */
+async function run({ terminal }: CliContext, { shell }: CompletionInvocation): Promise<ExitCode> {
+  const { COMMANDS, loadAll } = await import('./table.ts');
+  const commands = (await loadAll()).map(([name, command]) => ({ name, summary: summaryOf(name), command }));
+  function summaryOf(name: string): string {
+    return Object.entries(COMMANDS).find(([known]) => known === name)?.[1].summary ?? '';
+  }
+  const help = { name: 'help', summary: COMMANDS.help.summary, command: null };
+  terminal.stdout.write(COMPLETIONS[shell]([...commands, help]));
+  return EXIT_CODES.done;
+}
