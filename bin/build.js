@@ -56,7 +56,8 @@ const builtins = {
     code.replace(
       /^import (?:([\w$]+)|\* as ([\w$]+))?(?:, )?(?:\{(.*)\})? from "node:([\w/]+)";$/gm,
       (_, main, all, names, module) => {
-        const loaded = `process.getBuiltinModule("node:${module}")`;
+        // A package may have a variable named `process`.
+        const loaded = `globalThis.process.getBuiltinModule("node:${module}")`;
         const parts = names === undefined ? [] : names.split(',').map((name) => name.trim().split(' as '));
         // Classes are extended and constants are read, so only functions can wait.
         if (SLOW.includes(module) && parts.every(([name]) => /^[a-z]/.test(name) && name !== 'constants')) {
@@ -74,10 +75,10 @@ const builtins = {
     ),
 };
 
+const common = { cwd: root, platform: 'node' };
 const bundling = rolldown({
-  cwd: root,
+  ...common,
   input: ENTRIES,
-  platform: 'node',
   external: (id) => /^[^./]/.test(id) && !BUNDLED.includes(id),
   // A module that one command imports lazily and another at once gets a chunk of its own, which is what we want.
   checks: { ineffectiveDynamicImport: false },
@@ -106,5 +107,14 @@ await bundle.write({
   },
 });
 await bundle.close();
+
+// Clients wait for their hooks: this is one file, without what the command line needs.
+const hooks = await rolldown({ ...common, input: 'src/cli/hook.ts', external: (id) => /^[^./]/.test(id) });
+await hooks.write({
+  file: join(dist, 'cli/hook.js'),
+  comments: { legal: true, annotation: false, jsdoc: false },
+  plugins: [builtins],
+});
+await hooks.close();
 for (const name of BUNDLED) cpSync(join(root, 'node_modules', name, 'LICENSE'), join(dist, `licenses/${name}.txt`));
 copyTypes('index.d.ts');

@@ -89,8 +89,11 @@ function start() {
   var cache = findCacheFolder();
   if (cache !== null) process.getBuiltinModule('node:module').enableCompileCache(cache);
   // A rejection ends the process with its stack and exit code 1, as a bug should.
-  void import(main.href).then(function (program) {
-    return program.main();
+  // Other programs wait for their hooks, so these start without the command line.
+  var args = process.argv.slice(2);
+  var isHook = args.length === 3 && args[0] === 'hook' && args[1][0] !== '-' && args[2][0] !== '-';
+  void import(isHook ? new URL('hook.js', main).href : main.href).then(function (program) {
+    return isHook ? program.main(args[1], args[2]) : program.main();
   });
 }
 

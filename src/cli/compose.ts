@@ -69,6 +69,7 @@ export function createUseCases(composition: Composition): UseCases {
       return ok(await embedCompacted({ ...compacting, ...embeddings }, done.value));
     },
     scoreFile: async (request) => (await import('../app/survey/score-file.ts')).scoreFile(deps, request),
+    readRules: async (request) => (await import('../app/install/read-rules.ts')).readRules(deps, request),
     scanFile: async (request, progress) =>
       (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
     restoreFile: async (request, progress) =>

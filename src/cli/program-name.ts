@@ -2,11 +2,13 @@ import { closeSync, openSync, readFileSync, readSync, realpathSync, statSync } f
 import { delimiter, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
+import type { LaunchCommand } from '../ports/clients.ts';
 import { shellWord } from './render/text.ts';
 import { systemCode } from './system-failure.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
-const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
+/** The file that starts this program. */
+export const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**
@@ -14,15 +16,25 @@ const NAMES = ['compact', 'compact-transcript'] as const;
  * clone, or by the paths of Node and the program. Outside a clone, `npx compact` would run a stranger's package.
  */
 export function programName(environment: Environment, nodePath: string): string {
-  const folders = shellFolders(environment);
-  const known = NAMES.find((name) => isThisProgram(findCommand(name, folders)));
-  if (known !== undefined) return known;
+  const known = findOnPath(environment);
+  if (known !== null) return known;
   const prefix = environment['npm_config_local_prefix'] ?? '';
   const isClone = environment['npm_command'] === 'exec' && realPath(prefix) === realPath(PACKAGE_FOLDER);
   if (isClone) return 'npx compact';
-  const node = findCommand('node', folders);
+  const node = findCommand('node', shellFolders(environment));
   const isOnPath = node !== null && realPath(node) === realPath(nodePath);
   return `${isOnPath ? 'node' : shellWord(nodePath)} ${shellWord(ENTRY)}`;
+}
+
+/** How another program can start this one, in whatever folder it runs: by its name on the PATH, or by the paths of Node and the program. */
+export function launchCommand(environment: Environment, nodePath: string): LaunchCommand {
+  const known = findOnPath(environment);
+  return known === null ? { command: nodePath, args: [ENTRY] } : { command: known, args: [] };
+}
+
+function findOnPath(environment: Environment): string | null {
+  const folders = shellFolders(environment);
+  return NAMES.find((name) => isThisProgram(findCommand(name, folders))) ?? null;
 }
 
 /** The folders of PATH without those that npm adds while it runs a command. */

@@ -14,6 +14,7 @@ import type {
   SkippedRestoreReport,
   VerifyReport,
 } from '../app/contract/reports.ts';
+import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
@@ -31,4 +32,5 @@ export type Reports = {
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;
   scan: ScanReport;
+  install: InstallReport;
 };

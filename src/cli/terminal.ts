@@ -1,10 +1,13 @@
-import { fstatSync, rmSync, writeSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { dirname } from 'node:path';
 import type { Readable } from 'node:stream';
 import { isatty } from 'node:tty';
 import type { HostEnvironment } from '../config/find.ts';
+import type { LaunchCommand } from '../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
-import { programName } from './program-name.ts';
+import { ENTRY, launchCommand, programName } from './program-name.ts';
 import { systemCode } from './system-failure.ts';
 
 /** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
@@ -24,10 +27,16 @@ export type Terminal = {
   readonly host: HostEnvironment;
   /** How the user calls this program, ready to paste into a shell. */
   readonly program: () => string;
+  /** How another program can start this one. */
+  readonly launch: () => LaunchCommand;
   /** input: a pipe, a socket or a file. nothing: /dev/null, or closed. */
   readonly stdin: { readonly kind: 'terminal' | 'input' | 'nothing'; readonly open: () => Readable };
+  /** All of standard input; '' on a terminal. For short inputs, because it waits. */
+  readonly readStdin: () => string;
   readonly stdout: Channel;
   readonly stderr: Channel;
+  /** Starts this program once more, in this folder. It goes on when this process ends, and appends its messages to the log. */
+  readonly startDetached: (args: readonly string[], place: DetachedPlace) => void;
   /** Aborted by the first SIGINT or SIGTERM, with the exit code as its reason; the second one ends the process. */
   readonly signal: AbortSignal;
   /** Removes a path when the process ends for any reason. Returns a function that removes it now. */
@@ -35,6 +44,8 @@ export type Terminal = {
   /** Takes that back: the path is somebody else's business from now on. */
   readonly forgetAtExit: (path: string) => void;
 };
+
+type DetachedPlace = { readonly folder: string; readonly log: string };
 
 export type OwnedTerminal = Terminal & {
   readonly setExitCode: (code: ExitCode) => void;
@@ -71,12 +82,15 @@ export function createTerminal(): OwnedTerminal {
       userId: process.geteuid?.() ?? null,
     },
     program: () => programName(process.env, process.execPath),
+    launch: () => launchCommand(process.env, process.execPath),
     stdin: {
       get kind() {
         return kindOfStdin();
       },
       open: () => process.stdin,
     },
+    readStdin: () => (kindOfStdin() === 'input' ? readFileSync(0, 'utf8') : ''),
+    startDetached,
     stdout: createChannel(1, () => process.stdout.columns),
     stderr: createChannel(2, () => process.stderr.columns),
     signal: interruption.signal,
@@ -154,6 +168,25 @@ function createChannel(descriptor: 1 | 2, readColumns: () => number | undefined)
     isClosed: () => state.isClosed,
     failure: () => state.failure,
   };
+}
+
+/** A longer log is begun anew. */
+const MAX_LOG_BYTES = 1024 * 1024;
+
+function startDetached(args: readonly string[], { folder, log }: DetachedPlace): void {
+  mkdirSync(dirname(log), { recursive: true, mode: 0o700 });
+  const isLong = (statSync(log, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
+  const descriptor = openSync(log, isLong ? 'w' : 'a', 0o600);
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'ignore', descriptor],
+    windowsHide: true,
+  });
+  // Without a process there is nobody to tell: the client must not fail.
+  child.on('error', () => undefined);
+  child.unref();
+  closeSync(descriptor);
 }
 
 const RETRY_MS = 2;

@@ -20,12 +20,16 @@ import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import type { Outage, QueryVectors } from '../app/search/embeddings/query-vectors.ts';
 import type { ShownOriginal } from '../app/search/show-archived.ts';
+import type { ReadRulesRequest } from '../app/install/read-rules.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
 import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
+import type { InstallOutcome, InstallRequest } from '../app/install/install-client.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
+import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
 import type { RunMark } from '../ports/archive.ts';
+import type { Client, LaunchCommand } from '../ports/clients.ts';
 import type { Format } from '../ports/codec.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Progress, StepListener } from '../ports/runtime.ts';
@@ -44,6 +48,8 @@ export type UseCases = {
     progress: Progress,
   ) => Promise<Result<CompactReport, Failure>>;
   readonly scoreFile: (request: ScoreFileRequest) => Promise<Result<ScoreReport, Failure>>;
+  /** The user's standing rules in a transcript, as text; '' without any. */
+  readonly readRules: (request: ReadRulesRequest) => Promise<Result<string, Failure>>;
   /** Only reads. Null: the file does not match the request. */
   readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
@@ -135,3 +141,15 @@ export type Composition = {
 };
 
 export type CreateUseCases = (composition: Composition) => UseCases;
+
+export type InstallerOptions = {
+  readonly host: HostEnvironment;
+  readonly launch: LaunchCommand;
+  readonly removeAtExit: Composition['removeAtExit'];
+};
+
+/** Installs this program in others. */
+export type Installer = {
+  readonly clients: readonly Client[];
+  readonly install: (request: InstallRequest) => Promise<Result<InstallOutcome, Failure>>;
+};

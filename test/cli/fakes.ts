@@ -26,6 +26,8 @@ export type FakeTerminal = Terminal & {
   readonly out: () => string;
   readonly errors: () => string;
   readonly interrupt: () => void;
+  /** The arguments of the processes that were started. */
+  readonly detached: readonly (readonly string[])[];
 };
 
 export type TerminalOptions = {
@@ -50,6 +52,7 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
   const interruption = new AbortController();
   const stdout = createFakeChannel(options, options.closesAfter ?? Number.POSITIVE_INFINITY);
   const stderr = createFakeChannel(options, Number.POSITIVE_INFINITY);
+  const detached: (readonly string[])[] = [];
   return {
     argv,
     host: {
@@ -59,6 +62,12 @@ export function createFakeTerminal(argv: readonly string[], options: TerminalOpt
       userId: options.userId ?? USER_ID,
     },
     program: () => 'compact',
+    launch: () => ({ command: 'compact', args: [] }),
+    readStdin: () => options.stdin ?? '',
+    startDetached: (args) => {
+      detached.push(args);
+    },
+    detached,
     stdin: {
       kind: options.stdin === undefined ? 'terminal' : 'input',
       open: () => Readable.from([Buffer.from(options.stdin ?? '')]),
@@ -157,6 +166,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'score', request },
           answers.scoreFile?.(request) ?? Promise.resolve(ok(scoreReport({ file: request.input.name }))),
         ),
+      readRules: (request) =>
+        keep({ name: 'read-rules', request }, answers.readRules?.(request) ?? Promise.resolve(ok(''))),
       scanFile: (request, progress) =>
         keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
       restoreFile: (request, progress) =>

@@ -36,6 +36,7 @@ const SCENES: {
       'mine.toml': '[summarization]\nkeep_recent = 7\n',
     },
   },
+  'docs/agents.md': { files: { '../home/.claude/settings.json': '{}\n' } },
   'docs/restore.md': { before: ['compact session.jsonl', 'compact -i session.jsonl', 'compact -i log.jsonl sessions'] },
   'docs/search.md': { before: ['compact -i session.jsonl'] },
 };

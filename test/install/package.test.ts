@@ -49,6 +49,7 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'config.schema.json',
       'config.toml.example',
       'dist/cli/file-worker.js',
+      'dist/cli/hook.js',
       'dist/cli/main.js',
       'dist/index.js',
       'dist/licenses/commander.txt',

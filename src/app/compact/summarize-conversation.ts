@@ -204,7 +204,10 @@ async function compactConversation(
 }
 
 /** What the producer's own compaction has put out of its context: typed messages and a clip-archive of ours. */
-function readStale(transcript: Prepared, { prior, view }: PreparedConversation): StaleRules {
+export function readStale(
+  transcript: Pick<Prepared, 'readMessage'>,
+  { prior, view }: PreparedConversation,
+): StaleRules {
   if (prior.kind !== 'foreign' || prior.isOurs) return { typed: [], clip: null };
   const typed = view.staleTyped.flatMap(({ entry, index }) => {
     const text = transcript.readMessage(entry)?.typed;
@@ -215,7 +218,7 @@ function readStale(transcript: Prepared, { prior, view }: PreparedConversation):
 
 /** Reads messages of a conversation by their index, as often as needed. */
 export function createLoader(
-  transcript: Prepared,
+  transcript: Pick<Prepared, 'readMessage'>,
   { id, view, carried }: PreparedConversation,
 ): (index: number) => ConversationMessage {
   const carriedMessages = new Map(carried.map(({ plan, message }) => [plan.carriedLineId, message]));

@@ -110,6 +110,10 @@ export type Options = {
   readonly list?: boolean;
   readonly revoke?: boolean;
   readonly allowCompact?: boolean;
+  readonly undo?: boolean;
+  readonly status?: boolean;
+  readonly transcript?: string;
+  readonly session?: string;
   readonly redact?: boolean;
   readonly preview?: boolean;
   /** From 0 to 1. */

@@ -45,6 +45,14 @@ export const COMMANDS = {
     summary: 'serves the archive to agents: MCP on stdio',
     load: async () => (await import('./mcp.ts')).mcpCommand,
   },
+  install: {
+    summary: 'sets up the MCP server and hooks in your agents',
+    load: async () => (await import('./install.ts')).installCommand,
+  },
+  hook: {
+    summary: "answers a client's hook, for compact install",
+    load: async () => (await import('./hook.ts')).hookCommand,
+  },
   config: {
     summary: 'shows the settings and their sources',
     load: async () => (await import('./config.ts')).configCommand,

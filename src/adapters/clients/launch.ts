@@ -1,0 +1,61 @@
+import type { ClientHost, ClientName, LaunchCommand } from '../../ports/clients.ts';
+import type { JsonEntry } from './json-edit.ts';
+
+/** In the environment of an MCP server that `compact install` added. */
+const MARK = 'COMPACT_INSTALLED_FOR';
+
+/** The environment that marks an MCP server as installed by us. */
+export function markFor(client: ClientName): Readonly<Record<string, string>> {
+  return { [MARK]: client };
+}
+
+/** Whether a value in a client's settings is an MCP server that we added. `env`: what the client calls the environment. */
+export function isOwnServer(value: unknown, env: 'env' | 'environment' = 'env'): boolean {
+  const variables = propertyOf(value, env);
+  return typeof variables === 'object' && variables !== null && MARK in variables;
+}
+
+/** The line of a shell that answers an event of a client. */
+function hookCommand({ launch }: Pick<ClientHost, 'launch'>, client: ClientName, event: string): string {
+  return [...wordsOf(launch), 'hook', client, event].join(' ');
+}
+
+function wordsOf({ command, args }: LaunchCommand): readonly string[] {
+  return [command, ...args].map((word) =>
+    /^[A-Za-z0-9_./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`,
+  );
+}
+
+type HookOptions = {
+  readonly client: ClientName;
+  readonly event: string;
+  readonly matcher?: string;
+  /** In the client's unit. */
+  readonly timeout: number;
+};
+
+/** An entry in the list of an event's hooks, in the shape that Claude Code, Codex and Gemini CLI share. */
+export function hookEntry(host: ClientHost, { client, event, matcher, timeout }: HookOptions): JsonEntry {
+  const hooks = [{ type: 'command', command: hookCommand(host, client, event), timeout }];
+  return {
+    keys: ['hooks', event],
+    kind: 'item',
+    value: matcher === undefined ? { hooks } : { matcher, hooks },
+    isOurs: (value) => {
+      const listed: unknown = propertyOf(value, 'hooks');
+      const commands: readonly unknown[] = Array.isArray(listed) ? listed : [];
+      return commands.some((hook) => isOwnCommand(propertyOf(hook, 'command'), client));
+    },
+  };
+}
+
+function isOwnCommand(command: unknown, client: ClientName): boolean {
+  return (
+    typeof command === 'string' && new RegExp(`\\bcompact(?:-transcript|\\.js)?'? hook ${client} \\w+$`).test(command)
+  );
+}
+
+function propertyOf(value: unknown, key: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.entries(value).find(([name]) => name === key)?.[1];
+}

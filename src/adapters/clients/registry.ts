@@ -1,0 +1,9 @@
+import type { Client, ClientHost } from '../../ports/clients.ts';
+import { createClaudeCode } from './claude-code.ts';
+
+/** Every client that can be installed in. A new one is a file and a line here. */
+const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode];
+
+export function createClients(host: ClientHost): readonly Client[] {
+  return CLIENTS.map((create) => create(host));
+}

@@ -1,0 +1,90 @@
+import { existsSync, mkdirSync, readFileSync, realpathSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ClientFiles } from '../../ports/clients.ts';
+import type { FileFailure } from '../../ports/files.ts';
+import { lockFile, type LockOptions } from './file-lock.ts';
+import { describeNonFile, errorCode, toFileFailure } from './system.ts';
+
+type ClientFilesOptions = Pick<LockOptions, 'removeAtExit'> & {
+  /** The value of PATH. */
+  readonly path: string;
+};
+
+/** Settings of other programs on the local disk. */
+export function createClientFiles({ removeAtExit, path: searched }: ClientFilesOptions): ClientFiles {
+  const replace: ClientFiles['replace'] = async (path, { expected, text }) => {
+    const folder = makeFolder(dirname(path));
+    if (!folder.ok) return folder;
+    const locked = await lockFile({ path, removeAtExit });
+    if (!locked.ok) return locked;
+    const lock = locked.value;
+    try {
+      const begun = await lock.begin(expected === null ? undefined : path);
+      if (!begun.ok) return begun;
+      const file = begun.value;
+      try {
+        const written = file.write(new TextEncoder().encode(text));
+        if (!written.ok) return written;
+        const synced = file.sync();
+        if (!synced.ok) return synced;
+        const current = read(path);
+        if (!current.ok) return current.error === 'not-text' ? err('file-changed') : err(current.error);
+        if (current.value !== expected) return err('file-changed');
+        const renamed = await file.rename();
+        return renamed.ok ? await file.syncFolder() : renamed;
+      } finally {
+        file.close();
+      }
+    } finally {
+      lock.release();
+    }
+  };
+  const hasProgram = (name: string): boolean =>
+    searched.split(delimiter).some((folder) => isAbsolute(folder) && existsSync(join(folder, name)));
+  return { exists: existsSync, hasProgram, read, replace, remove };
+}
+
+/** A BOM stays in the text. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+function read(path: string): ReturnType<ClientFiles['read']> {
+  try {
+    const is = describeNonFile(statSync(path));
+    return is === null ? ok(utf8.decode(readFileSync(path))) : err({ kind: 'not-a-file', path, is });
+  } catch (error) {
+    if (error instanceof TypeError) return err('not-text');
+    return errorCode(error) === 'ENOENT' ? ok(null) : err(toFileFailure(error, { path, what: 'read' }));
+  }
+}
+
+function remove(path: string, folders: readonly string[] = []): Result<void, FileFailure> {
+  try {
+    // A link stays.
+    if (existsSync(path)) rmSync(realpathSync(path));
+  } catch (error) {
+    return err(toFileFailure(error, { path, what: 'write' }));
+  }
+  for (const folder of folders) {
+    try {
+      rmdirSync(folder);
+    } catch (error) {
+      // It holds something else, or it is gone.
+      if (errorCode(error) === null) throw error;
+    }
+  }
+  return ok(undefined);
+}
+
+/** Creates the parents one at a time, because Node's recursive mkdir never returns below /proc. */
+function makeFolder(folder: string): Result<void, FileFailure> {
+  if (existsSync(folder)) return ok(undefined);
+  const parent = makeFolder(dirname(folder));
+  if (!parent.ok) return parent;
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    if (errorCode(error) !== 'EEXIST') return err(toFileFailure(error, { path: folder, what: 'write' }));
+  }
+  return ok(undefined);
+}

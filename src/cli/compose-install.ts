@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import { createInstallRecords } from '../adapters/clients/records.ts';
+import { createClients } from '../adapters/clients/registry.ts';
+import { createClientFiles } from '../adapters/fs/client-files.ts';
+import { createNodeRuntime } from '../adapters/runtime/node.ts';
+import { installClient } from '../app/install/install-client.ts';
+import { xdgFolder } from '../config/find.ts';
+import type { Installer, InstallerOptions } from './use-cases.ts';
+
+/** Installs this program in others. It reads no configuration: a project cannot have a say in it. */
+export function createInstaller({ host, launch, removeAtExit }: InstallerOptions): Installer {
+  const files = createClientFiles({ removeAtExit, path: host.environment['PATH'] ?? '' });
+  const folder = xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
+  const records = createInstallRecords(join(folder, 'compact', 'installed'), files);
+  return {
+    clients: createClients({ ...host, launch }),
+    install: (request) => installClient({ files, records, runtime: createNodeRuntime() }, request),
+  };
+}

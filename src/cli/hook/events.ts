@@ -1,0 +1,17 @@
+import type { ClientName } from '../../ports/clients.ts';
+
+/** What happens at an event of a client. */
+export type HookAction =
+  /** The client is about to summarize its conversation: the user's rules are noted. */
+  | 'before-compaction'
+  /** The client has summarized its conversation: it is told the rules. */
+  | 'after-compaction';
+
+const EVENTS: { readonly [client in ClientName]?: { readonly [event: string]: HookAction } } = {
+  claude: { PreCompact: 'before-compaction', SessionStart: 'after-compaction' },
+};
+
+export function hookAction(client: string, event: string): HookAction | null {
+  const events = Object.entries(EVENTS).find(([name]) => name === client)?.[1] ?? {};
+  return Object.entries(events).find(([name]) => name === event)?.[1] ?? null;
+}

@@ -1,0 +1,81 @@
+import type { Result } from '../core/result.ts';
+import type { FileFailure } from './files.ts';
+
+/** How a client starts this program: the words before the name of a command. */
+export type LaunchCommand = { readonly command: string; readonly args: readonly string[] };
+
+/** Why a client's file cannot be changed. `line` and `column` count from 1. */
+export type EditProblem = { readonly line: number; readonly column: number; readonly problem: string };
+
+/** What a client's file has of ours. */
+export type Presence = {
+  /** `changed`: something of ours is there, but not what would be written now. */
+  readonly state: 'absent' | 'installed' | 'changed';
+  /** Names that the user gave to something else. They are left alone. */
+  readonly taken: readonly string[];
+};
+
+/** Our part of one file of a client. Text outside of it stays byte for byte. */
+export type FileEdit = {
+  readonly path: string;
+  /** Folders that exist only for this file, the innermost first. */
+  readonly ownFolders?: readonly string[];
+  /** Null: there is no file. */
+  readonly inspect: (text: string | null) => Result<Presence, EditProblem>;
+  readonly add: (text: string | null) => Result<string, EditProblem>;
+  /** `isEmpty`: the file had nothing else. */
+  readonly remove: (text: string) => Result<{ readonly text: string; readonly isEmpty: boolean }, EditProblem>;
+};
+
+export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi' | 'opencode';
+
+/** A program that this one can be installed in. */
+export type Client = {
+  readonly name: ClientName;
+  readonly title: string;
+  /** The client is on this machine if one of these folders exists or this program is on the PATH. */
+  readonly folders: readonly string[];
+  readonly program: string;
+  readonly edits: readonly FileEdit[];
+  /** What the user has to do before it works, as a sentence. */
+  readonly nextStep: string;
+};
+
+/** What a client's adapter needs to know. */
+export type ClientHost = {
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly homeFolder: string;
+  readonly launch: LaunchCommand;
+};
+
+/** Small text files that belong to other programs. A path leads to its file through links. */
+export type ClientFiles = {
+  readonly exists: (path: string) => boolean;
+  /** Whether the PATH has a program of this name. */
+  readonly hasProgram: (name: string) => boolean;
+  /** With its BOM. Null: there is no file. */
+  readonly read: (path: string) => Result<string | null, FileFailure | 'not-text'>;
+  /** Creates or replaces a file atomically, with its folder, unless it no longer holds `expected`. */
+  readonly replace: (
+    path: string,
+    change: { readonly expected: string | null; readonly text: string },
+  ) => Promise<Result<void, FileFailure | 'file-changed'>>;
+  /** Removes a file, and then these folders as far as they are empty. */
+  readonly remove: (path: string, folders?: readonly string[]) => Result<void, FileFailure>;
+};
+
+/** One changed file, so that the change can be taken back byte for byte as long as nobody else changes the file. */
+export type InstalledFile = {
+  readonly path: string;
+  readonly existed: boolean;
+  /** Hashes (hex) of the text before and after. */
+  readonly sha256: { readonly before: string; readonly after: string };
+  /** At this offset, `inserted` UTF-16 units replaced `removed`. */
+  readonly splice: { readonly at: number; readonly inserted: number; readonly removed: string };
+};
+
+/** What was written into each client. An unreadable record counts as none. */
+export type InstallRecords = {
+  readonly load: (client: ClientName) => readonly InstalledFile[];
+  readonly save: (client: ClientName, files: readonly InstalledFile[]) => Promise<Result<void, FileFailure>>;
+};

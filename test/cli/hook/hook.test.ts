@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createUseCases } from '../../../src/cli/compose.ts';
+import { run } from '../../../src/cli/run.ts';
+import { folderWith } from '../../support/folders.ts';
+import { createFakeTerminal } from '../fakes.ts';
+
+const ROOT = join(import.meta.dirname, '../../..');
+const TRANSCRIPT = join(ROOT, 'fixtures/transcripts/claude-code/session.jsonl');
+
+async function hook(home: string, args: readonly string[], fields: object | string = {}) {
+  const stdin =
+    typeof fields === 'string' ? fields : JSON.stringify({ session_id: 'one', transcript_path: TRANSCRIPT, ...fields });
+  const terminal = createFakeTerminal(['hook', 'claude', ...args], { homeFolder: home, workingFolder: home, stdin });
+  const code = await run({ terminal, loadUseCases: async () => createUseCases });
+  return { code, out: terminal.out(), errors: terminal.errors(), detached: terminal.detached };
+}
+
+function createHome(t: TestContext): string {
+  return folderWith(t, { 'compact.toml': '[summarization]\nkeep_rules = false\n' });
+}
+
+test('after a compaction, the client is told the rules that were noted before it, once', async (t) => {
+  const home = createHome(t);
+  const before = await hook(home, ['PreCompact']);
+  assert.deepEqual([before.code, before.out, before.errors], [0, '', '']);
+  const [work = []] = before.detached;
+  assert.deepEqual(work, ['hook', 'claude', 'PreCompact', '--session', 'one', '--transcript', TRANSCRIPT]);
+  assert.equal((await hook(home, work.slice(2))).code, 0);
+  const after = await hook(home, ['SessionStart'], { source: 'compact' });
+  const { hookSpecificOutput: output } = JSON.parse(after.out);
+  assert.equal(output.hookEventName, 'SessionStart');
+  assert.match(output.additionalContext, /## Rules that hold\n- Important: always add 5 % oil/);
+  assert.ok(output.additionalContext.includes(TRANSCRIPT) && output.additionalContext.includes('memory_read'));
+  assert.doesNotMatch((await hook(home, ['SessionStart'])).out, /Rules that hold/);
+});
+
+test('a transcript that cannot be read leaves the client without rules, not without an answer', async (t) => {
+  const home = createHome(t);
+  await hook(home, ['PreCompact']);
+  const failed = await hook(home, ['PreCompact', '--session', 'one', '--transcript', join(home, 'gone.jsonl')]);
+  assert.equal(failed.code, 1);
+  assert.match(failed.errors, /gone\.jsonl/);
+  const after = await hook(home, ['SessionStart']);
+  assert.equal(after.code, 0);
+  assert.match(after.out, /memory_read/);
+});
+
+test('whatever a client sends, a hook ends with 0 and says nothing that the client would take for an answer', async (t) => {
+  const home = createHome(t);
+  for (const input of [
+    '',
+    'junk',
+    '[]',
+    '{"session_id": 3}',
+    '{"transcript_path": {}}',
+    '{"session_id":"../../x","transcript_path":""}',
+  ]) {
+    for (const event of ['PreCompact', 'SessionStart', 'Unknown']) {
+      const { code, out, detached } = await hook(home, [event], input);
+      assert.deepEqual([code, out, detached], [0, '', []], `${event} ${input}`);
+    }
+  }
+  await hook(home, ['PreCompact'], { session_id: '../../escaped' });
+  assert.ok(!existsSync(join(home, '../escaped.md')) && !existsSync(join(home, '.local/state/escaped.md')));
+});
+
+// Needs `dist`: `npm test` builds first.
+test('the program itself answers a hook, and notes the rules in a process that outlives it', async (t) => {
+  const home = createHome(t);
+  const start = (event: string) =>
+    spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), 'hook', 'claude', event], {
+      input: JSON.stringify({ session_id: 'one', transcript_path: TRANSCRIPT }),
+      env: { HOME: home, PATH: process.env['PATH'] },
+      encoding: 'utf8',
+    });
+  const before = start('PreCompact');
+  assert.deepEqual([before.status, before.stdout, before.stderr], [0, '', '']);
+  const note = join(home, '.local/state/compact/rules/one.md');
+  while (readFileSync(note, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 20));
+  assert.match(start('SessionStart').stdout, /Rules that hold/);
+  assert.equal(readFileSync(join(home, '.local/state/compact/hooks.log'), 'utf8'), '');
+});
