@@ -28,6 +28,8 @@ export type ArchiveDamage = {
 export type ArchiveCheckCounts = {
   readonly compactions: Count;
   readonly batches: Count;
+  /** Captured files; lines, blocks and bytes are those of compactions and captures together. */
+  readonly captured: Count;
   readonly lines: Count;
   readonly blocks: Count;
   readonly bytes: { readonly original: Count; readonly compressed: Count; readonly file: Count };

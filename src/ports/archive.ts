@@ -3,6 +3,8 @@ import type { Role } from '../core/message.ts';
 import type { ModelUsage } from '../core/model-request.ts';
 import type { ArchiveCheckStep } from './archive-check.ts';
 import type { ArchivedOutcome, ArchiveLookup, StoredBatch } from './archive-lookup.ts';
+import type { ArchiveWriter } from './archive-writer.ts';
+import type { CaptureStore } from './captures.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -167,6 +169,7 @@ export type Archive = ArchiveLookup & {
   readonly summaries: SummaryCache;
   readonly runs: RunLog;
   readonly vectors: VectorStore;
+  readonly captures: CaptureStore;
   /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
   readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
   readonly markApplied: (id: number) => Promise<void>;
@@ -200,15 +203,11 @@ export type CompactionOutline = {
   readonly batchCounts: readonly number[];
 };
 
-/** Stores one compaction in one transaction and in bounded memory. After an error nothing of it is stored and the writer has ended. */
-export type CompactionWriter = {
-  /** Lines in ascending order. Their bytes are the archive's from now on. */
-  readonly append: (lines: readonly LineDraft[]) => Promise<void>;
-  /** Stores the compaction as `prepared`. The cycles must have as many batches as the outline says. Gives its id. */
-  readonly commit: (draft: CompactionDraft) => Promise<number>;
-  /** Leaves the archive as it was. Does nothing after `commit` or an error. */
-  readonly abandon: () => Promise<void>;
-};
+/**
+ * Stores one compaction as `prepared`, with its lines in ascending order, and gives its id. The cycles must have as many batches as the outline
+ * says.
+ */
+export type CompactionWriter = ArchiveWriter<LineDraft, CompactionDraft, number>;
 
 /** A file that a run wrote, or is about to write. */
 type RunFile = {

@@ -19,6 +19,8 @@ export type FileStamp = {
   /** Size on disk; for a compressed file this is not the size of its content. */
   readonly sizeBytes: number;
   readonly mtimeNs: bigint;
+  /** When the system last changed anything about it (ctime), which no program can set. */
+  readonly changedNs: bigint;
   readonly inode: bigint;
   readonly device: bigint;
   /** Number of names (hard links). */

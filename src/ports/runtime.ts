@@ -14,8 +14,12 @@ export type Runtime = {
   readonly processId: number;
 };
 
-/** `digest` gives lower-case hex and may be called once. */
-export type RunningHash = { readonly update: (data: Uint8Array | string) => void; readonly digest: () => string };
+/** `digest` gives lower-case hex and may be called once; a `copy` goes on separately. */
+export type RunningHash = {
+  readonly update: (data: Uint8Array | string) => void;
+  readonly digest: () => string;
+  readonly copy: () => RunningHash;
+};
 
 /** Receives the progress of long work; a terminal may show it. */
 export type Progress = {

@@ -173,6 +173,7 @@ export function checkReport(changes: Partial<ArchiveCheckReport> = {}): ArchiveC
     result: 'sound',
     compactions: 3,
     batches: 5,
+    captured: 0,
     lines: 1200,
     blocks: 12,
     bytes: { original: 48_000_000, compressed: 9_000_000, file: 16_000_000 },

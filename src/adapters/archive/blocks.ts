@@ -80,7 +80,7 @@ export function decompressBlock(
 }
 
 /** null: not zstd, a different size, or a size above what is ever stored. */
-function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
+export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
     const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });

@@ -1,5 +1,6 @@
-import type { Archive, ArchiveState, CompactionWriter } from '../../ports/archive.ts';
-import type { SyncArchive, SyncWriter } from './sync-archive.ts';
+import type { ArchiveWriter } from '../../ports/archive-writer.ts';
+import type { Archive, ArchiveState } from '../../ports/archive.ts';
+import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
@@ -34,7 +35,18 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }
   }
 
-  const { messages, runs, summaries, vectors } = sync;
+  /** Begins something that other writes wait for. */
+  const beginInTurn = async <T>(begin: (release: () => void) => T): Promise<T> => {
+    const release = await acquire();
+    try {
+      return begin(release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+
+  const { captures, messages, runs, summaries, vectors } = sync;
   const state: ArchiveState = {
     messages: {
       countMessages: read(messages.countMessages),
@@ -83,14 +95,21 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       markFileUndone: write(runs.markFileUndone),
       markUndone: write(runs.markUndone),
     },
-    begin: async (outline) => {
-      const release = await acquire();
-      try {
-        return createWriter(sync.begin(outline), release);
-      } catch (error) {
-        release();
-        throw error;
-      }
+    begin: async (outline) => beginInTurn((release) => createWriter(sync.begin(outline), release)),
+    captures: {
+      find: read(captures.find),
+      list: read(captures.list),
+      listStates: read(captures.listStates),
+      read: iterate(captures.read),
+      begin: async (outline) =>
+        beginInTurn((release) => {
+          const writer = captures.begin(outline);
+          if (writer !== null) return createWriter(writer, release);
+          release();
+          return null;
+        }),
+      confirm: write(captures.confirm),
+      markGone: write(captures.markGone),
     },
     markApplied: write(sync.markApplied),
     discard: write(sync.discard),
@@ -116,14 +135,17 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
 }
 
 /** Lets other writes begin when this one has ended, however that is. */
-function createWriter(writer: SyncWriter, release: () => void): CompactionWriter {
+function createWriter<Piece, Draft, Stored>(
+  writer: SyncWriterOf<Piece, Draft, Stored>,
+  release: () => void,
+): ArchiveWriter<Piece, Draft, Stored> {
   const status = { hasEnded: false };
   const end = (): void => {
     status.hasEnded = true;
     release();
   };
   const step = <T>(work: () => T): T => {
-    if (status.hasEnded) throw new Error('this compaction was stored or abandoned before');
+    if (status.hasEnded) throw new Error('this was stored or abandoned before');
     try {
       return work();
     } catch (error) {
@@ -132,11 +154,11 @@ function createWriter(writer: SyncWriter, release: () => void): CompactionWriter
     }
   };
   return {
-    append: async (lines) => step(() => writer.append(lines)),
+    append: async (pieces) => step(() => writer.append(pieces)),
     commit: async (draft) => {
-      const id = step(() => writer.commit(draft));
+      const stored = step(() => writer.commit(draft));
       end();
-      return id;
+      return stored;
     },
     abandon: async () => {
       if (status.hasEnded) return;

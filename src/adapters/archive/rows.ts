@@ -3,6 +3,7 @@ import type { SummaryLevel } from '../../core/batch.ts';
 import type { Role } from '../../core/message.ts';
 import type { MessageTraits } from '../../core/search/query-hints.ts';
 import type { ArchivedOutcome } from '../../ports/archive-lookup.ts';
+import type { CaptureChange } from '../../ports/captures.ts';
 import { DamageError } from './failure.ts';
 
 /**
@@ -69,6 +70,13 @@ function damaged(column: string): never {
 /** Codes by position. They are stored, so only append names. */
 export const OUTCOMES = ['summarized', 'other', 'survived'] as const satisfies readonly ArchivedOutcome[];
 export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
+export const CHANGES = [
+  'new',
+  'rewritten',
+  'shortened',
+  'gone',
+  'returned',
+] as const satisfies readonly CaptureChange[];
 export const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
 
 /** Exact: text with lone surrogates has no UTF-8 form and is stored as UTF-16LE. Equal texts give equal values. */

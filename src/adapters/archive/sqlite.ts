@@ -2,12 +2,13 @@ import { realpathSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import { createCaptureStore } from './captures.ts';
 import { createCatalog, createMeasure } from './catalog.ts';
 import { createCheck } from './check/check.ts';
 import { createArchiveFile } from './create.ts';
 import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
-import { createSchemaGuard, refuse, toOpenFailure } from './identity.ts';
+import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './identity.ts';
 import { createCompactionReader } from './load.ts';
 import { createLocalArchive } from './local-archive.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
@@ -198,15 +199,24 @@ type Opened = {
   readonly close: () => void;
 };
 
+/** The connection that stores what must not be seen before it is complete. */
+type Writer = {
+  readonly db: Database.Database;
+  readonly checkSchema: SchemaGuard;
+  readonly begin: SyncArchive['begin'];
+};
+
 function createArchive(db: Database.Database, { path, isReadOnly, extension, openWriter, close }: Opened): SyncArchive {
   const checkSchema = createSchemaGuard(db, path);
-  const stores: SyncArchive['begin'][] = [];
-  const openStore = (): SyncArchive['begin'] => {
-    const writer = guard(path, openWriter);
-    const begin = createStore(writer, { path, checkSchema: createSchemaGuard(writer, path) });
-    stores.push(begin);
-    return begin;
+  const writers: Writer[] = [];
+  const openStore = (): Writer => {
+    const opened = guard(path, openWriter);
+    const ownCheck = createSchemaGuard(opened, path);
+    const writer = { db: opened, checkSchema: ownCheck, begin: createStore(opened, { path, checkSchema: ownCheck }) };
+    writers.push(writer);
+    return writer;
   };
+  const writerNow = (): Writer => writers[0] ?? openStore();
   return {
     path,
     isReadOnly,
@@ -218,7 +228,8 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, ope
     ...createCatalog(db, path),
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
-    begin: (outline) => (stores[0] ?? openStore())(outline),
+    begin: (outline) => writerNow().begin(outline),
+    captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     runs: createRunLog(db, { path, checkSchema }),
     summaries: createSummaryCache(db, { path, checkSchema }),
     vectors: createVectorStore(db, { path, extension, checkSchema }),

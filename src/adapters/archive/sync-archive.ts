@@ -1,4 +1,5 @@
 import type { Archive, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
+import type { CaptureDraft, CaptureOutline, CaptureStore, StoredCapture } from '../../ports/captures.ts';
 
 /** A port whose methods return at once: values instead of promises, plain iterators instead of asynchronous ones. */
 type Sync<T> = T extends (...args: infer Args) => infer Returned
@@ -10,7 +11,10 @@ type Sync<T> = T extends (...args: infer Args) => infer Returned
 type SyncIterator<T> = T extends AsyncIterable<infer Item> ? IterableIterator<Item> : T;
 
 /** An archive as SQLite has it: synchronous, because a statement is. `createLocalArchive` makes the port of it. */
-export type SyncArchive = Sync<Omit<Archive, 'begin' | 'inOneState'>> & {
+export type SyncArchive = Sync<Omit<Archive, 'begin' | 'captures' | 'inOneState'>> & {
+  readonly captures: Sync<Omit<CaptureStore, 'begin'>> & {
+    readonly begin: (outline: CaptureOutline) => SyncCaptureWriter | null;
+  };
   readonly begin: (outline: CompactionOutline) => SyncWriter;
   /** From here to `leaveState`, every call reads the same state. */
   readonly enterState: () => void;
@@ -18,8 +22,10 @@ export type SyncArchive = Sync<Omit<Archive, 'begin' | 'inOneState'>> & {
 };
 
 /** After an error nothing is stored and the transaction is over. */
-export type SyncWriter = {
-  readonly append: (lines: readonly LineDraft[]) => void;
-  readonly commit: (draft: CompactionDraft) => number;
+export type SyncWriterOf<Piece, Draft, Stored> = {
+  readonly append: (pieces: readonly Piece[]) => void;
+  readonly commit: (draft: Draft) => Stored;
   readonly abandon: () => void;
 };
+export type SyncWriter = SyncWriterOf<LineDraft, CompactionDraft, number>;
+export type SyncCaptureWriter = SyncWriterOf<Uint8Array, CaptureDraft, StoredCapture>;

@@ -1,4 +1,5 @@
-import type { Archive, CompactionWriter } from '../../ports/archive.ts';
+import type { ArchiveWriter } from '../../ports/archive-writer.ts';
+import type { Archive } from '../../ports/archive.ts';
 
 /** Waits for a turn. The turn lasts until the returned function is called. */
 export type TakeTurn = () => Promise<() => void>;
@@ -30,7 +31,16 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
         release();
       }
     };
-  const { runs } = archive;
+  const beginInTurn = async <T>(begin: (release: () => void) => Promise<T>): Promise<T> => {
+    const release = await takeTurn();
+    try {
+      return await begin(release);
+    } catch (error) {
+      release();
+      throw error;
+    }
+  };
+  const { captures, runs } = archive;
   return {
     ...archive,
     runs: {
@@ -44,19 +54,26 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
     vectors: { ...archive.vectors, keep: inTurn(archive.vectors.keep) },
     markApplied: inTurn(archive.markApplied),
     discard: inTurn(archive.discard),
-    begin: async (outline) => {
-      const release = await takeTurn();
-      try {
-        return releaseAfter(await archive.begin(outline), release);
-      } catch (error) {
-        release();
-        throw error;
-      }
+    begin: async (outline) => beginInTurn(async (release) => releaseAfter(await archive.begin(outline), release)),
+    captures: {
+      ...captures,
+      begin: async (outline) =>
+        beginInTurn(async (release) => {
+          const writer = await captures.begin(outline);
+          if (writer !== null) return releaseAfter(writer, release);
+          release();
+          return null;
+        }),
+      confirm: inTurn(captures.confirm),
+      markGone: inTurn(captures.markGone),
     },
   };
 }
 
-function releaseAfter(writer: CompactionWriter, release: () => void): CompactionWriter {
+function releaseAfter<Piece, Draft, Stored>(
+  writer: ArchiveWriter<Piece, Draft, Stored>,
+  release: () => void,
+): ArchiveWriter<Piece, Draft, Stored> {
   const ended =
     <Args extends readonly unknown[], T>(method: (...args: Args) => Promise<T>) =>
     async (...args: Args): Promise<T> => {

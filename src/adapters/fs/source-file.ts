@@ -78,6 +78,7 @@ export function stampOf(stats: BigIntStats): FileStamp {
   return {
     sizeBytes: Number(stats.size),
     mtimeNs: stats.mtimeNs,
+    changedNs: stats.ctimeNs,
     inode: stats.ino,
     device: stats.dev,
     linkCount: Number(stats.nlink),

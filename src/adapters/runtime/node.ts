@@ -1,4 +1,5 @@
-import type { Runtime } from '../../ports/runtime.ts';
+import type { Hash } from 'node:crypto';
+import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 
 /** The clock and hashes of this machine. An aborted sleep ends at once, without an error. */
 export function createNodeRuntime(): Runtime {
@@ -6,20 +7,22 @@ export function createNodeRuntime(): Runtime {
     now: () => new Date(),
     sha256: (data) => loadCrypto().hash('sha256', data, 'hex'),
     utf8Length: (text) => Buffer.byteLength(text),
-    createHash: () => {
-      const running = loadCrypto().createHash('sha256');
-      return {
-        update: (data) => {
-          running.update(data);
-        },
-        digest: () => running.digest('hex'),
-      };
-    },
+    createHash: () => toRunningHash(loadCrypto().createHash('sha256')),
     random: () => Math.random(),
     sleep,
     // Twice: only between two of them is the loop certain to poll for events.
     yieldToEvents: () => new Promise((resolve) => setImmediate(() => setImmediate(resolve))),
     processId: process.pid,
+  };
+}
+
+function toRunningHash(running: Hash): RunningHash {
+  return {
+    update: (data) => {
+      running.update(data);
+    },
+    digest: () => running.digest('hex'),
+    copy: () => toRunningHash(running.copy()),
   };
 }
 

@@ -56,6 +56,24 @@ export type RestoreFileRequest = {
   readonly all: boolean;
 };
 
+export type CaptureFileRequest = {
+  readonly input: TranscriptInput;
+  /** Nothing is stored. */
+  readonly isDryRun: boolean;
+  /** Read the file even if its size and times are those of the last capture. */
+  readonly rereads: boolean;
+};
+
+export type RestoreCapturedRequest = {
+  /** A path, the end of one, or a session's id that a file name contains. */
+  readonly file: string;
+  /** Null: the last one that has content. */
+  readonly version: number | null;
+  /** As it was captured at this time, or last before it; null: any time. */
+  readonly at: Date | null;
+  readonly output: RestoreFileRequest['output'];
+};
+
 export type VerifyFileRequest = { readonly input: TranscriptInput };
 
 export type SearchRequest = {

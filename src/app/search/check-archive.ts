@@ -48,7 +48,7 @@ type Gathered = {
 /** Null: interrupted. */
 async function gather(deps: CheckDeps, archive: Archive): Promise<Gathered | null> {
   const bytes = { original: 0, compressed: 0, file: 0 };
-  const counts = { compactions: 0, batches: 0, lines: 0, blocks: 0, bytes };
+  const counts = { compactions: 0, batches: 0, captured: 0, lines: 0, blocks: 0, bytes };
   const gathered: Gathered = { problems: [], prepared: [], counts, problemCount: 0 };
   // Leaving the loop early releases what the check holds of the archive.
   for await (const step of archive.check()) {

@@ -109,11 +109,11 @@ export async function withTargetLock<T>(
   return path === null ? work(null) : withFileLock(deps, path, work);
 }
 
-export async function withFileLock<T>(
+export async function withFileLock<T, E = never>(
   deps: HoldDeps,
   path: string,
-  work: (lock: FileLock) => Promise<Result<T, Failure>>,
-): Promise<Result<T, Failure>> {
+  work: (lock: FileLock) => Promise<Result<T, E | Failure>>,
+): Promise<Result<T, E | Failure>> {
   const locked = await lockWithRetries(deps, path);
   if (!locked.ok) return err({ kind: 'file', failure: locked.error });
   try {

@@ -120,6 +120,28 @@ async function writePending(
   return ok({ carriedBytes, notes: note === null ? [] : [note] });
 }
 
+/** Writes a file that does not exist yet, completely or not at all. */
+export async function writeNew(
+  { files }: Pick<WriteDeps, 'files'>,
+  { lock, path, pieces }: Pick<WriteInput, 'lock' | 'pieces'> & { readonly path: string },
+): Promise<Result<void, WriteFailure>> {
+  const begun = await lock.begin();
+  if (!begun.ok) return fileFailed(begun.error);
+  const pending = begun.value;
+  try {
+    const written = await writeContent(pending, pieces);
+    const drained = written.ok ? pending.drain() : written;
+    const synced = drained.ok ? pending.sync() : drained;
+    if (!synced.ok) return fileFailed(synced.error);
+    if (!(await isTargetUnchanged(files, { path, stamp: null }))) return err({ kind: 'taken' });
+    const named = await pending.rename();
+    const onDisk = named.ok ? await pending.syncFolder() : named;
+    return onDisk.ok ? onDisk : fileFailed(onDisk.error);
+  } finally {
+    pending.close();
+  }
+}
+
 const LF = 0x0a;
 
 /** Passes pieces on and records whether the last one ends a line. */
@@ -137,10 +159,7 @@ async function isTargetUnchanged(files: FileStore, { path, stamp }: WriteInput['
 }
 
 /** Waits for the compressor after each piece, so that it does not fall behind. */
-async function writeContent(
-  pending: PendingFile,
-  pieces: AsyncIterable<Uint8Array>,
-): Promise<Result<void, FileFailure>> {
+async function writeContent(pending: PendingFile, pieces: Pieces): Promise<Result<void, FileFailure>> {
   for await (const piece of pieces) {
     const written = pending.write(piece);
     if (!written.ok) return written;

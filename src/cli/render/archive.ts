@@ -117,10 +117,11 @@ export function renderArchiveCheck(report: ArchiveCheckReport, theme: Theme): re
 const ADVICE =
   "Replace the archive with a backup. 'compact verify FILE' says whether a compacted file's original can still be restored.";
 
-function renderCounts({ compactions, batches, lines, blocks, bytes }: ArchiveCheckReport): readonly string[] {
+function renderCounts({ compactions, batches, captured, lines, blocks, bytes }: ArchiveCheckReport): readonly string[] {
   return [
     `  compactions  ${formatCount(compactions)}`,
     `  batches      ${formatCount(batches)}`,
+    ...(captured === 0 ? [] : [`  captured     ${countOf(captured, 'file')}`]),
     `  lines        ${formatCount(lines)} in ${countOf(blocks, 'block')}`,
     `  size         ${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`,
     `  file         ${formatBytes(bytes.file)}`,

@@ -1,3 +1,4 @@
+import type { Failure } from '../../app/contract/failure.ts';
 import type { BatchReport, CompactReport } from '../../app/contract/reports.ts';
 import { countOf, formatCost, formatCount, formatDuration } from './quantities.ts';
 import { clipText, safeText, textWidth } from './text.ts';
@@ -29,7 +30,7 @@ export function factRows({ retention }: CompactReport, widthColumns: number): re
 }
 
 /** 'a, b and 8 more': as many as fit, and at least the beginning of the first. */
-export function listLost(
+function listLost(
   lost: readonly string[],
   { count, columns }: { readonly count: number; readonly columns: number },
 ): string {
@@ -137,4 +138,21 @@ function reportList(label: string, parts: readonly string[]): readonly string[] 
     } else lines.push(reportRow(lines.length === 0 ? label : '', text));
   }
   return lines;
+}
+
+/** The kept share is rounded down, so that it never looks like the wanted one. */
+export function renderLowRetention({
+  file,
+  kept,
+  total,
+  wanted,
+  lost,
+}: Extract<Failure, { kind: 'low-retention' }>): string {
+  const share = `${Math.floor((100 * kept) / total)} %`;
+  const limit = `${Number((100 * wanted).toFixed(2))} %`;
+  const losses = listLost(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY });
+  return [
+    `${safeText(file)}: the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${share}), and ${limit} are required; lost: ${losses}. The file is unchanged.`,
+    'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
+  ].join(' ');
 }

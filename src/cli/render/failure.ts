@@ -2,8 +2,8 @@ import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
-import { listLost } from './compact-rows.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { renderLowRetention } from './compact-rows.ts';
+import { formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './text.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
@@ -93,13 +93,19 @@ export function renderFailure(failure: LookupFailure): string {
       const advice = near === '' ? '' : `The nearest labels: ${near}.`;
       return at(failure.name, `not in the archive ${safeText(failure.archive)}.`, advice || SEARCH_ADVICE);
     }
+    case 'not-captured':
+      return at(failure.file, 'no such file was captured.', CAPTURED_ADVICE);
+    case 'no-version':
+      return at(failure.file, 'it has no such version.', CAPTURED_ADVICE);
+    case 'uncaptured':
+      return at(failure.file, 'what it holds now was not captured, so it is not replaced.', 'Capture it first.');
     case 'ambiguous': {
       const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
       const more = failure.hasMore ? '\n  …' : '';
       return `${safeText(failure.name)}: the name is ambiguous. Give one of these:${candidates.join('')}${more}`;
     }
     case 'low-retention':
-      return lowRetention(failure);
+      return renderLowRetention(failure);
     case 'worker-died':
       return at(failure.file, `its worker thread ended (${safeText(failure.reason)}).`, 'Run it again, alone.');
     case 'interrupted':
@@ -109,6 +115,7 @@ export function renderFailure(failure: LookupFailure): string {
   }
 }
 
+const CAPTURED_ADVICE = "'compact capture --list' shows what there is.";
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 
 /** Why messages without text cannot be compacted. */
@@ -211,11 +218,7 @@ function unfinished({ path, keptAs, because }: Extract<FileFailure, { kind: 'unf
 
 /** Why standard input could not be stored in its temp file. */
 export function renderStdinFailure(failure: FileFailure): string {
-  const reasons = {
-    'no-space': 'no space is left',
-    denied: 'no permission to write there',
-    'not-found': 'no such folder',
-  };
+  const reasons = { 'no-space': 'no space is left', denied: 'it may not be written', 'not-found': 'no such folder' };
   if (failure.kind !== 'no-space' && failure.kind !== 'denied' && failure.kind !== 'not-found')
     return fileFailure(failure);
   const what = `standard input cannot be stored there (${reasons[failure.kind]}).`;
@@ -254,16 +257,4 @@ export function renderNearFormats(failure: LookupFailure): readonly string[] {
 
 function at(place: string, what: string, advice: string): string {
   return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
-}
-
-/** The kept share is rounded down, so that it never looks like the wanted one. */
-function lowRetention({ file, kept, total, wanted, lost }: Extract<LookupFailure, { kind: 'low-retention' }>): string {
-  const share = `${Math.floor((100 * kept) / total)} %`;
-  const limit = `${Number((100 * wanted).toFixed(2))} %`;
-  const losses = listLost(lost, { count: total - kept, columns: Number.POSITIVE_INFINITY });
-  return at(
-    file,
-    `the summaries keep ${formatCount(kept)} of ${countOf(total, 'fact')} (${share}), and ${limit} are required; lost: ${losses}. The file is unchanged.`,
-    'Try longer summaries (--max-summary-tokens), smaller chunks (--chunk-size), another model, or a lower --min-retention.',
-  );
 }

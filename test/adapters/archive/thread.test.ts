@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { suite, test, type TestContext } from 'node:test';
@@ -42,6 +43,21 @@ function manyLines(): readonly LineDraft[] {
 }
 
 suite('an archive in a thread of its own', () => {
+  test('captures files, and begins no capture that another one came before', async (t) => {
+    const { captures } = (await threaded(t)).archive;
+    const outline = { path: '/a.jsonl', format: 'f', change: 'new', lastStateId: null } as const;
+    const writer = await captures.begin(outline);
+    const lines = Array.from({ length: 30 }, (_, at) => utf8(`${String(at).repeat(40_000)}\n`));
+    const bytes = Buffer.concat(lines);
+    const draft = { sizeBytes: bytes.length, sha256: hash('sha256', bytes), stamp: null, capturedAt: new Date(0) };
+    await writer?.append(lines);
+    assert.equal((await writer?.commit(draft))?.newBytes, bytes.length);
+    assert.equal(await captures.begin(outline), null);
+    const [file] = await captures.list();
+    const read = Buffer.concat(await collect(captures.read(file?.last.id ?? 0)));
+    assert.equal(read.compare(bytes), 0);
+  });
+
   test('stores, applies, finds and gives back what one in this thread does', async (t) => {
     const { archive, path } = await threaded(t);
     const lines = manyLines();

@@ -11,6 +11,7 @@ const SOUND: ArchiveCheckReport = {
   result: 'sound',
   compactions: 12,
   batches: 74,
+  captured: 0,
   lines: 5680,
   blocks: 61,
   bytes: { original: 2_784_250, compressed: 307_250, file: 524_288 },

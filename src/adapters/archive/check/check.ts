@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
 import { describeDamage, guard } from '../failure.ts';
 import { readOptionalText, readText, type Row } from '../rows.ts';
+import { checkCaptures } from './captures.ts';
 import { createCycleCheck } from './cycles.ts';
 import { attempt, checkSettings, type Finding, type Head, placeOf, readHead, tryRead } from './finding.ts';
 import { createInsertedLineCheck } from './inserted-lines.ts';
@@ -42,7 +43,7 @@ function* guarded<T>(path: string, values: Iterator<T>): Generator<T> {
 function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
   const filesOf = createFileFinder(db);
   const checkOne = createCompactionCheck(db);
-  const totals = { compactions: 0, batches: 0, lines: 0, blocks: 0, original: 0, compressed: 0 };
+  const totals = { compactions: 0, batches: 0, captured: 0, lines: 0, blocks: 0, original: 0, compressed: 0 };
 
   // One unreadable page affects many rows, but is reported once.
   const told = { message: '' };
@@ -76,6 +77,10 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
       } else yield* tell(found);
     }
   }
+  for (const damage of checkCaptures(db, totals)) {
+    if (damage === null) yield progress('checking captured files', 0, 1);
+    else yield { kind: 'damage', damage };
+  }
   for (const found of checkLeftovers(db)) {
     if (found === null) yield progress('checking the search index', 0, 1);
     else yield* tell(found);
@@ -92,6 +97,7 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
 type Totals = {
   compactions: number;
   batches: number;
+  captured: number;
   lines: number;
   blocks: number;
   original: number;

@@ -1,8 +1,10 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Archive, ArchiveState, CompactionWriter, DeadThreadError, LineDraft } from '../../../ports/archive.ts';
+import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
+import type { Archive, ArchiveState, CompactionDraft, DeadThreadError, LineDraft } from '../../../ports/archive.ts';
+import type { CaptureDraft, StoredCapture } from '../../../ports/captures.ts';
 import { archiveError } from '../failure.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
-import { buffersOf } from './transfer.ts';
+import { buffersOf, bytesOf } from './transfer.ts';
 
 /** The lines on their way to the other thread, in bytes; their texts come on top. More lines wait, so that memory stays bounded. */
 const MAX_BYTES_UNDERWAY = 8 * 1024 * 1024;
@@ -75,7 +77,23 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       markFileUndone: call('runs.markFileUndone'),
       markUndone: call('runs.markUndone'),
     },
-    begin: async (outline) => createWriter(ask, await ask({ kind: 'begin', args: [outline] })),
+    begin: async (outline) =>
+      createWriter<LineDraft, CompactionDraft, number>(
+        ask,
+        await ask({ kind: 'begin', method: 'begin', args: [outline] }),
+      ),
+    captures: {
+      find: call('captures.find'),
+      list: call('captures.list'),
+      listStates: call('captures.listStates'),
+      read: iterate('captures.read'),
+      begin: async (outline) => {
+        const writer = await ask({ kind: 'begin', method: 'captures.begin', args: [outline] });
+        return writer === null ? null : createWriter<Uint8Array, CaptureDraft, StoredCapture>(ask, writer);
+      },
+      confirm: call('captures.confirm'),
+      markGone: call('captures.markGone'),
+    },
     markApplied: call('markApplied'),
     discard: call('discard'),
     listPrepared: call('listPrepared'),
@@ -111,10 +129,10 @@ async function* iterateOver(ask: Ask, method: string, args: readonly unknown[]):
 }
 
 /** `append` returns before the other thread has stored the lines, unless too many are underway. A later step throws what went wrong. */
-function createWriter(ask: Ask, writer: unknown): CompactionWriter {
+function createWriter<Piece, Draft, Stored>(ask: Ask, writer: unknown): ArchiveWriter<Piece, Draft, Stored> {
   const underway: { readonly done: Promise<unknown>; readonly sizeBytes: number }[] = [];
   const status = { hasEnded: false, bytesUnderway: 0 };
-  const step = (name: 'append' | 'commit' | 'abandon', args: readonly unknown[], lines?: readonly LineDraft[]) =>
+  const step = (name: 'append' | 'commit' | 'abandon', args: readonly unknown[], lines?: readonly Piece[]) =>
     ask({ kind: 'write', writer: Number(writer), step: name, args }, lines === undefined ? [] : buffersOf(lines));
   const waitFor = async (maxBytes: number): Promise<void> => {
     while (status.bytesUnderway > maxBytes) {
@@ -134,7 +152,7 @@ function createWriter(ask: Ask, writer: unknown): CompactionWriter {
   return {
     append: async (lines) => {
       checkActive();
-      const sizeBytes = lines.reduce((sum, { bytes }) => sum + bytes.length, 1);
+      const sizeBytes = lines.reduce((sum, line) => sum + (bytesOf(line)?.length ?? 0), 1);
       const done = step('append', [lines], lines);
       done.catch(() => undefined); // thrown when it is awaited
       underway.push({ done, sizeBytes });
@@ -145,7 +163,7 @@ function createWriter(ask: Ask, writer: unknown): CompactionWriter {
       checkActive();
       await waitFor(0);
       status.hasEnded = true;
-      return Number(await step('commit', [draft]));
+      return (await step('commit', [draft])) as Stored;
     },
     abandon: async () => {
       if (status.hasEnded) return;

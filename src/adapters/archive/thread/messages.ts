@@ -9,8 +9,8 @@ export type Request = { readonly id: number } &
     | { readonly kind: 'iterate'; readonly method: string; readonly args: readonly unknown[] }
     | { readonly kind: 'next'; readonly iterator: number }
     | { readonly kind: 'stop'; readonly iterator: number }
-    /** The answer is the number of the writer. */
-    | { readonly kind: 'begin'; readonly args: readonly unknown[] }
+    /** A method that gives a writer. The answer is its number; null: the method gave none. */
+    | { readonly kind: 'begin'; readonly method: string; readonly args: readonly unknown[] }
     | { readonly kind: 'write'; readonly writer: number; readonly step: WriterStep; readonly args: readonly unknown[] }
     /** Begins and ends work on one state. */
     | { readonly kind: 'enter-state' }

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { Archive, ArchiveFailure, CompactionWriter } from '../../../ports/archive.ts';
+import type { ArchiveWriter } from '../../../ports/archive-writer.ts';
+import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 import type { Answer, Greeting, NextItem, Request, SentError } from './messages.ts';
 import { buffersOf, isObject } from './transfer.ts';
 
@@ -9,7 +10,7 @@ import { buffersOf, isObject } from './transfer.ts';
  */
 export function serveArchive(archive: Archive, port: MessagePort): void {
   const iterators = new Map<number, AsyncIterator<unknown>>();
-  const writers = new Map<number, CompactionWriter>();
+  const writers = new Map<number, Writer>();
   const states: (() => void)[] = [];
 
   const run = async (request: Request): Promise<unknown> => {
@@ -25,9 +26,12 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
         await iterators.get(request.iterator)?.return?.();
         iterators.delete(request.iterator);
         return null;
-      case 'begin':
-        writers.set(request.id, toWriter(await findMethod(archive, 'begin')(...request.args)));
+      case 'begin': {
+        const begun = await findMethod(archive, request.method)(...request.args);
+        if (begun === null) return null;
+        writers.set(request.id, begun as Writer);
         return request.id;
+      }
       case 'write': {
         const writer = writers.get(request.writer);
         if (request.step !== 'append') writers.delete(request.writer);
@@ -67,6 +71,7 @@ function post(port: MessagePort, answer: Answer, transfer: readonly ArrayBuffer[
   port.postMessage(answer, transfer);
 }
 
+type Writer = ArchiveWriter<unknown, unknown, unknown>;
 type Method = (...args: readonly unknown[]) => unknown;
 
 /** The port's method of this name; `a.b`: that of one of its parts. */
@@ -87,10 +92,6 @@ async function nextOf(iterators: Map<number, AsyncIterator<unknown>>, id: number
   if (next !== undefined && next.done !== true) return { item: next.value };
   iterators.delete(id);
   return null;
-}
-
-function toWriter(begun: unknown): CompactionWriter {
-  return begun as CompactionWriter;
 }
 
 /** Comes back when the state is there; it lasts until the function in `states` is called. */

@@ -4,13 +4,19 @@ import { isMarkedAsUntransferable } from 'node:worker_threads';
 export function buffersOf(value: unknown): readonly ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   for (const line of Array.isArray(value) ? value : []) {
-    const bytes: unknown = isObject(line) ? line['bytes'] : null;
-    if (!(bytes instanceof Uint8Array)) continue;
+    const bytes = bytesOf(line);
+    if (bytes === null) continue;
     const { buffer } = bytes;
     // Node's pool of small buffers is shared with others.
     if (buffer instanceof ArrayBuffer && !isMarkedAsUntransferable(buffer)) buffers.add(buffer);
   }
   return [...buffers];
+}
+
+/** The bytes of a line, or of something that has them; null: it has none. */
+export function bytesOf(line: unknown): Uint8Array | null {
+  const bytes: unknown = isObject(line) && 'bytes' in line ? line['bytes'] : line;
+  return bytes instanceof Uint8Array ? bytes : null;
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -1,0 +1,110 @@
+import { formatTime } from '../../core/batch.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
+import type { CapturedFileReport, CaptureReport } from '../contract/capture-reports.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure, type LookupFailure } from '../contract/failure.ts';
+import { openUnsettled } from '../write/settle.ts';
+
+/** `folders`: where to look; null: everywhere. */
+export type MissingRequest = { readonly folders: readonly string[] | null; readonly isDryRun: boolean };
+
+/** Records which captured files do not exist any more. What was captured of them stays. */
+export async function captureMissing(
+  deps: AppDeps,
+  { folders, isDryRun }: MissingRequest,
+): Promise<Result<readonly CaptureReport[], Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null || archive.isReadOnly) return ok([]);
+    const places = folders?.map((folder) => deps.files.absolute(folder)) ?? null;
+    const missing: CaptureReport[] = [];
+    for (const { id, path, format, last } of await archive.captures.list()) {
+      const isAsked = places === null || places.some((place) => path === place || path.startsWith(`${place}/`));
+      if (!isAsked || last.change === 'gone') continue;
+      const stamp = await deps.files.stamp(path);
+      if (stamp.ok || stamp.error.kind !== 'not-found') continue;
+      if (!isDryRun) await archive.captures.markGone(id, { lastStateId: last.id, at: deps.runtime.now() });
+      const bytes = { size: last.sizeBytes, new: null, stored: null };
+      missing.push({
+        schema: 'compact/capture@1',
+        file: path,
+        format,
+        result: 'gone',
+        change: 'gone',
+        version: last.version,
+        bytes,
+        sha256: last.sha256,
+      });
+    }
+    return ok(missing);
+  });
+}
+
+/** Lists captured files with their versions: those that a name may mean, or all. */
+export async function listCaptured(
+  deps: AppDeps,
+  { file }: { readonly file: string | null },
+): Promise<Result<readonly CapturedFileReport[], LookupFailure>> {
+  return attempt({ file: file ?? deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    if (opened.value === null) return file === null ? ok([]) : err(notCaptured(deps, file));
+    const { captures } = opened.value;
+    const files = file === null ? await captures.list() : await findByName(deps, opened.value, file);
+    if (file !== null && files.length === 0) return err(notCaptured(deps, file));
+    const reports: CapturedFileReport[] = [];
+    for (const one of files) reports.push(describeFile(one, await captures.listStates(one.id)));
+    return ok(reports);
+  });
+}
+
+function describeFile({ path, format }: CapturedFile, states: readonly CapturedState[]): CapturedFileReport {
+  const versions = [...Map.groupBy(states, ({ version }) => version).values()];
+  return {
+    schema: 'compact/captured@1',
+    file: path,
+    format,
+    versions: versions.flatMap((all) => {
+      const [first, last] = [all[0], all.at(-1)];
+      if (first === undefined || last === undefined) return [];
+      return {
+        version: last.version,
+        change: last.change,
+        first: formatTime(first.capturedAt),
+        last: formatTime(last.capturedAt),
+        states: all.length,
+        bytes: last.sizeBytes,
+        sha256: last.sha256,
+      };
+    }),
+  };
+}
+
+/**
+ * The captured files that a name may mean: the path itself; otherwise those whose path ends with it, or whose file name contains it, as it
+ * contains a session's id.
+ */
+export async function findByName(
+  { files }: Pick<AppDeps, 'files'>,
+  { captures }: Pick<Archive, 'captures'>,
+  name: string,
+): Promise<readonly CapturedFile[]> {
+  const exact = await captures.find(files.absolute(name));
+  if (exact !== null) return [exact];
+  const ending = name.replace(/^(?:\.\/)+/, '');
+  const all = await captures.list();
+  const ended = all.filter(({ path }) => path.endsWith(`/${ending}`));
+  if (ended.length > 0 || !SESSION_ID.test(name)) return ended;
+  return all.filter(({ path }) => path.slice(path.lastIndexOf('/') + 1).includes(name));
+}
+
+/** At least the first eight digits of a session's id. */
+const SESSION_ID = /^[\da-f]{8}[\da-f-]*$/i;
+
+export function notCaptured({ archivePath }: Pick<AppDeps, 'archivePath'>, file: string): LookupFailure {
+  return { kind: 'not-captured', file, archive: archivePath };
+}

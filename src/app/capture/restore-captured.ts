@@ -1,0 +1,169 @@
+import { formatTime } from '../../core/batch.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
+import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
+import type { FileLock, SourceFile } from '../../ports/files.ts';
+import type { RestoreCapturedReport } from '../contract/capture-reports.ts';
+import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
+import { attempt, type LookupFailure } from '../contract/failure.ts';
+import type { RestoreCapturedRequest } from '../contract/requests.ts';
+import { toWriteFailure } from '../write/deliver.ts';
+import { openUnsettled } from '../write/settle.ts';
+import { withFileLock } from '../write/target.ts';
+import { writeOutput, writeNew } from '../write/write-output.ts';
+import { findByName, notCaptured } from './captured-files.ts';
+
+type Restored = Result<RestoreCapturedReport, LookupFailure>;
+
+/**
+ * Writes a captured version of a file, byte for byte, whether the file still exists or not. A file that exists is replaced only in place, and
+ * only if the archive has its present content too.
+ */
+export async function restoreCaptured(deps: WritingDeps, request: RestoreCapturedRequest): Promise<Restored> {
+  return attempt({ file: request.file, progress: deps.progress }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null) return err(notCaptured(deps, request.file));
+    const [file, ...others] = await findByName(deps, archive, request.file);
+    if (file === undefined) return err(notCaptured(deps, request.file));
+    if (others.length > 0) return err(ambiguous(request.file, [file, ...others]));
+    const states = await archive.captures.listStates(file.id);
+    const state = chooseState(states, request);
+    return state === null
+      ? err({ kind: 'no-version', file: file.path })
+      : write(deps, request, { archive, file, state, states });
+  });
+}
+
+const MAX_CANDIDATES = 10;
+
+function ambiguous(name: string, files: readonly CapturedFile[]): LookupFailure {
+  const candidates = files.slice(0, MAX_CANDIDATES).map(({ path, last }) => ({
+    name: path,
+    about: `captured ${formatTime(last.capturedAt) ?? ''}`,
+  }));
+  return { kind: 'ambiguous', name, candidates, hasMore: files.length > MAX_CANDIDATES };
+}
+
+/** Oldest first. By default the last state that has content; null: there is none. */
+function chooseState(
+  states: readonly CapturedState[],
+  { version, at }: Pick<RestoreCapturedRequest, 'version' | 'at'>,
+): CapturedState | null {
+  const asked = states.filter(
+    (state) =>
+      state.change !== 'gone' &&
+      (version === null || state.version === version) &&
+      (at === null || state.capturedAt <= at),
+  );
+  return asked.at(-1) ?? null;
+}
+
+type Chosen = {
+  readonly archive: Archive;
+  readonly file: CapturedFile;
+  readonly state: CapturedState;
+  readonly states: readonly CapturedState[];
+};
+
+async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chosen: Chosen): Promise<Restored> {
+  const { file, state } = chosen;
+  const pieces = (): AsyncIterable<Uint8Array> => provenBytes(deps, chosen);
+  if (output.kind === 'stdout') {
+    // Standard output cannot be taken back, so everything is proven before it is written.
+    for await (const piece of pieces()) void piece;
+    for await (const piece of pieces()) deps.stdout(piece);
+    return ok(report(chosen, '-'));
+  }
+  const path = output.kind === 'in-place' ? file.path : output.path;
+  return withFileLock<RestoreCapturedReport, LookupFailure>(deps, path, async (lock) => {
+    const existing = await deps.files.open(path);
+    if (!existing.ok && existing.error.kind !== 'not-found') return err({ kind: 'file', failure: existing.error });
+    const source = existing.ok ? existing.value : null;
+    try {
+      const present = source === null ? null : { sizeBytes: source.stamp.sizeBytes, sha256: hashOf(deps, source) };
+      if (present !== null && isContentOf(state, present)) return ok(report(chosen, path));
+      if (source !== null && output.kind === 'file')
+        return err({ kind: 'output-exists', file: file.path, output: path });
+      if (present !== null && !chosen.states.some((one) => isContentOf(one, present)))
+        return err({ kind: 'uncaptured', file: path });
+      const written = await (source === null
+        ? writeNew(deps, { lock, path, pieces: pieces() })
+        : replace(deps, { lock, file, source, pieces: pieces() }));
+      if (!written.ok) return err(toWriteFailure(written.error, { file: file.path, output: path }));
+      return ok(report(chosen, path));
+    } finally {
+      source?.close();
+    }
+  });
+}
+
+function hashOf({ runtime }: WritingDeps, source: SourceFile): string {
+  const hash = runtime.createHash();
+  for (const piece of source.onDisk()) hash.update(piece);
+  return hash.digest();
+}
+
+type Content = Pick<CapturedState, 'sizeBytes' | 'sha256'>;
+
+function isContentOf(state: CapturedState, { sizeBytes, sha256 }: Content): boolean {
+  return state.change !== 'gone' && state.sizeBytes === sizeBytes && state.sha256 === sha256;
+}
+
+/** Replaces the file unless anything is written to it meanwhile. */
+async function replace(
+  deps: WritingDeps,
+  {
+    lock,
+    file,
+    source,
+    pieces,
+  }: Pick<Chosen, 'file'> & {
+    readonly lock: FileLock;
+    readonly source: SourceFile;
+    readonly pieces: AsyncIterable<Uint8Array>;
+  },
+): ReturnType<typeof writeOutput> {
+  const { stamp, sizeBytes } = source;
+  return writeOutput(deps, {
+    lock,
+    format: file.format,
+    like: file.path,
+    compression: 'none', // what was captured is what was on the disk
+    pieces,
+    source,
+    known: { stamp, sizeBytes, sha256: '', isDocument: true },
+    target: { path: file.path, stamp },
+    replacesSource: true,
+    isInterrupted: () => isInterrupted(deps),
+  });
+}
+
+/** The bytes of a state. Ends with an error if they are not what was captured. */
+async function* provenBytes(deps: WritingDeps, { archive, state }: Chosen): AsyncGenerator<Uint8Array> {
+  const hash = deps.runtime.createHash();
+  let done = 0;
+  for await (const piece of archive.captures.read(state.id)) {
+    hash.update(piece);
+    done += piece.length;
+    deps.progress.update('restoring', done, state.sizeBytes);
+    yield piece;
+  }
+  if (hash.digest() === state.sha256) return;
+  const reason = `the captured file, version ${state.version}, differs from its hash`;
+  const failure: ArchiveFailure = { kind: 'damaged', path: archive.path, reason };
+  throw Object.assign(new Error(reason), { failure }) satisfies ArchiveError;
+}
+
+function report({ file, state }: Chosen, output: string): RestoreCapturedReport {
+  return {
+    schema: 'compact/restore-captured@1',
+    file: file.path,
+    output,
+    version: state.version,
+    captured: formatTime(state.capturedAt),
+    bytes: state.sizeBytes,
+    sha256: state.sha256,
+  };
+}

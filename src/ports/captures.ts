@@ -1,0 +1,71 @@
+import type { ArchiveWriter } from './archive-writer.ts';
+
+/** Why a version of a captured file begins. A file that only grew keeps its version. */
+export type CaptureChange = 'new' | 'rewritten' | 'shortened' | 'gone' | 'returned';
+
+/** What a file was when it was captured. A version that grew has several states, each the beginning of the next one. */
+export type CapturedState = {
+  readonly id: number;
+  /** From 1, over the life of the file. */
+  readonly version: number;
+  readonly change: CaptureChange;
+  readonly sizeBytes: number;
+  /** sha256 (hex) of all bytes. */
+  readonly sha256: string;
+  readonly capturedAt: Date;
+};
+
+export type CapturedFile = {
+  readonly id: number;
+  /** Absolute. */
+  readonly path: string;
+  /** The name of its format, when it was captured last. */
+  readonly format: string;
+  /** What distinguished the file on disk when it was last read; null: that cannot be relied on. */
+  readonly stamp: string | null;
+  /** When all its bytes were last read. */
+  readonly readAt: Date;
+  readonly last: CapturedState;
+};
+
+export type CaptureOutline = {
+  readonly path: string;
+  readonly format: string;
+  /** The file's last state; null: it was never captured. */
+  readonly lastStateId: number | null;
+  /** grown: what is appended continues the last state. */
+  readonly change: Exclude<CaptureChange, 'gone'> | 'grown';
+};
+
+/** The state that a capture ends with. */
+export type CaptureDraft = Pick<CapturedState, 'sizeBytes' | 'sha256' | 'capturedAt'> & Pick<CapturedFile, 'stamp'>;
+
+export type StoredCapture = {
+  readonly version: number;
+  /** Bytes that the archive did not have, originally and as stored. */
+  readonly newBytes: number;
+  readonly storedBytes: number;
+};
+
+/** Stores one state. The pieces are what other files may share: usually lines. */
+export type CaptureWriter = ArchiveWriter<Uint8Array, CaptureDraft, StoredCapture>;
+
+/** Whole files, each line stored once. Methods fail as those of the archive do. */
+export type CaptureStore = {
+  readonly find: (path: string) => Promise<CapturedFile | null>;
+  /** Every captured file, by path. */
+  readonly list: () => Promise<readonly CapturedFile[]>;
+  /** Oldest first. */
+  readonly listStates: (fileId: number) => Promise<readonly CapturedState[]>;
+  /** The bytes of a state. Each line is checked against its hash, and at the end the number of bytes. */
+  readonly read: (stateId: number) => AsyncIterable<Uint8Array>;
+  /**
+   * Begins to store a state; whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. Null: another
+   * process has captured the file meanwhile.
+   */
+  readonly begin: (outline: CaptureOutline) => Promise<CaptureWriter | null>;
+  /** Records that a file was read and is as captured. */
+  readonly confirm: (fileId: number, read: Pick<CapturedFile, 'stamp' | 'readAt'>) => Promise<void>;
+  /** Records that a file is gone, unless it is known or another process has captured it meanwhile. */
+  readonly markGone: (fileId: number, gone: { readonly lastStateId: number; readonly at: Date }) => Promise<void>;
+};
