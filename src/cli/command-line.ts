@@ -111,16 +111,22 @@ async function parseHelp(rest: readonly string[], facts: ProgramFacts): Promise<
 }
 
 async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
-  const program = programFor(name, await loadCommand(name), facts);
-  if (name !== null) return program.helpInformation();
+  const { EXAMPLES, EXIT_STATUS, renderExamples } = await import('./render/help.ts');
+  const { wrapText } = await import('./render/text.ts');
+  const command = await loadCommand(name);
+  const program = programFor(name, command, facts);
+  if (name !== null) return `${program.helpInformation()}\n${renderExamples(command.examples, facts.widthColumns)}`;
   for (const [command, { summary }] of Object.entries(COMMANDS)) program.command(command).summary(summary);
   program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
-  return `${program.helpInformation()}\n${HELP_AFTER}`;
+  const exitStatus = wrapText(EXIT_STATUS, facts.widthColumns).join('\n');
+  return `${program.helpInformation()}\n${renderExamples(EXAMPLES, facts.widthColumns)}\n${exitStatus}\n`;
 }
 
 function programFor(name: Topic, command: Command, facts: ProgramFacts): ReturnType<typeof buildProgram> {
   if (name !== null) {
-    return buildProgram({ name: `compact ${name}`, description: COMMANDS[name].summary, command, facts });
+    const { summary } = COMMANDS[name];
+    const description = `${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}.`;
+    return buildProgram({ name: `compact ${name}`, description, command, facts });
   }
   return buildProgram({ name: 'compact', description: PURPOSE, command, facts }).option(
     '-V, --version',
@@ -136,18 +142,4 @@ const SHORT_HELP = `compact makes stored conversations smaller, and nothing is l
   compact -n session.jsonl  shows what would be done, and writes nothing
   compact session.jsonl     writes session.compact.jsonl beside it
   compact --help            all commands and options
-`;
-
-const HELP_AFTER = `Examples:
-  compact session.jsonl                 writes session.compact.jsonl beside it
-  compact -n session.jsonl              shows what would be done
-  compact -i --if-over 100000 sessions/ replaces the large ones in place
-  compact --provider ollama --model NAME session.jsonl
-  compact score session.jsonl           ranks the messages
-  compact restore session.compact.jsonl -o original.jsonl
-  compact scan                          finds transcripts worth compacting
-  compact search parser config          finds what was archived
-
-Exit codes: 0 done or nothing to do, 1 a transcript failed, 2 wrong usage or
-configuration, 69 wrong Node version, 130 or 143 interrupted.
 `;

@@ -30,6 +30,8 @@ export function buildProgram({ name, description, command, facts }: Building): P
     .allowExcessArguments(false)
     .showSuggestionAfterError(false)
     .exitOverride()
+    // commander does not wrap descriptions that would get fewer columns than this; its 40 are too many for narrow terminals.
+    .configureHelp({ minWidthToWrap: MIN_DESCRIPTION_COLUMNS })
     // commander must print nothing: `parseWith` returns its errors, and help comes from `helpInformation`.
     .configureOutput({
       writeOut: () => {},
@@ -44,6 +46,8 @@ export function buildProgram({ name, description, command, facts }: Building): P
   for (const flag of command.flags) program.addOption(toOption(flag, facts.nowMs));
   return program;
 }
+
+const MIN_DESCRIPTION_COLUMNS = 20;
 
 function toArgument({ syntax, description, choices }: Operands): Argument {
   const argument = new Argument(syntax, description);

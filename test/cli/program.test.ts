@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseArguments } from '../../src/cli/command-line.ts';
 import type { CompactInvocation } from '../../src/cli/commands/compact.ts';
+import { COMMAND_NAMES, loadAll } from '../../src/cli/commands/table.ts';
 import { FACTS, openWords, parsed, refused, type Request, requestOf } from './command-lines.ts';
 
 const plain = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
@@ -141,7 +142,9 @@ test('restore writes to standard output unless told otherwise', async () => {
   const restore = {
     kind: 'restore',
     isStdinImplied: false,
-    operand: 'f',
+    operands: ['f'],
+    filesFrom: null,
+    jobs: null,
     format: null,
     output: { kind: 'stdout' },
     all: false,
@@ -307,19 +310,37 @@ test('help that was asked for is an answer, and help for want of anything is not
   assert.deepEqual(await parsed('help', 'score'), await parsed('score', '--help'));
 });
 
-test('help names every command and stays within its width', async () => {
+test('help names every command', async () => {
   const help = await parsed('--help');
   assert.ok(help.kind === 'help');
   assert.deepEqual(
-    ['run', 'score', 'scan', 'restore', 'verify', 'search', 'show', 'archive', 'config', 'schema'].filter(
-      (name) => !help.text.includes(`\n  ${name} `),
-    ),
+    COMMAND_NAMES.filter((name) => !help.text.includes(`\n  ${name} `)),
     [],
   );
-  assert.deepEqual(
-    help.text.split('\n').filter((line) => line.length > 80),
-    [],
-  );
+});
+
+test('the help of every command ends with valid examples of it', async () => {
+  for (const [name, { examples }] of await loadAll()) {
+    for (const [line] of examples) {
+      const [words = ''] = new RegExp(`\\bcompact ${name}\\b[^|>)]*`).exec(line) ?? [];
+      await parsed(...(words.match(/"[^"]*"|\S+/g) ?? [line]).slice(1));
+    }
+    const help = await parsed(name, '--help');
+    assert.ok(help.kind === 'help' && 'text' in help && help.text.endsWith(`${examples.at(-1)?.[1]}\n`));
+  }
+});
+
+test('help fits 60, 80 and 120 columns', async () => {
+  for (const argv of [['--help'], ...COMMAND_NAMES.map((name) => [name, '--help'])]) {
+    for (const widthColumns of [60, 80, 120]) {
+      const help = await requestOf(argv, { ...FACTS, widthColumns });
+      assert.ok(help.kind === 'help' && 'text' in help);
+      assert.deepEqual(
+        help.text.split('\n').filter((line) => line.length > widthColumns),
+        [],
+      );
+    }
+  }
 });
 
 test('a dry run of standard input prints no result, so that its report may be JSON', async () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, type Flag, namesOf } from '../../src/cli/commands/command.ts';
-import { COMMANDS } from '../../src/cli/commands/table.ts';
+import { COMMANDS, loadAll } from '../../src/cli/commands/table.ts';
 import { ROOT } from './shell.ts';
 
 export const REFERENCE = join(ROOT, 'docs/commands.md');
@@ -38,15 +38,15 @@ export async function writeReference(): Promise<string> {
 }
 
 async function loadCommands(): Promise<readonly Described[]> {
-  const loaded = Object.entries(COMMANDS).map(async ([name, entry]) =>
-    'load' in entry ? [{ name, summary: entry.summary, command: await entry.load() }] : [],
-  );
-  return (await Promise.all(loaded)).flat();
+  const summaries = new Map(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]));
+  return (await loadAll()).map(([name, command]) => ({ name, summary: summaries.get(name) ?? '', command }));
 }
 
 function section({ name, summary, command }: Described, isShared: (flag: Flag) => boolean): readonly string[] {
   const operands = [command.operands].flat();
   const usage = ['compact', name, '[options]', ...operands.map(({ syntax }) => syntax)].join(' ');
+  const { examples } = command;
+  const columns = Math.max(0, ...examples.map(([line]) => line.length));
   const own = command.flags.filter((flag) => !isShared(flag));
   const others = command.flags.filter(isShared).map((flag) => `\`${namesOf(flag).at(-1) ?? flag.flags}\``);
   const described = operands.map(
@@ -60,6 +60,10 @@ function section({ name, summary, command }: Described, isShared: (flag: Flag) =
     '```text',
     usage,
     ...(name === 'run' ? [usage.replace(' run', '')] : []),
+    '```',
+    '',
+    '```text',
+    ...examples.map(([line, meaning]) => `${line.padEnd(columns)}  # ${meaning}`),
     '```',
     '',
     ...described,

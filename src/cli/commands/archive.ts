@@ -29,6 +29,10 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
   },
   actions: ACTIONS,
   flags: [...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
+  examples: [
+    ['compact archive list', 'lists the compactions, newest last'],
+    ['compact archive check', 'looks for damage'],
+  ],
   read: ({ options, args }) => ({
     kind: 'archive',
     action: ACTIONS.find((action) => action === args[0]) ?? 'list',

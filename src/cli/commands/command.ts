@@ -11,7 +11,7 @@ export type CommandSpec<T> = {
   /** In the order in which help lists them. */
   readonly flags: readonly Flag[];
   /** Two or more lines that work as they are, and what each does. Help ends with them. */
-  readonly examples?: readonly Example[];
+  readonly examples: readonly [Example, Example, ...Example[]];
   /** The values of its first operand, for commands that have actions. */
   readonly actions?: readonly string[];
   /** Without operands it reads what is piped in. */

@@ -75,6 +75,10 @@ export const compactCommand = defineCommand<CompactInvocation | FormatsInvocatio
     ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
+  examples: [
+    ['compact run session.jsonl', 'writes session.compact.jsonl beside it'],
+    ['compact run -n scan', 'shows the plan for a file that is named like a command'],
+  ],
   read: (line) => (line.options.formats === true ? readFormats(line) : readCompact(line)),
   findConflict: (invocation) => (invocation.kind === 'compact' ? findConflict(invocation) : null),
   run: (context, invocation) =>

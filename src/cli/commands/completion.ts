@@ -15,8 +15,8 @@ export const completionCommand = defineCommand<CompletionInvocation>({
   },
   flags: [],
   examples: [
-    ['eval "$(compact completion bash)"', 'completes in this shell; put the line in ~/.bashrc to keep it'],
-    ['compact completion fish > ~/.config/fish/completions/compact.fish', 'for every fish from now on'],
+    ['eval "$(compact completion bash)"', 'for this shell; in ~/.bashrc, for every one'],
+    ['compact completion zsh > _compact', 'writes a file for a folder of fpath'],
   ],
   read: ({ args: [name] }) => ({ kind: 'completion', shell: SHELLS.find((shell) => shell === name) ?? 'bash' }),
   run,

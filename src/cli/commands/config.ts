@@ -61,6 +61,10 @@ export const configCommand = defineCommand<ConfigInvocation>({
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
+  examples: [
+    ['compact config show', 'prints each setting and where it comes from'],
+    ['compact config trust', "trusts the project's compact.toml as it is now"],
+  ],
   read: ({ options, args }) => ({
     kind: 'config',
     action: ACTIONS.find((action) => action === args[0]) ?? 'show',

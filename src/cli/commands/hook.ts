@@ -28,6 +28,10 @@ export const hookCommand = defineCommand<HookInvocation>({
     },
     { flags: '--session <id>', description: "for --transcript: the session's id" },
   ],
+  examples: [
+    ['compact hook claude PreCompact', 'answers an event; Claude Code calls it, not you'],
+    ['compact hook claude SessionEnd', 'another event'],
+  ],
   read: ({ options, args: [client = '', event = ''] }) => ({
     kind: 'hook',
     client,

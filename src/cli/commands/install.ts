@@ -29,6 +29,10 @@ export const installCommand = defineCommand<InstallInvocation>({
     { flags: '-n, --dry-run', description: 'show the changes; writes nothing' },
     ...OUTPUT_FLAGS,
   ],
+  examples: [
+    ['compact install --dry-run', 'shows what would change'],
+    ['compact install claude', 'sets up Claude Code; --undo takes it back'],
+  ],
   read: ({ options, args }) => ({
     kind: 'install',
     client: CLIENT_NAMES.find((name) => name === args[0]) ?? null,

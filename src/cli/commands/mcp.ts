@@ -52,6 +52,10 @@ export const mcpCommand = defineCommand<McpInvocation>({
     { flags: '-q, --quiet', description: 'errors only, on stderr', conflicts: 'verbose' },
     { flags: '-v, --verbose', description: 'print more details, on stderr' },
   ],
+  examples: [
+    ['compact mcp', 'serves standard input and output; agents start it'],
+    ['claude mcp add --scope user compact -- compact mcp', 'adds it to Claude Code'],
+  ],
   read: ({ options, args }) => ({
     kind: 'mcp',
     folders: args,

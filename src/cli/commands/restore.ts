@@ -60,6 +60,10 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
+  examples: [
+    ['compact restore session.compact.jsonl -o original.jsonl', 'writes the original to a file'],
+    ['compact restore -i sessions', 'undoes the last compaction of every file in a folder'],
+  ],
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'restore',
     isStdinImplied,

@@ -71,6 +71,10 @@ export const scanCommand = defineCommand<ScanInvocation>({
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
+  examples: [
+    ['compact scan', 'looks where the known programs keep their transcripts'],
+    ['compact scan --larger-than 5MB --older-than 7d logs', 'only large files that have been quiet for a week'],
+  ],
   read: ({ options, args }) => ({
     kind: 'scan',
     operands: args,

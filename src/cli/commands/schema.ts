@@ -15,6 +15,10 @@ export const schemaCommand = defineCommand<SchemaInvocation>({
     choices: [...Object.keys(SCHEMAS), 'run'],
   },
   flags: [],
+  examples: [
+    ['compact schema search', 'describes what search --json prints'],
+    ['compact schema compact > report.schema.json', 'for a validator'],
+  ],
   read: ({ args: [name = ''] }) => ({ kind: 'schema', of: isReportName(name) ? name : 'compact' }),
   run,
 });

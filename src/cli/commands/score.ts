@@ -49,6 +49,10 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
     ...OUTPUT_FLAGS,
   ],
   takesPipe: true,
+  examples: [
+    ['compact score session.jsonl', 'ranks all of its messages'],
+    ['compact score --explain --limit 5 session.jsonl', 'shows why the first five are important'],
+  ],
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'score',
     isStdinImplied,

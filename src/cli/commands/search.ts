@@ -44,6 +44,10 @@ export const searchCommand = defineCommand<SearchInvocation>({
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
+  examples: [
+    ['compact search parser config', 'finds messages and summaries with any of these words'],
+    ['compact search --messages --since 7d "why port 8080?"', 'searches messages of the last week'],
+  ],
   read: ({ options, args }) => ({
     kind: 'search',
     query: args.join(' '),

@@ -27,6 +27,10 @@ export const showCommand = defineCommand<ShowInvocation>({
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
+  examples: [
+    ['compact show message:1', 'shows a message that a search found'],
+    ['compact show batch:1 --messages', 'prints the original lines behind a summary'],
+  ],
   read: ({ options, args }) => ({
     kind: 'show',
     name: args[0] ?? '',

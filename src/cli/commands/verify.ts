@@ -38,6 +38,10 @@ export const verifyCommand = defineCommand<VerifyInvocation>({
   operands: { syntax: '[compacted...]', description: 'compacted files, folders, globs, or - for standard input' },
   flags: [JOBS_FLAG, FILES_FROM_FLAG, FORMAT_FLAG, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS, ...OUTPUT_FLAGS],
   takesPipe: true,
+  examples: [
+    ['compact verify session.compact.jsonl', 'compares the file with the archive'],
+    ['compact verify sessions', 'checks every compacted file in a folder'],
+  ],
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'verify',
     isStdinImplied,
