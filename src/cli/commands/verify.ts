@@ -61,7 +61,7 @@ export const verifyCommand = defineCommand<VerifyInvocation>({
 
 async function run(context: CliContext, invocation: VerifyInvocation): Promise<ExitCode> {
   return inSession(context, { ...invocation, command: 'compact verify', needs: ['archive'] }, async (session) => {
-    // What was compacted in place bears its old name, so that a folder's every transcript is looked at.
+    // A file that was compacted in place has its old name, so every transcript in a folder is checked.
     const gathered = await gatherInputs(session, invocation.operands, {
       skipsCompacted: false,
       filesFrom: invocation.filesFrom,
@@ -82,8 +82,8 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
       },
       report: (result, input) => {
         const isWhole = result.ok
-          ? tellReport(session, { report: result.value, invocation })
-          : tellFailure(session, { failure: result.error, input });
+          ? printReport(session, { report: result.value, invocation })
+          : reportFailure(session, { failure: result.error, input });
         if (!isWhole) counts.failed += 1;
       },
     });
@@ -91,11 +91,11 @@ async function run(context: CliContext, invocation: VerifyInvocation): Promise<E
   });
 }
 
-function tellReport(
+/** Returns whether the file passed. */
+function printReport(
   { reporter }: Session,
-  told: { readonly report: VerifyReport; readonly invocation: VerifyInvocation },
+  { report, invocation }: { readonly report: VerifyReport; readonly invocation: VerifyInvocation },
 ): boolean {
-  const { report, invocation } = told;
   const isWhole = report.result === 'verified';
   if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
   else if (!isWhole || invocation.outputOptions.verbosity !== 'quiet') {
@@ -104,12 +104,11 @@ function tellReport(
   return isWhole;
 }
 
-/** An original or another file that stands in the same folder is no failure of what was compacted. */
-function tellFailure(
+/** Returns whether the run may still succeed: a folder may also hold files that were never compacted. */
+function reportFailure(
   { reporter, explain }: Session,
-  told: { readonly failure: Failure; readonly input: ReadyInput },
+  { failure, input }: { readonly failure: Failure; readonly input: ReadyInput },
 ): boolean {
-  const { failure, input } = told;
   if (failure.kind === 'not-compacted' && !input.isNamed) {
     reporter.report([`${safeText(input.name)}: not compacted, so there is nothing to verify.`]);
     return true;
