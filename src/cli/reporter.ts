@@ -31,6 +31,7 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
     outputOptions.verbosity !== 'quiet' &&
     stderr.isTerminal &&
     !isCi(environment['CI'] ?? '');
+  const theme = await themeFor(stderr.isTerminal);
   const progress = createProgress(showsProgress ? stderr : null);
   const print = (lines: readonly string[]): void => {
     progress.clear();
@@ -44,7 +45,7 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
   return {
     answerTheme: await themeFor(stdout.isTerminal),
     answerWidthColumns: stdout.widthColumns,
-    theme: await themeFor(stderr.isTerminal),
+    theme,
     answer: (lines) => {
       makeRoom();
       if (lines.length > 0) stdout.write(`${safeLines(lines.join('\n'))}\n`);
@@ -53,7 +54,7 @@ export async function createReporter(terminal: Terminal, outputOptions: OutputOp
       makeRoom();
       stdout.write(showPiece === null ? piece : showPiece(piece));
     },
-    error: (line) => print([line]),
+    error: (line) => print([theme.bad(line)]),
     report: (lines) => {
       if (outputOptions.verbosity !== 'quiet') print(lines);
     },

@@ -4,6 +4,7 @@ import { parseArguments, type Parsed } from './command-line.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
 import type { UsageProblem } from './invocation.ts';
 import { readPackageVersion } from './program-name.ts';
+import type { OutputOptions } from './invocation.ts';
 import type { CliContext } from './session.ts';
 
 /** Runs a command line, from argv to exit code. */
@@ -56,6 +57,19 @@ async function findMistake(words: readonly string[]): Promise<string | null> {
 
 async function refuse({ terminal }: CliContext, problem: UsageProblem): Promise<ExitCode> {
   const { renderUsageProblem } = await import('./render/problems.ts');
-  terminal.stderr.write(`${renderUsageProblem(problem)}\n`);
+  const { decideColor, loadTheme } = await import('./render/theme.ts');
+  const { isTerminal } = terminal.stderr;
+  const { environment } = terminal.host;
+  const theme = await loadTheme(decideColor(readColor(terminal.argv), { environment, isTerminal }));
+  terminal.stderr.write(`${theme.bad(renderUsageProblem(problem))}\n`);
   return EXIT_CODES.usage;
+}
+
+/** The line could not be parsed, but its wish for colors can still be read. */
+function readColor(argv: readonly string[]): OutputOptions['color'] {
+  const given = argv.flatMap((word, index) =>
+    word === '--color' ? [argv[index + 1]] : word.split('--color=').slice(1),
+  );
+  const last = given.at(-1);
+  return last === 'always' || last === 'never' ? last : 'auto';
 }

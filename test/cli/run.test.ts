@@ -95,7 +95,10 @@ test('one bad file fails alone: the others are done, and the end adds up', async
   assert.equal(code, 1);
   assert.deepEqual(requests(useCases), ['create-summarizer', 'compact', 'compact', 'compact', 'close']);
   assert.match(errors, /a\.jsonl:2:3: not valid JSON\. Use --keep-invalid/);
-  assert.match(errors, /3 transcripts: 2 compacted, 1 failed; tokens 24,000 → 1,500 \(93 % saved\)\n {2}archive /);
+  assert.match(
+    errors,
+    /3 transcripts: 2 compacted, 1 failed\n[^]*24,000 → 1,500 tokens \(93 % saved\)[^]*\n {2}archive /,
+  );
 });
 
 test('with -q only errors are said', async (t) => {
@@ -336,4 +339,16 @@ test('what config show prints is a configuration that means the same', async (t)
     valuesOf(jsonAgain).map(({ key, value }) => ({ key, value })),
     expected,
   );
+});
+
+test('errors are red where there are colors, those of the command line too', async () => {
+  const red = (text: string): string => `\u001b[31m${text}\u001b[39m`;
+  const errorsOf = async (...argv: readonly string[]): Promise<string> => (await ran(argv)).errors;
+  assert.equal(
+    await errorsOf('run', 'nope.jsonl', '--color', 'always'),
+    `${red('nope.jsonl: no such file or folder. Check the path.')}\n`,
+  );
+  const unknown = await errorsOf('--nope', '--color=always');
+  assert.ok(unknown.startsWith("\u001b[31mcompact: unknown option '--nope'") && unknown.endsWith('\u001b[39m\n'));
+  assert.ok(!(await errorsOf('--nope')).includes('\u001b'));
 });
