@@ -1,5 +1,6 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
-import { MAX_UNPACKED_FLAG, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
+import type { Flag } from '../commands/command.ts';
+import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, safeText, shellWord } from './text.ts';
@@ -69,11 +70,12 @@ export function renderNextStep(
 ): readonly string[] {
   const first = rows.find(({ saving }) => saving > 0);
   if (first === undefined) return [];
-  const compact = [program, typedAgain(policyFlags(argv))].filter((part) => part !== '').join(' ');
+  const parted = partFlags(argv, POLICY_FLAGS);
+  const compact = [program, typedAgain(parted.flags)].filter((part) => part !== '').join(' ');
   return [
     'Next, plan one, or compact all of them in place:',
     `  ${compact} -n ${shellWord(first.file)}`,
-    `  ${program} ${typedAgain(argv)} -0 | ${compact} -i --files-from -`,
+    `  ${program} ${typedAgain(partFlags(argv, OUTPUT_FLAGS).rest)} -0 | ${compact} -i --files-from -`,
   ];
 }
 
@@ -103,15 +105,26 @@ function typedAgain(argv: readonly string[]): string {
   return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
 }
 
+/** They decide what a compaction does, so that the next command does what this one announced. */
 const POLICY_FLAGS = [...SELECTION_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];
 
-/** The flags that decide what a compaction does, so that the next command does what this one announced. */
-function policyFlags(argv: readonly string[]): readonly string[] {
-  return argv.flatMap((word, index) => {
+/** The words of these flags with their values, and all other words. */
+function partFlags(
+  argv: readonly string[],
+  known: readonly Flag[],
+): { readonly flags: readonly string[]; readonly rest: readonly string[] } {
+  const flags: string[] = [];
+  const rest: string[] = [];
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
     const [name = ''] = word.split('=');
-    const flag = POLICY_FLAGS.find(({ flags }) => flags.split(' ')[0] === name);
-    if (flag === undefined) return [];
-    const hasOwnWord = flag.flags.includes('<') && name === word;
-    return hasOwnWord ? argv.slice(index, index + 2) : [word];
-  });
+    const flag = known.find((one) => one.flags.split(/,? /).includes(name));
+    if (flag === undefined) rest.push(word);
+    else flags.push(word);
+    if (flag?.flags.includes('<') === true && name === word && index + 1 < argv.length) {
+      index += 1;
+      flags.push(argv[index] ?? '');
+    }
+  }
+  return { flags, rest };
 }

@@ -71,6 +71,14 @@ test('the next step compacts what was found, with the flags that the figures wer
   );
 });
 
+test('the next step repeats no flag that only changes what is printed', () => {
+  const argv = ['scan', 'logs', '--color', 'always', '-v', '--no-progress', '--color=never', '--sort', 'age'];
+  assert.equal(
+    renderNextStep(rows, { program: 'compact', argv }).at(-1),
+    '  compact scan logs --sort age -0 | compact -i --files-from -',
+  );
+});
+
 test('the next step trusts the configuration if the scan did', () => {
   assert.deepEqual(renderNextStep(rows, { program: 'compact', argv: ['scan', '--trust-config'] }).slice(1), [
     '  compact --trust-config -n /home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
