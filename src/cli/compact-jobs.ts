@@ -18,13 +18,13 @@ import type { RunReport } from './run-report.ts';
 import type { Session } from './session.ts';
 import type { Embeddings, UseCases } from './use-cases.ts';
 
-/** What the command line asks for, for every transcript alike. */
+/** What the command line asks for every transcript. */
 export type JobOptions = {
   readonly format: string | null;
   readonly policy: PolicyRequest;
   readonly output: OutputChoice;
   readonly isDryRun: boolean;
-  /** Transcripts at a time; null: as many as the machine does well. */
+  /** Transcripts at a time; null: chosen for the machine. */
   readonly jobs: number | null;
 };
 
@@ -61,7 +61,9 @@ async function attemptJob(run: RunAtWork, job: Job, place: Place): Promise<(() =
     const result = await runJob(run, job, session.reporter.progress.of(name, place));
     if (result.ok) return () => report.done(result.value);
     const { error } = result;
-    return error.kind === 'interrupted' ? null : () => reportFailure(run, job.input, error);
+    if (error.kind !== 'interrupted') return () => reportFailure(run, job.input, error);
+    report.interrupted(name);
+    return null;
   } catch (error) {
     // Errors while aborting are expected.
     if (session.terminal.signal.aborted) return null;
@@ -107,19 +109,19 @@ async function runJob(
   return run.useCases.compactFile(request, progress);
 }
 
-/** Of the model that summarizes, where the configuration has it. */
+/** The configured price of the model that summarizes, if there is one. */
 export function priceOf({ prices, summarization }: ResolvedSettings): Pick<CompactFileRequest, 'price'> {
   const { name, provider } = summarization;
   const price = name === null || provider === 'extractive' ? undefined : prices[name];
   return price === undefined ? {} : { price };
 }
 
-/** What a later command has to be told, because this one was told it: by `--archive`, or by a configuration that it was pointed to or told to trust. */
+/** The `--archive` that a later command needs: the path that this command was given, by the flag or by a configuration for this run only. */
 export function archiveToName(
   { settings, terminal }: Pick<Session, 'settings' | 'terminal'>,
   { configFlag, project, flags }: SettingsRequest,
 ): string | null {
   const { path } = settings.archive;
-  const isForOnce = configFlag !== null || project === 'trusted';
-  return flags.archive?.path ?? (isForOnce && path !== defaultArchivePath(terminal.host) ? path : null);
+  const isForThisRun = configFlag !== null || project === 'trusted';
+  return flags.archive?.path ?? (isForThisRun && path !== defaultArchivePath(terminal.host) ? path : null);
 }

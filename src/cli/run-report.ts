@@ -10,6 +10,7 @@ import {
   renderPreview,
   renderTotals,
   type RunTotals,
+  sizesOf,
   sumTokens,
 } from './render/compact.ts';
 import { reportJson } from './render/json-lines.ts';
@@ -23,6 +24,8 @@ export type RunReport = {
   readonly done: (report: CompactReport) => void;
   readonly failed: (report: FailedReport) => void;
   readonly skipped: (report: SkippedFileReport) => void;
+  /** A transcript was given up before anything of it changed. */
+  readonly interrupted: (file: string) => void;
   /** `leftCount`: transcripts that were not compacted because the run was interrupted. */
   readonly end: (leftCount: number) => RunTotals;
 };
@@ -30,7 +33,10 @@ export type RunReport = {
 type RunReportOptions = {
   readonly reporter: Reporter;
   readonly outputOptions: OutputOptions;
-  readonly terminalColumns: number;
+  /** Null: reports do not go to a terminal. */
+  readonly terminalColumns: number | null;
+  /** A dry run. */
+  readonly isPlan: boolean;
   /** All transcripts of the run. */
   readonly names: readonly string[];
   /** Failures that were reported before the transcripts. */
@@ -47,7 +53,7 @@ export function createRunReport(options: RunReportOptions): RunReport {
   const { reporter, outputOptions, names, rendering } = options;
   const isSeveral = names.length + options.failures.length > 1;
   const isList = isSeveral && outputOptions.verbosity !== 'verbose';
-  const layout = layList(isList ? names : [], options.terminalColumns);
+  const layout = layList(isList ? names : [], options);
   const noteList = createNoteList();
   const renderSkipped = createSkipRenderer();
   const state: { totals: RunTotals; hasHead: boolean; linesSinceFailure: number; archive: string | null } = {
@@ -93,6 +99,9 @@ export function createRunReport(options: RunReportOptions): RunReport {
       else print([renderSkipped(report)]);
       state.totals = addToTotals(state.totals, report);
     },
+    interrupted: (file) => {
+      if (!isSeveral) print([`${safeText(file)}: interrupted; the file is as it was.`]);
+    },
     end: (leftCount) => {
       const totals: RunTotals = { ...state.totals, left: leftCount };
       if (!isSeveral) return totals;
@@ -124,6 +133,7 @@ export const NO_TOTALS: RunTotals = {
   left: 0,
   previewed: 0,
   tokens: { before: 0, after: 0 },
+  bytes: { before: 0, after: 0, archive: 0 },
   facts: { kept: 0, total: 0 },
   levels: { fallback: 0, halved: 0, feedback: 0 },
 };
@@ -133,13 +143,19 @@ function addToTotals(totals: RunTotals, report: CompactReport | SkippedFileRepor
   if (report.result === 'skipped') return addSpending(addSkip(totals, report.reason), report.usage);
   const counted = { ...totals, [report.result]: totals[report.result] + 1 };
   const { preview, retention, usage } = report;
-  const { tokens, facts, levels } = totals;
+  const { tokens, bytes, facts, levels } = totals;
+  const sizes = sizesOf(report) ?? NO_TOTALS.bytes;
   const { before, after } = sumTokens(report);
   const made = countLevels(report);
   const added = {
     ...counted,
     previewed: totals.previewed + (preview === undefined ? 0 : 1),
     tokens: { before: tokens.before + before, after: tokens.after + after },
+    bytes: {
+      before: bytes.before + sizes.before,
+      after: bytes.after + sizes.after,
+      archive: bytes.archive + sizes.archive,
+    },
     facts: { kept: facts.kept + (retention?.kept ?? 0), total: facts.total + (retention?.total ?? 0) },
     levels: {
       fallback: levels.fallback + made.fallback,

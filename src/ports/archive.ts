@@ -175,6 +175,8 @@ export type Archive = ArchiveLookup & {
   readonly markApplied: (id: number) => Promise<void>;
   /** Removes a prepared compaction with everything that it stored. */
   readonly discard: (id: number) => Promise<void>;
+  /** The bytes that the committed content takes, without free pages: how much a compaction adds is a difference of two. */
+  readonly usedBytes: () => Promise<number>;
   readonly listPrepared: () => Promise<readonly PreparedCompaction[]>;
   /** Archived lines of a compaction in order, in batches; each block is decompressed once and each line checked against its hash. */
   readonly readLines: (compactionId: number) => AsyncIterable<readonly StoredLine[]>;

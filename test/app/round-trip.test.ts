@@ -26,7 +26,7 @@ test('the ledger counts every line once', async (t) => {
   const bench = benchFor(t);
   bench.write('talk.jsonl', `\n${chatTranscript(30)}{"no":"message"}\n`);
   const { ledger } = reportOf(await bench.compact('talk.jsonl'));
-  assert.equal(ledger.kept + ledger.summarized + ledger.other, ledger.total);
+  assert.equal(ledger.kept + ledger.summarized + ledger.quoted + ledger.other, ledger.total);
   assert.equal(ledger.total, 82);
 });
 

@@ -70,7 +70,7 @@ suite('several transcripts at a time', { timeout: 120_000 }, () => {
     end('a.jsonl');
     assert.equal(await code, 0);
     assert.deepEqual(filesTold(terminal), NAMES);
-    assert.match(terminal.errors(), /^4 transcripts: 4 compacted; /);
+    assert.match(terminal.errors(), /^4 transcripts: 4 compacted\n/);
   });
 
   test('a report is printed as soon as all before it are done', async (t) => {
@@ -101,7 +101,7 @@ suite('several transcripts at a time', { timeout: 120_000 }, () => {
     begun[1]?.end(err({ kind: 'source-changed', file: 'b.jsonl' }));
     for (const name of NAMES) end(name);
     assert.equal(await code, 1);
-    assert.match(terminal.errors(), /^4 transcripts: 3 compacted, 1 failed; /m);
+    assert.match(terminal.errors(), /^4 transcripts: 3 compacted, 1 failed$/m);
   });
 
   test('an interruption begins no more, tells what was done, and counts the rest', async (t) => {

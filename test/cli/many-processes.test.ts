@@ -101,7 +101,7 @@ test('eight processes make one archive and fill it at once, while others read it
 
   const lines = ended.flatMap(({ stdout }) => stdout.trimEnd().split('\n'));
   const reports = lines.map((line): CompactReport => JSON.parse(line));
-  const lineCount = reports.reduce((sum, { ledger }) => sum + ledger.summarized + ledger.other, 0);
+  const lineCount = reports.reduce((sum, { ledger }) => sum + ledger.summarized + ledger.quoted + ledger.other, 0);
   assert.equal(reports.filter(({ result }) => result === 'compacted').length, PROCESSES * FILES_EACH);
   assert.deepEqual(countRows(archive, 'early/talk.jsonl'), {
     applied: reports.length,

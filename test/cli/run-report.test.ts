@@ -25,7 +25,7 @@ async function said(
   const { theme } = reporter;
   const isVerbose = verbosity === 'verbose';
   const rendering = { theme, isVerbose, archiveFlag: null, program: 'compact', isInPlace: true, widthColumns: 60 };
-  run(createRunReport({ reporter, outputOptions, terminalColumns: 60, names, failures, rendering }));
+  run(createRunReport({ reporter, outputOptions, terminalColumns: 60, isPlan: false, names, failures, rendering }));
   const linesOf = (text: string): readonly string[] => text.split('\n').slice(0, -1);
   return { errors: linesOf(terminal.errors()), out: linesOf(terminal.out()).map((line): unknown => JSON.parse(line)) };
 }
@@ -46,7 +46,10 @@ test('a run over several is one report: a line each, then the totals', async () 
     'a.jsonl             12,000 → 750 93 % saved',
     'b.jsonl: no permission to read it.',
     'c.jsonl                   12,000 nothing new',
-    '3 transcripts: 1 compacted, 1 skipped (1 nothing new), 1 failed; tokens 12,000 → 750 (93 % saved)',
+    '3 transcripts: 1 compacted, 1 skipped (1 nothing new), 1 failed',
+    '  result    48 kB → 3.0 kB (archive + 12 kB),',
+    '            12,000 → 750 tokens (93 % saved),',
+    '            33 kB of disk gained, net of the archive',
     '  archive   /data/archive.db',
     '  restore   compact restore FILE -i (each by itself)',
   ]);
@@ -67,11 +70,11 @@ test('verbose reports each of several in full', async () => {
     end(1);
   });
   assert.deepEqual(
-    [errors[0], errors[1], errors.at(-3)],
+    [errors[0], errors[1], errors.at(-6)],
     [
       'a.jsonl: compacted in place',
-      '  messages  1,420 → 26',
-      '2 transcripts: 1 compacted, 1 not done; tokens 12,000 → 750 (93 % saved)',
+      '  result    48 kB → 3.0 kB (archive + 12 kB),',
+      '2 transcripts: 1 compacted, 1 not done; the files of those are as they were',
     ],
   );
 });
@@ -128,7 +131,10 @@ test('with --json a transcript that failed has its line too, as what was named a
   assert.deepEqual(out, [missing, compactReport({ file: 'a.jsonl' }), DENIED]);
   assert.deepEqual(errors, [
     'b.jsonl: no permission to read it.',
-    '3 transcripts: 1 compacted, 2 failed; tokens 12,000 → 750 (93 % saved)',
+    '3 transcripts: 1 compacted, 2 failed',
+    '  result    48 kB → 3.0 kB (archive + 12 kB),',
+    '            12,000 → 750 tokens (93 % saved),',
+    '            33 kB of disk gained, net of the archive',
   ]);
 });
 
@@ -144,7 +150,7 @@ test('the totals of all model calls are reported at the end', async () => {
     done(compactReport({ file: 'c.jsonl', conversations, retention: { kept: 1, total: 1, batches: [] } }));
     end(0);
   });
-  assert.deepEqual(errors.slice(5, -2), [
+  assert.deepEqual(errors.slice(8, -2), [
     '  levels    1 batch summarized offline, the model failed',
     '  facts     5 of 10 kept',
     '  model     4 calls, 6,000 tokens in, 400 out,',
@@ -166,9 +172,17 @@ test('a preview of several says that no transcript was written', async () => {
     widthColumns: 60,
   };
   const names = ['a.jsonl', 'b.jsonl'];
-  const report = createRunReport({ reporter, outputOptions, terminalColumns: 60, names, failures: [], rendering });
+  const report = createRunReport({
+    reporter,
+    outputOptions,
+    terminalColumns: 60,
+    isPlan: false,
+    names,
+    failures: [],
+    rendering,
+  });
   for (const file of names) report.done(compactReport({ file, result: 'planned', preview, output: null }));
   report.end(0);
-  assert.match(terminal.errors(), /^2 transcripts: 2 planned; .*; no transcript was written$/m);
+  assert.match(terminal.errors(), /^2 transcripts: 2 planned; no transcript was written$/m);
   assert.equal(terminal.out(), 'a.jsonl, conversation c:\nt\n\nb.jsonl, conversation c:\nt\n\n');
 });

@@ -58,6 +58,7 @@ suite('SIGINT ends with 130, SIGTERM with 143', AT_A_TIME, () => {
       const ended = await runProcess(['-i', '--archive', place.archive, place.file], signalsAt(step, name));
       assert.deepEqual([ended.code, ended.signal], [code, null], ended.stderr);
       assert.equal(await assertWhole(place), state);
+      assert.equal(ended.stderr.includes('talk.jsonl: interrupted; the file is as it was.'), state === 'as it was');
     });
   }
 

@@ -26,7 +26,11 @@ export async function checkCompacted(
   { report, before, after }: Compacted,
 ): Promise<void> {
   const { ledger } = report;
-  assert.equal(ledger.kept + ledger.summarized + ledger.other, ledger.total, 'the ledger does not add up');
+  assert.equal(
+    ledger.kept + ledger.summarized + ledger.quoted + ledger.other,
+    ledger.total,
+    'the ledger does not add up',
+  );
   assert.equal(
     ledger.total,
     recordsOf(before, report.format).length,

@@ -113,6 +113,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     },
     markApplied: write(sync.markApplied),
     discard: write(sync.discard),
+    usedBytes: read(sync.usedBytes),
     listPrepared: read(sync.listPrepared),
     readLines: iterate(sync.readLines),
     readSurvivors: read(sync.readSurvivors),

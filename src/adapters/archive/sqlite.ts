@@ -190,6 +190,9 @@ function useWriteAheadLog(db: Database.Database, busyTimeoutMs: number): void {
   }
 }
 
+const USED_BYTES =
+  'SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size';
+
 type Opened = {
   readonly path: string;
   readonly isReadOnly: boolean;
@@ -228,6 +231,7 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, ope
     ...createCatalog(db, path),
     ...createOriginals(db, path),
     measure: createMeasure(db, path),
+    usedBytes: () => guard(path, () => db.prepare<[], number>(USED_BYTES).pluck().get() ?? 0),
     begin: (outline) => writerNow().begin(outline),
     captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     runs: createRunLog(db, { path, checkSchema }),

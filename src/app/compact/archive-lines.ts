@@ -5,6 +5,8 @@ import type { Entry } from '../../core/transcript.ts';
 import type {
   Archive,
   CompactionDraft,
+  CompactionOutline,
+  CompactionWriter,
   LineDraft,
   MessageDraft,
   StoredCompaction,
@@ -82,13 +84,16 @@ function draftMessage(
   return { id, role, name: name ?? null, at, index, text };
 }
 
-/** Stores a compaction as prepared and gives its id. The bytes of a line need only be valid until the next line is requested. */
+/** A compaction in the archive. `archiveBytes`: by how much the archive grew. */
+export type StoredAs = { readonly id: number; readonly archiveBytes: number };
+
+/** Stores a compaction as prepared. The bytes of a line need only be valid until the next line is requested. */
 export async function storeLines(
-  archive: Pick<Archive, 'begin'>,
+  archive: MeasuredArchive,
   draft: CompactionDraft,
   lines: Iterable<LineDraft>,
-): Promise<number> {
-  const writer = await archive.begin({ batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
+): Promise<StoredAs> {
+  const writer = await beginMeasured(archive, { batchCounts: draft.cycles.map(({ newBatches }) => newBatches.length) });
   try {
     for (const block of inBlocks(lines)) await writer.append(block);
     return await writer.commit(draft);
@@ -97,12 +102,30 @@ export async function storeLines(
   }
 }
 
+type MeasuredArchive = Pick<Archive, 'begin' | 'usedBytes'>;
+type MeasuredWriter = Omit<CompactionWriter, 'commit'> & {
+  readonly commit: (draft: CompactionDraft) => Promise<StoredAs>;
+};
+
+/** Nobody else can write until the writer has ended, so what the archive grows by is this compaction's alone. */
+async function beginMeasured(archive: MeasuredArchive, outline: CompactionOutline): Promise<MeasuredWriter> {
+  const writer = await archive.begin(outline);
+  const bytesBefore = await archive.usedBytes();
+  return {
+    ...writer,
+    commit: async (draft) => {
+      const id = await writer.commit(draft);
+      return { id, archiveBytes: Math.max(0, (await archive.usedBytes()) - bytesBefore) };
+    },
+  };
+}
+
 const BLOCK_BYTES = 1024 * 1024;
 
-/** The storing of a compaction that began before its summaries were made. `finish` gives its id; null: they are not as planned, and nothing was stored. */
+/** The storing of a compaction that began before its summaries were made. `finish` gives null if they are not as planned, and nothing was stored. */
 export type EarlyStore = {
   readonly archive: Archive;
-  readonly finish: (draft: CompactionDraft, results: readonly CompactedConversation[]) => Promise<number | null>;
+  readonly finish: (draft: CompactionDraft, results: readonly CompactedConversation[]) => Promise<StoredAs | null>;
   readonly abandon: () => Promise<void>;
 };
 
@@ -125,7 +148,7 @@ export async function beginEarly(
     return [{ prepared, plan, position, batchOf }];
   });
   const { outcomes } = planOutcomes(transcript, compacting);
-  const writer = await archive.begin({ batchCounts: expected.map(({ position }) => position + 1) });
+  const writer = await beginMeasured(archive, { batchCounts: expected.map(({ position }) => position + 1) });
   try {
     for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) {
       await writer.append(block);

@@ -85,13 +85,12 @@ export function labelBatch(
   return { label, depth, ...times, count: messageCount, ...(level === 'plain' ? {} : { level }) };
 }
 
-/** Counts every line of the input once. A line that is quoted verbatim in the clip-archive is archived and counted as other. */
+/** Counts every line of the input once. */
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
   const count = (kind: LineOutcome['kind']): number =>
     outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
-  const kept = count('kept');
-  const summarized = count('summarized');
-  return { kept, summarized, other: outcomes.length - kept - summarized, total: outcomes.length };
+  const [kept, summarized, quoted, other] = [count('kept'), count('summarized'), count('survived'), count('other')];
+  return { kept, summarized, quoted, other, total: outcomes.length };
 }
 
 type ReportBase = Pick<CompactReport, 'schema' | 'file' | 'format'> & {
@@ -131,7 +130,7 @@ export function skippedReport(
     sha256: { ...base.sha256, after },
     bytes: { ...base.bytes, after: input.output === null ? null : base.bytes.before },
     conversations: transcript.conversations.map(reportUnchanged),
-    ledger: { kept: lineCount, summarized: 0, other: 0, total: lineCount },
+    ledger: { kept: lineCount, summarized: 0, quoted: 0, other: 0, total: lineCount },
     archive: null,
   };
 }

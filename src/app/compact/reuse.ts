@@ -99,6 +99,7 @@ export async function reuseCompaction(
     conversations,
     ledger,
     archive: archive.path,
+    archiveBytes: 0,
     usage: { ...NO_USAGE, cost: costOf(NO_USAGE, request.price) },
   });
 }
@@ -118,14 +119,14 @@ export async function checkReusable(
   const hash = runtime.createHash();
   for (const piece of outputBytes(same, transcript)) hash.update(piece);
   if (hash.digest() !== same.output.sha256) return null;
-  let summarized = 0;
-  const onArchived = (line: StoredLine): void => {
-    if (line.outcome === 'summarized') summarized += 1;
+  const counts = { summarized: 0, survived: 0, other: 0 };
+  const onArchived = ({ outcome }: StoredLine): void => {
+    counts[outcome] += 1;
   };
   const checked = await attemptDamaged(() =>
     findUnprovable({ runtime }, { transcript, archive, compaction: same, parts: same, onArchived }),
   );
-  return checked.ok && checked.value === null ? ledgerOf(same, summarized) : null;
+  return checked.ok && checked.value === null ? ledgerOf(same, counts) : null;
 }
 
 export function hasFallback({ cycles }: StoredCompaction): boolean {
@@ -165,9 +166,12 @@ function clipTokensByHash(
   };
 }
 
-function ledgerOf({ kept, source }: StoredCompaction, summarized: number): Ledger {
+function ledgerOf(
+  { kept, source }: StoredCompaction,
+  { summarized, survived, other }: { readonly [outcome in StoredLine['outcome']]: number },
+): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
-  return { kept: stay, summarized, other: source.lineCount - stay - summarized, total: source.lineCount };
+  return { kept: stay, summarized, quoted: survived, other, total: source.lineCount };
 }
 
 /** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */

@@ -14,7 +14,7 @@ import { lookAgain } from '../write/missed-writes.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import type { Written } from '../write/write-output.ts';
-import { archivedLines, type EarlyStore, findUnprovable, storeLines } from './archive-lines.ts';
+import { archivedLines, type EarlyStore, findUnprovable, type StoredAs, storeLines } from './archive-lines.ts';
 import { type ComposedOutput, composeOutput, outputBytes } from './compose.ts';
 import { planOutcomes } from './plan.ts';
 import {
@@ -61,8 +61,8 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
   if (input.lock === null && (await hasChangedSince(deps, transcript)))
     return err({ kind: 'source-changed', file: request.input.name });
   const draft = draftCompaction(deps, input, { results, output });
-  const store = (): Promise<number> => storeLines(archive, draft, archivedLines(transcript, outcomes, results));
-  const prepared = (await input.early?.finish(draft, results)) ?? (await store());
+  const store = (): Promise<StoredAs> => storeLines(archive, draft, archivedLines(transcript, outcomes, results));
+  const { id: prepared, archiveBytes } = (await input.early?.finish(draft, results)) ?? (await store());
   deps.reached('prepared');
   const prove = (id: number): Promise<ArchiveFailure | null> => findLoss(deps, { archive, id, transcript, output });
   // Standard output has no lock, so another run may have discarded what was prepared for it: `confirm` then stores and proves it again.
@@ -98,6 +98,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     conversations: reportConversations(input, outcomes, stored),
     ledger: countLedger(outcomes),
     archive: archive.path,
+    archiveBytes,
     usage: reportUsage(results, request),
     ...reportLosses(stored, results),
   });
@@ -151,11 +152,11 @@ async function confirm(
   {
     store,
     prove,
-  }: { readonly store: () => Promise<number>; readonly prove: (id: number) => Promise<ArchiveFailure | null> },
+  }: { readonly store: () => Promise<StoredAs>; readonly prove: (id: number) => Promise<ArchiveFailure | null> },
 ): Promise<Result<number, Failure>> {
   const marked = await attemptDamaged(() => archive.markApplied(prepared));
   if (marked.ok) return ok(prepared);
-  const id = await store();
+  const { id } = await store();
   const failure = await prove(id);
   if (failure !== null) return err({ kind: 'archive', failure });
   await archive.markApplied(id);

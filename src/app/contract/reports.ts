@@ -31,10 +31,13 @@ export type ConversationReport = {
   readonly batches: readonly BatchReport[];
 };
 
-/** Lines of the input; each is counted as kept, summarized or other. */
+/** Lines of the input; each is counted once. */
 export type Ledger = {
   readonly kept: Count;
   readonly summarized: Count;
+  /** The summary holds the message word for word, because `--target` has room for it. */
+  readonly quoted: Count;
+  /** Records that are not part of what was said. */
   readonly other: Count;
   readonly total: Count;
 };
@@ -65,6 +68,8 @@ export type CompactReport = {
   readonly ledger: Ledger;
   /** Path of the archive; null if nothing was stored. */
   readonly archive: string | null;
+  /** By how many bytes the archive grew; absent if nothing was stored. */
+  readonly archiveBytes?: Count;
   /** For a dry run: the requests that would be made. */
   readonly plan?: PlanReport;
   /** For a preview: the clip-archives as they would be written. */
@@ -101,6 +106,10 @@ export type FailureKind =
   | 'bug';
 
 export type PlanReport = {
+  /** Estimate: the size of the result. */
+  readonly bytesAfter: Count;
+  /** Estimate: by how many bytes the archive would grow. */
+  readonly archiveBytes: Count;
   readonly chunks: Count;
   readonly requests: Count;
   /** Estimates: one attempt for each request, and every summary at its maximum length. */

@@ -78,7 +78,7 @@ export async function storeHistory(
   const drafts = lines
     .slice(0, firstKept)
     .map((bytes, at) => draftLine({ bytes, at, message: history[at], finished, hasPrior }));
-  const id = await storeLines(archive, draft, drafts);
+  const { id } = await storeLines(archive, draft, drafts);
   if (!(await holdsLines({ archive, runtime }, id, written))) {
     await archive.discard(id);
     return err('the archive does not give back what was just stored in it');

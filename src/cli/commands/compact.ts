@@ -175,7 +175,8 @@ async function compact(context: CliContext, invocation: CompactInvocation): Prom
     const report = createRunReport({
       reporter: session.reporter,
       outputOptions: invocation.outputOptions,
-      terminalColumns: session.terminal.stderr.widthColumns,
+      terminalColumns: session.terminal.stderr.isTerminal ? session.terminal.stderr.widthColumns : null,
+      isPlan: invocation.isDryRun,
       names: gathered.inputs.map(({ name }) => name),
       failures: gathered.failures,
       rendering: renderingOf(session, invocation, archiveToName(session, invocation.settings)),

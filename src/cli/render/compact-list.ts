@@ -1,58 +1,85 @@
 import type { CompactReport, SkippedRestoreReport, SkipReason } from '../../app/contract/reports.ts';
-import { sumTokens } from './compact.ts';
-import { formatChange, formatCount, formatSaving } from './quantities.ts';
+import { sizesOf, sumTokens } from './compact.ts';
+import { formatBytes, formatChange, formatCount, formatSaving } from './quantities.ts';
 import { clipStart, fitText, safeText, textWidth } from './text.ts';
 import type { Theme } from './theme.ts';
 
 /** The columns of a run over several transcripts. */
-type ListLayout = { readonly widthColumns: number; readonly nameColumns: number };
+type ListLayout = {
+  readonly widthColumns: number;
+  readonly nameColumns: number;
+  /** 0: the list has no column for sizes. */
+  readonly sizeColumns: number;
+  /** Figures after the compaction are estimates. */
+  readonly isPlan: boolean;
+};
 
 /** A terminal counts as at least this wide; beyond the maximum, the eye no longer connects names and numbers. */
 const MIN_WIDTH_COLUMNS = 60;
 const MAX_WIDTH_COLUMNS = 120;
 const CHANGE_COLUMNS = textWidth('1,000,000 → 1,000,000');
 const OUTCOME_COLUMNS = textWidth('no legal cut');
+const SIZE_COLUMNS = textWidth('999 MB → 999 MB');
+/** With less, sizes would take the room of names. */
+const MIN_WIDTH_WITH_SIZES = 100;
 
-/** As wide as the names need and the terminal allows. */
-export function layList(names: Iterable<string>, terminalColumns: number): ListLayout {
-  const widthColumns = Math.min(MAX_WIDTH_COLUMNS, Math.max(MIN_WIDTH_COLUMNS, terminalColumns));
+/** As wide as the names need and the terminal allows. `terminalColumns` null: it is no terminal, so no name is cut. */
+export function layList(
+  names: Iterable<string>,
+  { terminalColumns, isPlan }: { readonly terminalColumns: number | null; readonly isPlan: boolean },
+): ListLayout {
+  const widthColumns =
+    terminalColumns === null
+      ? Number.POSITIVE_INFINITY
+      : Math.min(MAX_WIDTH_COLUMNS, Math.max(MIN_WIDTH_COLUMNS, terminalColumns));
+  const sizeColumns = widthColumns < MIN_WIDTH_WITH_SIZES ? 0 : SIZE_COLUMNS;
   let widest = textWidth(TITLES.name);
   for (const name of names) widest = Math.max(widest, textWidth(safeText(name)));
-  const nameColumns = Math.min(widest, widthColumns - CHANGE_COLUMNS - OUTCOME_COLUMNS - 2);
-  return { widthColumns, nameColumns };
+  const otherColumns = CHANGE_COLUMNS + OUTCOME_COLUMNS + 2 + (sizeColumns === 0 ? 0 : sizeColumns + 1);
+  return { widthColumns, nameColumns: Math.min(widest, widthColumns - otherColumns), sizeColumns, isPlan };
 }
 
-const TITLES = { name: 'transcript', change: 'tokens', outcome: 'result' };
+const TITLES = { name: 'transcript', size: 'size', outcome: 'result' };
 
 export function renderListHead(layout: ListLayout, theme: Theme): string {
-  return theme.faint(layRow(layout, { ...TITLES, paint: theme.faint }));
+  return theme.faint(
+    layRow(layout, { ...TITLES, change: layout.isPlan ? 'tokens → at most' : 'tokens', paint: theme.faint }),
+  );
 }
 
 /** One line for one transcript of several: what was done, or why nothing was. A long name keeps its end. */
 export function renderListLine(report: CompactReport, layout: ListLayout, theme: Theme): string {
   const tokens = sumTokens(report);
   const name = safeText(report.file);
+  const sizes = sizesOf(report);
   if (report.result !== 'skipped') {
-    const row = { name, change: formatChange(tokens), outcome: formatSaving(tokens), paint: theme.good };
+    const size = sizes === null ? '' : `${formatBytes(sizes.before)} → ${formatBytes(sizes.after)}`;
+    const row = { name, size, change: formatChange(tokens), outcome: formatSaving(tokens), paint: theme.good };
     return layRow(layout, row);
   }
   const why = skipWords(report.reason);
   const outcome = report.output === null ? why : `${why}, copied`;
-  return layRow(layout, { name, change: formatCount(tokens.before), outcome, paint: theme.warning });
+  const size = formatBytes(report.bytes.before);
+  return layRow(layout, { name, size, change: formatCount(tokens.before), outcome, paint: theme.warning });
 }
 
 type Row = {
   readonly name: string;
+  readonly size: string;
   readonly change: string;
   readonly outcome: string;
   readonly paint: (text: string) => string;
 };
 
 /** Unusually wide numbers and words take their room from the name. */
-function layRow({ widthColumns, nameColumns }: ListLayout, { name, change, outcome, paint }: Row): string {
-  const changeColumns = Math.max(CHANGE_COLUMNS, textWidth(change));
-  const room = Math.min(nameColumns, widthColumns - changeColumns - textWidth(outcome) - 2);
-  return `${fitText(clipStart(name, room), room)} ${fitText(change, changeColumns, 'right')} ${paint(outcome)}`;
+function layRow(
+  { widthColumns, nameColumns, sizeColumns }: ListLayout,
+  { name, size, change, outcome, paint }: Row,
+): string {
+  const sizeCell = sizeColumns === 0 ? '' : `${fitText(size, Math.max(sizeColumns, textWidth(size)), 'right')} `;
+  const changeCell = fitText(change, Math.max(CHANGE_COLUMNS, textWidth(change)), 'right');
+  const room = Math.min(nameColumns, widthColumns - textWidth(sizeCell + changeCell) - textWidth(outcome) - 2);
+  return `${fitText(clipStart(name, room), room)} ${sizeCell}${changeCell} ${paint(outcome)}`;
 }
 
 const SKIP_WORDS: { readonly [reason in SkipReason | SkippedRestoreReport['reason']]: string } = {

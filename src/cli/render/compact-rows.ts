@@ -77,18 +77,16 @@ export function usageRows({ usage }: Pick<CompactReport, 'usage'>): readonly str
   ]);
 }
 
+/** What a model would be asked. The offline summarizer asks nobody. */
 export function planRows({ plan }: CompactReport): readonly string[] {
-  if (plan === undefined) return [];
-  const { chunks, requests, tokensIn, tokensOut, cost } = plan;
-  return [
-    ...reportList('chunks', [formatCount(chunks)]),
-    ...reportList('requests', [
-      formatCount(requests),
-      `about ${countOf(tokensIn, 'token')} in`,
-      `${formatCount(tokensOut)} out`,
-      ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
-    ]),
-  ];
+  if (plan?.asked === undefined) return [];
+  const { requests, tokensIn, tokensOut, cost } = plan;
+  return reportList('model', [
+    countOf(requests, 'request'),
+    `about ${countOf(tokensIn, 'token')} in`,
+    `at most ${formatCount(tokensOut)} out`,
+    ...(cost === null ? [] : [`cost about ${formatCost(cost)}`]),
+  ]);
 }
 
 export const LEVEL_TEXTS: { readonly [level in NonNullable<BatchReport['level']>]: string } = {
@@ -128,12 +126,12 @@ export function reportRow(label: string, text: string): string {
 }
 
 /** A comma-separated list that continues on the next line when one is full. */
-function reportList(label: string, parts: readonly string[]): readonly string[] {
+export function reportList(label: string, parts: readonly string[], widthColumns = REPORT_COLUMNS): readonly string[] {
   const lines: string[] = [];
   for (const [index, part] of parts.entries()) {
     const text = index === parts.length - 1 ? part : `${part},`;
     const line = lines.at(-1);
-    if (line !== undefined && textWidth(line) + 1 + textWidth(text) <= REPORT_COLUMNS) {
+    if (line !== undefined && textWidth(line) + 1 + textWidth(text) <= widthColumns) {
       lines[lines.length - 1] = `${line} ${text}`;
     } else lines.push(reportRow(lines.length === 0 ? label : '', text));
   }

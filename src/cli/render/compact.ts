@@ -14,10 +14,11 @@ import {
   type LevelCounts,
   levelRows,
   planRows,
+  reportList,
   reportRow,
   usageRows,
 } from './compact-rows.ts';
-import { countOf, formatChange, formatCount, formatEstimate, formatSaving } from './quantities.ts';
+import { countOf, formatAtMost, formatBytes, formatChange, formatCount, formatSaving } from './quantities.ts';
 import { safeText, shellWord, textLines } from './text.ts';
 import type { Theme } from './theme.ts';
 
@@ -38,9 +39,9 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
   const { theme } = rendering;
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
   const rows = [
-    reportRow('messages', formatChange(sum(report, (conversation) => conversation.messages))),
-    reportRow('tokens', tokensText(report)),
-    ...(report.plan === undefined ? [reportRow('batches', batchesText(report))] : planRows(report)),
+    ...reportList('result', changeTexts(report), rendering.widthColumns),
+    ...reportList('messages', messageTexts(report)),
+    ...(report.plan === undefined ? batchRows(report, rendering) : planRows(report)),
     reportRow('lines', ledgerText(report)),
     ...levelRows(countLevels(report), theme),
     ...factRows(report, rendering.widthColumns),
@@ -63,6 +64,8 @@ export type RunTotals = {
   /** Tokens of the planned transcripts, with their summaries. */
   readonly previewed: number;
   readonly tokens: { readonly before: number; readonly after: number };
+  /** The compacted files, and by how much the archive grew; estimates for planned ones. */
+  readonly bytes: { readonly before: number; readonly after: number; readonly archive: number };
   /** The facts that summaries kept. */
   readonly facts: { readonly kept: number; readonly total: number };
   readonly levels: LevelCounts;
@@ -75,7 +78,7 @@ export function renderTotals(
   totals: RunTotals,
   rendering: CompactRendering & { readonly archive: string | null },
 ): readonly string[] {
-  const { compacted, planned, failed, left, tokens } = totals;
+  const { compacted, planned, failed, left } = totals;
   const skipped = totals.skipped.values().reduce((sum, count) => sum + count, 0);
   const { theme, archive } = rendering;
   const parts = [
@@ -85,13 +88,11 @@ export function renderTotals(
     ...(failed > 0 ? [theme.bad(`${formatCount(failed)} failed`)] : []),
     ...(left > 0 ? [theme.warning(`${formatCount(left)} not done`)] : []),
   ];
-  const saving =
-    compacted + planned === 0
-      ? ''
-      : `; tokens ${planned > totals.previewed ? formatEstimate(tokens) : formatChange(tokens)} (${formatSaving(tokens)})`;
   const nothing = planned === 0 ? '' : `; ${totals.previewed > 0 ? 'no transcript' : 'nothing'} was written`;
-  const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${saving}${nothing}`;
+  const untouched = left === 0 ? '' : '; the files of those are as they were';
+  const head = `${countOf(compacted + planned + skipped + failed + left, 'transcript')}: ${parts.join(', ')}${nothing}${untouched}`;
   const models = [
+    ...(compacted + planned === 0 ? [] : reportList('result', totalTexts(totals, rendering), rendering.widthColumns)),
     ...levelRows(totals.levels, theme),
     ...(totals.facts.total === 0 ? [] : [reportRow('facts', countKept(totals.facts))]),
     ...usageRows(totals),
@@ -100,6 +101,35 @@ export function renderTotals(
   const target = rendering.isInPlace ? 'FILE -i' : 'FILE -o ORIGINAL';
   const restore = `${restoreCommand(rendering)} ${target} (each by itself)`;
   return [head, ...models, reportRow('archive', safeText(archive)), reportRow('restore', restore)];
+}
+
+/** What a run changed in tokens and on disk. Only a file that is replaced makes room. */
+function totalTexts(
+  { planned, previewed, tokens, bytes }: RunTotals,
+  { isInPlace }: CompactRendering,
+): readonly string[] {
+  const isPlan = planned > previewed;
+  const about = isPlan ? 'about ' : '';
+  const saved = `${(isPlan ? formatAtMost : formatChange)(tokens)} tokens (${formatSaving(tokens)})`;
+  if (bytes.before === 0) return [saved];
+  const gained = bytes.before - bytes.after - bytes.archive;
+  const net = gained < 0 ? `${formatBytes(-gained)} more on disk` : `${formatBytes(gained)} of disk gained`;
+  return [
+    sizeText({ ...bytes, isEstimate: isPlan }),
+    saved,
+    ...(isInPlace ? [`${about}${net}, net of the archive`] : []),
+  ];
+}
+
+function sizeText(size: {
+  readonly before: number;
+  readonly after: number;
+  readonly archive: number;
+  readonly isEstimate: boolean;
+}): string {
+  const about = size.isEstimate ? 'about ' : '';
+  const archive = size.archive === 0 ? '' : ` (archive + ${about}${formatBytes(size.archive)})`;
+  return `${formatBytes(size.before)} → ${about}${formatBytes(size.after)}${archive}`;
 }
 
 /** "12 nothing new, 3 no messages", the most frequent first. */
@@ -142,18 +172,39 @@ function renderSkip(report: CompactReport, theme: Theme): string {
 
 /** A plan only estimates the result. */
 function formatterOf({ plan }: CompactReport): typeof formatChange {
-  return plan === undefined ? formatChange : formatEstimate;
+  return plan === undefined ? formatChange : formatAtMost;
 }
 
-function tokensText(report: CompactReport): string {
+/** The sizes of a file before and after, as far as they are known, and by how much the archive grew. */
+export function sizesOf({
+  bytes,
+  plan,
+  archiveBytes = 0,
+}: CompactReport): { readonly before: number; readonly after: number; readonly archive: number } | null {
+  if (plan !== undefined) return { before: bytes.before, after: plan.bytesAfter, archive: plan.archiveBytes };
+  return bytes.after === null ? null : { before: bytes.before, after: bytes.after, archive: archiveBytes };
+}
+
+/** '4.1 MB → 50 kB (archive + 0.8 MB)', '70,264 → 4,718 tokens (93 % saved)'. */
+function changeTexts(report: CompactReport): readonly string[] {
   const tokens = sumTokens(report);
-  const by = report.conversations[0]?.tokens.by;
-  const measure = by === undefined ? '' : `; estimate: ${safeText(by)}`;
-  return `${formatterOf(report)(tokens)} (${formatSaving(tokens)}${measure})`;
+  const sizes = sizesOf(report);
+  return [
+    ...(sizes === null ? [] : [sizeText({ ...sizes, isEstimate: report.plan !== undefined })]),
+    `${formatterOf(report)(tokens)} tokens (${formatSaving(tokens)})`,
+  ];
 }
 
-function batchesText(report: CompactReport): string {
+function messageTexts(report: CompactReport): readonly string[] {
+  const { quoted } = report.ledger;
+  const change = formatChange(sum(report, (conversation) => conversation.messages));
+  return [change, ...(quoted === 0 ? [] : [`${countOf(quoted, 'message')} quoted word for word`])];
+}
+
+/** A single summary of everything, as the offline summarizer makes it, is no news. */
+function batchRows(report: CompactReport, { isVerbose }: CompactRendering): readonly string[] {
   const batches = report.conversations.flatMap((conversation) => conversation.batches);
+  if (batches.length < 2 && !isVerbose) return [];
   const depths = new Map<number, number>();
   for (const { depth } of batches) depths.set(depth, (depths.get(depth) ?? 0) + 1);
   const byDepth = [...depths]
@@ -161,13 +212,19 @@ function batchesText(report: CompactReport): string {
     .map(([depth, count]) => `${formatCount(count)} of depth ${depth}`);
   const cycles = Math.max(0, ...report.conversations.map((conversation) => conversation.cycles));
   const several = report.conversations.length > 1 ? `, in ${countOf(report.conversations.length, 'conversation')}` : '';
-  return `${byDepth.length === 0 ? 'none' : byDepth.join(', ')} after ${countOf(cycles, 'cycle')}${several}`;
+  return [
+    reportRow(
+      'batches',
+      `${byDepth.length === 0 ? 'none' : byDepth.join(', ')} after ${countOf(cycles, 'cycle')}${several}`,
+    ),
+  ];
 }
 
 function ledgerText({ ledger }: CompactReport): string {
-  const { kept, summarized, other, total } = ledger;
+  const { kept, summarized, quoted, other, total } = ledger;
+  const quotedText = quoted === 0 ? '' : `, ${formatCount(quoted)} quoted`;
   const otherText = other === 0 ? '' : `, ${formatCount(other)} other`;
-  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${otherText}, of ${formatCount(total)}`;
+  return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${quotedText}${otherText}, of ${formatCount(total)}`;
 }
 
 function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {
@@ -201,7 +258,8 @@ function conversationLines(
   { theme, formatTokens }: { readonly theme: Theme; readonly formatTokens: typeof formatChange },
 ): readonly string[] {
   const { id, messages, tokens, batches } = conversation;
-  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, tokens ${formatTokens(tokens)}`;
+  const measure = `tokens ${formatTokens(tokens)}, estimated as ${safeText(tokens.by)}`;
+  const head = `  ${theme.strong(safeText(id))}: messages ${formatChange(messages)}, ${measure}`;
   return [head, ...batches.map((batch) => `    ${batchText(batch)}`)];
 }
 

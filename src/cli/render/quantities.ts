@@ -13,9 +13,9 @@ export function formatChange(change: { readonly before: number; readonly after: 
   return `${formatCount(change.before)} → ${formatCount(change.after)}`;
 }
 
-/** '420 → about 26'. */
-export function formatEstimate(change: { readonly before: number; readonly after: number }): string {
-  return `${formatCount(change.before)} → about ${formatCount(change.after)}`;
+/** '420 → at most 26'. */
+export function formatAtMost(change: { readonly before: number; readonly after: number }): string {
+  return `${formatCount(change.before)} → at most ${formatCount(change.after)}`;
 }
 
 /** '95 % saved', or by how much it grew. Rounded toward zero, so that it never claims too much. */
@@ -40,10 +40,12 @@ export function formatDuration(ms: number): string {
   return `${formatCount(Math.floor(seconds / 60))} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
-/** Bytes for people: '512 bytes', '4.2 MB'. */
+/** Bytes for people: '512 bytes', '4.2 MB', '50 kB'. */
 export function formatBytes(bytes: number): string {
   const units = ['kB', 'MB', 'GB', 'TB'];
   if (bytes < 1000) return countOf(bytes, 'byte');
-  const power = Math.min(units.length, Math.floor(Math.log10(bytes) / 3));
-  return `${(bytes / 1000 ** power).toFixed(1)} ${units[power - 1] ?? ''}`;
+  // 999,950 bytes are 1.0 MB, not 1000 kB.
+  const power = Math.min(units.length, Math.floor(Math.log10(bytes * 1.0005) / 3));
+  const value = bytes / 1000 ** power;
+  return `${value.toFixed(value < 9.95 ? 1 : 0)} ${units[power - 1] ?? ''}`;
 }

@@ -61,10 +61,10 @@ suite('an archive in a thread of its own', () => {
   test('stores, applies, finds and gives back what one in this thread does', async (t) => {
     const { archive, path } = await threaded(t);
     const lines = manyLines();
-    const id = await storeLines(archive, compactionDraft(lines.length), lines);
+    const { id } = await storeLines(archive, compactionDraft(lines.length), lines);
     await archive.markApplied(id);
     const here = tempArchive(t).port;
-    await here.markApplied(await storeLines(here, compactionDraft(lines.length), lines));
+    await here.markApplied((await storeLines(here, compactionDraft(lines.length), lines)).id);
     assert.deepEqual([archive.path, archive.isReadOnly, id], [path, false, 1]);
     assert.deepEqual((await collect(archive.readLines(id))).flat(), (await collect(here.readLines(1))).flat());
     assert.deepEqual(await archive.loadCompaction(id), await here.loadCompaction(1));
@@ -82,7 +82,7 @@ suite('an archive in a thread of its own', () => {
     assert.deepEqual(await rejectedFailure(() => archive.markApplied(9)), { kind: 'damaged', path, reason });
     const broken = storeLines(archive, compactionDraft(1), [lineDraft(1, { batch: null })]);
     await assert.rejects(broken, { message: 'source line 1 is summarized, but in no batch (cycle 0, batch null)' });
-    assert.equal(await storeLines(archive, compactionDraft(1), [lineDraft(1)]), 1);
+    assert.equal((await storeLines(archive, compactionDraft(1), [lineDraft(1)])).id, 1);
     const missing = join(tempFolder(t), 'missing.db');
     const refused = await openArchiveInThread({ path: missing, create: false });
     const error = { kind: 'cannot-open', path: missing, reason: 'it does not exist' };
@@ -118,7 +118,7 @@ suite('an archive in a thread of its own', () => {
     const other = await connectArchive(port);
     await (await other.begin(OUTLINE)).append([lineDraft(1)]);
     await other.close();
-    assert.equal(await storeLines(archive, compactionDraft(1), [lineDraft(1)]), 1);
+    assert.equal((await storeLines(archive, compactionDraft(1), [lineDraft(1)])).id, 1);
     assert.equal((await archive.listPrepared()).length, 1);
     await assert.rejects(other.listPrepared(), { diedOf: 'archive: its thread ended' });
   });
@@ -126,7 +126,7 @@ suite('an archive in a thread of its own', () => {
   test('a reader that stops early leaves nothing behind', async (t) => {
     const { archive } = await threaded(t);
     const lines = manyLines();
-    const id = await storeLines(archive, compactionDraft(lines.length), lines);
+    const { id } = await storeLines(archive, compactionDraft(lines.length), lines);
     for await (const first of archive.readLines(id)) {
       assert.equal(first[0]?.line, 1);
       break;

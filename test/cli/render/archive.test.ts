@@ -9,8 +9,8 @@ const place = { theme: PLAIN_THEME, widthColumns: 60 };
 test('a compaction is listed by time and file, with what it archived', () => {
   assert.deepEqual(renderArchiveList(listReport(), place), [
     '2026-03-03 00:00  /logs/talk.jsonl',
-    '  chat-lines, cycle 2, 1,200 lines archived,',
-    '  48.0 kB → 3.0 kB, c1',
+    '  chat-lines, cycle 2, 1,200 lines archived, 48 kB → 3.0 kB,',
+    '  c1',
   ]);
 });
 
@@ -35,10 +35,10 @@ test('figures of an archive stand a line each', () => {
     '  holds        1,100 messages, 1,200 lines',
     '  of           2 conversations',
     '  batches      5',
-    '  originals    48.0 MB',
+    '  originals    48 MB',
     '  compressed   9.0 MB',
-    '  on disk      16.0 MB (33 % of the originals)',
-    '  chat-lines   3 compactions, 1,200 lines, 48.0 MB',
+    '  on disk      16 MB (33 % of the originals)',
+    '  chat-lines   3 compactions, 1,200 lines, 48 MB',
     '  unsettled    1; the next compaction settles it',
   ]);
 });

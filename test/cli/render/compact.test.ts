@@ -21,8 +21,9 @@ function rendering(changes: Partial<CompactRendering> = {}): CompactRendering {
 test('a compaction reports what it did, where things are, and how to undo it', () => {
   assert.deepEqual(renderCompactReport(compactReport(), rendering()), [
     'talk.jsonl → talk.compact.jsonl',
+    '  result    48 kB → 3.0 kB (archive + 12 kB),',
+    '            12,000 → 750 tokens (93 % saved)',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
     '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
     '  archive   /data/archive.db',
@@ -63,7 +64,7 @@ test('a note comes at the end', () => {
 test('verbose lists the batches of each conversation', () => {
   const lines = renderCompactReport(compactReport(), rendering({ isVerbose: true }));
   assert.deepEqual(lines.slice(-3), [
-    '  c1: messages 1,420 → 26, tokens 12,000 → 750',
+    '  c1: messages 1,420 → 26, tokens 12,000 → 750, estimated as utf8-bytes/4',
     '    compaction-batch-c1-x: depth 1, 200 messages',
     '    compaction-batch-c1-y: depth 0, 95 messages, 2026-01-02T10:00:00.000Z to 2026-01-02T11:00:00.000Z',
   ]);
@@ -80,20 +81,41 @@ test('a skipped transcript takes one line with the reason', () => {
   ]);
 });
 
-test('a plan shows the requests, and that nothing was written', () => {
-  const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: null };
-  const planned = compactReport({ result: 'planned', plan, output: null, archive: null });
+const PLAN = {
+  bytesAfter: 3100,
+  archiveBytes: 12_000,
+  chunks: 3,
+  requests: 4,
+  tokensIn: 9000,
+  tokensOut: 4096,
+  cost: null,
+};
+
+test('an offline plan says what there would be at most, that nothing was written, and nothing of requests', () => {
+  const planned = compactReport({ result: 'planned', plan: PLAN, output: null, archive: null });
   assert.deepEqual(renderCompactReport(planned, rendering()), [
     'talk.jsonl: the plan; nothing was written',
+    '  result    48 kB → about 3.1 kB (archive + about 12 kB),',
+    '            12,000 → at most 750 tokens (93 % saved)',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → about 750 (93 % saved; estimate: utf8-bytes/4)',
-    '  chunks    3',
-    '  requests  4, about 9,000 tokens in, 4,096 out',
     '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
   ]);
   const tokens = (lines: readonly string[]): readonly string[] => lines.filter((line) => line.includes('tokens'));
   const estimates = tokens(renderCompactReport(planned, rendering({ isVerbose: true })));
-  assert.match(estimates.at(-1) ?? '', /tokens 12,000 → about 750$/);
+  assert.match(estimates.at(-1) ?? '', /tokens 12,000 → at most 750, estimated as utf8-bytes\/4$/);
+});
+
+test('a plan for a model shows what it would be asked', () => {
+  const planned = compactReport({ result: 'planned', plan: { ...PLAN, asked: [] }, output: null, archive: null });
+  const model = renderCompactReport(planned, rendering()).filter((line) => /requests|out$/.test(line));
+  assert.deepEqual(model, ['  model     4 requests, about 9,000 tokens in,', '            at most 4,096 out']);
+});
+
+test('messages that a target leaves room for are quoted, and the report counts them', () => {
+  const ledger = { kept: 25, summarized: 1019, quoted: 371, other: 5, total: 1420 };
+  const lines = renderCompactReport(compactReport({ ledger }), rendering());
+  assert.ok(lines.includes('  messages  1,420 → 26, 371 messages quoted word for word'));
+  assert.ok(lines.includes('  lines     25 kept, 1,019 summarized, 371 quoted, 5 other, of 1,420'));
 });
 
 test('names from outside are shown with their control characters escaped', () => {
@@ -112,15 +134,19 @@ const TOTALS = {
   skipped: new Map([['nothing new', 1]]),
   failed: 1,
   tokens: { before: 4000, after: 1000 },
+  bytes: { before: 4_100_000, after: 50_000, archive: 800_000 },
 };
 
 test('several transcripts are added up, with where their archive is and how any of them is restored', () => {
   assert.deepEqual(renderTotals(TOTALS, { ...rendering({ archiveFlag: 'a b.db' }), archive: '/data/a b.db' }), [
-    '4 transcripts: 2 compacted, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → 1,000 (75 % saved)',
+    '4 transcripts: 2 compacted, 1 skipped (1 nothing new), 1 failed',
+    '  result    4.1 MB → 50 kB (archive + 800 kB),',
+    '            4,000 → 1,000 tokens (75 % saved)',
     '  archive   /data/a b.db',
     "  restore   compact restore --archive 'a b.db' FILE -o ORIGINAL (each by itself)",
   ]);
   const inPlace = renderTotals(TOTALS, { ...rendering({ isInPlace: true }), archive: '/data/a.db' });
+  assert.equal(inPlace[3], '            3.3 MB of disk gained, net of the archive');
   assert.equal(inPlace.at(-1), '  restore   compact restore FILE -i (each by itself)');
 });
 
@@ -135,12 +161,18 @@ test('where nothing was stored there is nothing to restore', () => {
   );
 });
 
-test('the totals of an interrupted run tell what it left, those of a dry run that nothing was written', () => {
+test('the totals of an interrupted run say that the rest is as it was, those of a dry run that nothing was written', () => {
   assert.deepEqual(
-    renderTotals({ ...TOTALS, skipped: new Map(), failed: 0, left: 9 }, { ...rendering(), archive: null }),
-    ['11 transcripts: 2 compacted, 9 not done; tokens 4,000 → 1,000 (75 % saved)'],
+    renderTotals({ ...TOTALS, skipped: new Map(), failed: 0, left: 9 }, { ...rendering(), archive: null }).slice(0, 1),
+    ['11 transcripts: 2 compacted, 9 not done; the files of those are as they were'],
   );
-  assert.deepEqual(renderTotals({ ...TOTALS, compacted: 0, planned: 2 }, { ...rendering(), archive: null }), [
-    '4 transcripts: 2 planned, 1 skipped (1 nothing new), 1 failed; tokens 4,000 → about 1,000 (75 % saved); nothing was written',
-  ]);
+  assert.deepEqual(
+    renderTotals({ ...TOTALS, compacted: 0, planned: 2 }, { ...rendering({ isInPlace: true }), archive: null }),
+    [
+      '4 transcripts: 2 planned, 1 skipped (1 nothing new), 1 failed; nothing was written',
+      '  result    4.1 MB → about 50 kB (archive + about 800 kB),',
+      '            4,000 → at most 1,000 tokens (75 % saved),',
+      '            about 3.3 MB of disk gained, net of the archive',
+    ],
+  );
 });

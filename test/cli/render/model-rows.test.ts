@@ -41,11 +41,11 @@ test('calls of the offline provider are not shown', () => {
 });
 
 test('a plan shows the most that its requests may cost', () => {
-  const plan = { chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096, cost: 0.0123 };
+  const counts = { bytesAfter: 1, archiveBytes: 1, chunks: 3, requests: 4, tokensIn: 9000, tokensOut: 4096 };
+  const plan = { ...counts, cost: 0.0123, asked: [] };
   assert.deepEqual(planRows(compactReport({ plan })), [
-    '  chunks    3',
-    '  requests  4, about 9,000 tokens in, 4,096 out,',
-    '            cost about 0.012',
+    '  model     4 requests, about 9,000 tokens in,',
+    '            at most 4,096 out, cost about 0.012',
   ]);
 });
 

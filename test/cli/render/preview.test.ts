@@ -19,7 +19,13 @@ test('several are named by file and conversation', () => {
 });
 
 test('a preview is reported like a compaction, with what was not done', () => {
-  const report = compactReport({ result: 'planned', preview: [one], output: null, archive: null });
+  const report = compactReport({
+    result: 'planned',
+    preview: [one],
+    bytes: { before: 48_000, after: null },
+    output: null,
+    archive: null,
+  });
   const rendering = {
     theme: PLAIN_THEME,
     isVerbose: false,
@@ -30,8 +36,8 @@ test('a preview is reported like a compaction, with what was not done', () => {
   };
   assert.deepEqual(renderCompactReport(report, rendering), [
     'talk.jsonl: a preview; no transcript was written',
+    '  result    12,000 → 750 tokens (93 % saved)',
     '  messages  1,420 → 26',
-    '  tokens    12,000 → 750 (93 % saved; estimate: utf8-bytes/4)',
     '  batches   1 of depth 0, 1 of depth 1 after 2 cycles',
     '  lines     25 kept, 1,390 summarized, 5 other, of 1,420',
   ]);

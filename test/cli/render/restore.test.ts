@@ -22,7 +22,7 @@ function reportOf(overrides: Partial<RestoreReport> = {}): RestoreReport {
 
 test('a restored file is reported with its output, its size and how much was undone', () => {
   assert.deepEqual(renderRestoreReport(reportOf(), PLAIN_THEME), [
-    'talk.compact.jsonl → talk.jsonl: 48.0 kB, 1 compaction undone',
+    'talk.compact.jsonl → talk.jsonl: 48 kB, 1 compaction undone',
     `  sha256    ${sha256}`,
   ]);
 });
@@ -30,7 +30,7 @@ test('a restored file is reported with its output, its size and how much was und
 test('a file that was restored in place is reported without an output', () => {
   const report = reportOf({ file: 'talk.jsonl', cycles: 2, appendedBytes: 12 });
   assert.deepEqual(renderRestoreReport(report, PLAIN_THEME), [
-    'talk.jsonl: restored in place, 48.0 kB, 2 compactions undone, 12 bytes appended since then at its end',
+    'talk.jsonl: restored in place, 48 kB, 2 compactions undone, 12 bytes appended since then at its end',
     `  sha256    ${sha256}`,
   ]);
 });

@@ -96,6 +96,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
     },
     markApplied: call('markApplied'),
     discard: call('discard'),
+    usedBytes: call('usedBytes'),
     listPrepared: call('listPrepared'),
     readLines: iterate('readLines'),
     readSurvivors: call('readSurvivors'),

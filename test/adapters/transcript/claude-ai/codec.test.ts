@@ -81,6 +81,6 @@ test('answers that were taken anew and questions that were edited are archived, 
   const all = [...messages(4), ...branches, ...messages(12).slice(4)];
   bench.write('c.json', JSON.stringify([{ uuid: 'c', name: 'n', chat_messages: all }]));
   const report = reportOf(await bench.compact('c.json', { compaction: { keepRecent: 4, maxSummaryTokens: 100 } }));
-  assert.deepEqual(report.ledger, { kept: 6, summarized: 8, other: 2, total: 16 });
+  assert.deepEqual(report.ledger, { kept: 6, summarized: 8, quoted: 0, other: 2, total: 16 });
   assert.doesNotMatch(bench.read('c.json').toString(), /zebra/);
 });
