@@ -95,7 +95,7 @@ suite('an archive in a thread of its own', () => {
     const writer = await archive.begin(OUTLINE);
     const second = storeLines(other, compactionDraft(1), [lineDraft(1)]);
     await writer.append([lineDraft(1)]);
-    assert.deepEqual([await writer.commit(compactionDraft(1)), await second], [1, 2]);
+    assert.deepEqual([await writer.commit(compactionDraft(1)), (await second).id], [1, 2]);
     await other.close();
   });
 
