@@ -2,9 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { assertNever } from '../core/result.ts';
 import { parseArguments, type Parsed } from './command-line.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from './exit-codes.ts';
-import type { UsageProblem } from './invocation.ts';
+import type { OutputOptions, UsageProblem } from './invocation.ts';
 import { readPackageVersion } from './program-name.ts';
-import type { OutputOptions } from './invocation.ts';
 import type { CliContext } from './session.ts';
 
 /** Runs a command line, from argv to exit code. */
