@@ -1,13 +1,15 @@
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
 import { run } from './run.ts';
-import type { CliContext } from './session.ts';
 import { createTerminal } from './terminal.ts';
+import type { CreateUseCases } from './use-cases.ts';
 
-const loadRealUseCases: CliContext['loadUseCases'] = async () => (await import('./compose.ts')).createUseCases;
-
-/** The program. Sets the exit code and lets the process end by itself, so that all output is written. */
-export async function main(loadUseCases = loadRealUseCases): Promise<void> {
+/**
+ * The program. Sets the exit code and lets the process end by itself, so that all output is written. Tests adapt how the
+ * use cases are made.
+ */
+export async function main(adapt = (create: CreateUseCases): CreateUseCases => create): Promise<void> {
   const terminal = createTerminal();
+  const loadUseCases = async (): Promise<CreateUseCases> => adapt((await import('./compose.ts')).createUseCases);
   try {
     terminal.setExitCode(await run({ terminal, loadUseCases }));
   } catch (error) {

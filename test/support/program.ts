@@ -32,7 +32,7 @@ export type ProcessOptions = {
 const CHILD = join(import.meta.dirname, 'steps-child.ts');
 const SERVER = join(import.meta.dirname, 'run-server.ts');
 
-/** Begins the program in a process of its own, straight from the sources; its home is a folder that is not there. */
+/** Starts the program in a process of its own. It needs `dist`: `npm test` builds first. Its home is a folder that does not exist. */
 export function startProcess(args: readonly string[], options: ProcessOptions = {}): ChildProcess {
   const { script = {}, wrapper = [], environment = {}, stdio = ['ignore', 'pipe', 'pipe'], cwd } = options;
   const command = [...wrapper, process.execPath, CHILD, ...args];
