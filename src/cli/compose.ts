@@ -72,6 +72,9 @@ export function createUseCases(composition: Composition): UseCases {
     readRules: async (request) => (await import('../app/install/read-rules.ts')).readRules(deps, request),
     scanFile: async (request, progress) =>
       (await import('../app/survey/scan-file.ts')).scanFile({ ...deps, progress }, request),
+    reportFile: async ({ mask = (text) => text, ...request }, progress) =>
+      (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
+    writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
     restoreFile: async (request, progress) =>
       (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
     verifyFile: async (request, progress) =>
@@ -81,24 +84,16 @@ export function createUseCases(composition: Composition): UseCases {
       const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside: false });
       return searchArchive({ ...deps, openArchive, queryVectors: embeddings?.queryVectors, mask }, request);
     },
-    showArchived: async ({ mask, ...request }) => {
-      const { showArchived } = await import('../app/search/show-archived.ts');
-      return showArchived({ ...deps, mask }, request);
-    },
-    showOriginals: async ({ mask, ...request }, onLine) => {
-      const { showOriginals } = await import('../app/search/show-archived.ts');
-      return showOriginals({ ...deps, mask }, request, onLine);
-    },
+    showArchived: async ({ mask, ...request }) =>
+      (await import('../app/search/show-archived.ts')).showArchived({ ...deps, mask }, request),
+    showOriginals: async ({ mask, ...request }, onLine) =>
+      (await import('../app/search/show-archived.ts')).showOriginals({ ...deps, mask }, request, onLine),
     listArchive: async () => (await import('../app/search/list-archive.ts')).listArchive(deps),
     measureArchive: async () => (await import('../app/search/list-archive.ts')).measureArchive(deps),
     checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
-    embedArchive: async (embeddings) => {
+    embedArchive: async ({ service, vectorExtension }) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
-      return embedArchive({
-        ...deps,
-        openArchive: archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside: false }),
-        service: embeddings.service,
-      });
+      return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isAside: false }), service });
     },
     run: writing.run,
     clearLeftovers: async (path) => {

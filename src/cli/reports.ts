@@ -8,6 +8,7 @@ import type {
   CompactReport,
   FailedReport,
   FailedRestoreReport,
+  PageReport,
   RestoreReport,
   ScoreReport,
   SkippedFileReport,
@@ -33,4 +34,5 @@ export type Reports = {
   'archive-embed': ArchiveEmbedReport;
   scan: ScanReport;
   install: InstallReport;
+  page: PageReport;
 };

@@ -6,6 +6,7 @@ import type {
 } from '../app/contract/archive-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
+import type { FileReport } from '../app/contract/file-report.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
 import type {
   CompactFileRequest,
@@ -22,8 +23,10 @@ import type { Outage, QueryVectors } from '../app/search/embeddings/query-vector
 import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { ReadRulesRequest } from '../app/install/read-rules.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
+import type { ReportFileRequest } from '../app/survey/report-file.ts';
 import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
 import type { InstallOutcome, InstallRequest } from '../app/install/install-client.ts';
+import type { NewPage } from '../app/write/write-page.ts';
 import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';
@@ -52,6 +55,12 @@ export type UseCases = {
   readonly readRules: (request: ReadRulesRequest) => Promise<Result<string, Failure>>;
   /** Only reads. Null: the file does not match the request. */
   readonly scanFile: (request: ScanFileRequest, progress: Progress) => Promise<Result<ScanReport | null, Failure>>;
+  /** Everything that a page about a transcript shows. */
+  readonly reportFile: (
+    request: ReportFileRequest & WithMask,
+    progress: Progress,
+  ) => Promise<Result<FileReport, Failure>>;
+  readonly writePage: (page: NewPage) => Promise<Result<void, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest, progress: Progress) => Promise<Result<VerifyReport, Failure>>;
   readonly searchArchive: (

@@ -12,6 +12,7 @@ import type { Environment } from '../../src/config/find.ts';
 import { ok, type Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import { USER_ID } from '../config/fakes.ts';
+import { fileReport } from '../support/file-reports.ts';
 import { checkReport, embedReport, listReport, searchReport, shownBatch, statsReport } from './archive-reports.ts';
 
 export const CHAT_FORMAT: Format = {
@@ -170,6 +171,10 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'read-rules', request }, answers.readRules?.(request) ?? Promise.resolve(ok(''))),
       scanFile: (request, progress) =>
         keep({ name: 'survey', request }, answers.scanFile?.(request, progress) ?? Promise.resolve(ok(null))),
+      reportFile: (request, progress) =>
+        keep({ name: 'report', request }, answers.reportFile?.(request, progress) ?? Promise.resolve(ok(fileReport()))),
+      writePage: (page) =>
+        keep({ name: 'write-page', request: page }, answers.writePage?.(page) ?? Promise.resolve(ok(undefined))),
       restoreFile: (request, progress) =>
         keep(
           { name: 'restore', request },

@@ -202,6 +202,17 @@ export type SkippedRestoreReport = Pick<RestoreReport, 'schema' | 'file'> & {
   readonly notes: readonly string[];
 };
 
+/** What `compact report` wrote, and what its page says. */
+export type PageReport = {
+  readonly schema: 'compact/page@1';
+  readonly file: string;
+  readonly output: string;
+  readonly bytes: Count;
+  readonly messages: Count;
+  /** unproven: the original could not be read from the archive, so the page shows only the file. */
+  readonly result: 'verified' | 'failed' | 'unproven' | 'planned';
+};
+
 export type VerifyProblem = {
   readonly kind:
     | 'changed-line'

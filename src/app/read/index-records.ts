@@ -149,7 +149,10 @@ function openList(session: CodecSession, around: Json, line: number): Decoded | 
 }
 
 /** Makes a real file readable for the first pass. */
-export function asFileSource(source: SourceFile, codec: Codec): RecordSource {
+export function asFileSource(
+  source: Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>,
+  codec: Codec,
+): RecordSource {
   const { bomLength, sizeBytes } = source;
   return { records: () => [readRecords(source, codec)], bomLength, sizeBytes };
 }

@@ -30,8 +30,10 @@ export type PreparedConversation = {
 };
 
 /** A transcript after the first pass. `source` stays open for the second; the caller closes it. */
-export type ReadTranscript = {
-  readonly source: SourceFile;
+export type ReadTranscript = IndexedTranscript & { readonly source: SourceFile };
+
+/** The same, wherever its bytes come from. */
+export type IndexedTranscript = {
   readonly codec: Codec;
   readonly session: CodecSession;
   readonly recordIndex: RecordIndex;
@@ -74,18 +76,23 @@ export async function readTranscript(
 ): Promise<Result<ReadTranscript, Failure>> {
   const opened = await openTranscript(input, deps);
   if (!opened.ok) return opened;
-  const prepared = await readAll(deps, {
+  const { source } = opened.value;
+  const indexed = await indexTranscript(deps, {
     ...opened.value,
     name: input.name,
     isOneFormat: input.format === null,
     ...options,
   });
-  if (!prepared.ok) opened.value.source.close();
-  return prepared;
+  if (indexed.ok) return ok({ ...indexed.value, source });
+  source.close();
+  return indexed;
 }
 
+/** The content of a transcript: a file's, or one that was restored into memory. */
+export type TranscriptBytes = Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>;
+
 type ReadInput = {
-  readonly source: SourceFile;
+  readonly source: TranscriptBytes;
   readonly codec: Codec;
   readonly name: string;
   readonly isOneFormat: boolean;
@@ -94,7 +101,7 @@ type ReadInput = {
   readonly hash?: RunningHash;
 };
 
-async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<ReadTranscript, Failure>> {
+export async function indexTranscript(deps: AppDeps, input: ReadInput): Promise<Result<IndexedTranscript, Failure>> {
   const { source, codec, name, policy } = input;
   const session = codec.open();
   const measure = createMeasure(deps.runtime, policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG);
@@ -132,12 +139,12 @@ async function readAll(deps: AppDeps, input: ReadInput): Promise<Result<ReadTran
   const context = { deps, policy, codec, session, archive: archive.value, findCycle, measure, readMessage };
   const conversations: PreparedConversation[] = [];
   for (const conversation of split.conversations) conversations.push(await prepareConversation(conversation, context));
-  return ok({ source, codec, session, recordIndex, conversations, loose: split.loose, ...readers });
+  return ok({ codec, session, recordIndex, conversations, loose: split.loose, ...readers });
 }
 
 function createReaders(
   deps: AppDeps,
-  { source, codec, session }: { readonly source: SourceFile; readonly codec: Codec; readonly session: CodecSession },
+  { source, codec, session }: Pick<ReadInput, 'source' | 'codec'> & { readonly session: CodecSession },
 ): Pick<Prepared, 'readLine' | 'readJson' | 'readMessage' | 'decodeMessage'> {
   const readLine = (entry: Entry): Uint8Array => source.read(entry.start, entry.length);
   const parse = (bytes: Uint8Array): Json | null => {

@@ -8,7 +8,10 @@ import type { Runtime } from '../../ports/runtime.ts';
 type Parts = Pick<Codec, 'records'>;
 
 /** Every record of a file, in order. */
-export function readRecords(source: SourceFile, { records }: Parts): IterableIterator<RawRecord> {
+export function readRecords(
+  source: Pick<SourceFile, 'bomLength' | 'sizeBytes' | 'lines' | 'read'>,
+  { records }: Parts,
+): IterableIterator<RawRecord> {
   if (records === undefined) return source.lines();
   const { bomLength, sizeBytes } = source;
   return splitPieces(records.open(bomLength), readPieces(source, { from: bomLength, to: sizeBytes }));

@@ -39,9 +39,31 @@ export async function verifyFile(deps: AppDeps, { input }: VerifyFileRequest): P
   );
 }
 
-async function verifyRevisions(
+/** A compaction that was proven to be reversible. */
+export type ProvenStep = {
+  readonly compaction: StoredCompaction;
+  /** The transcript as it was before, with everything appended since. */
+  readonly before: Revision;
+  /** The lines that left, without their bytes, by their number in `before`. */
+  readonly left: ReadonlyMap<number, LeftLine>;
+};
+
+export type LeftLine = Pick<StoredLine, 'id' | 'outcome' | 'batchId'>;
+
+/** Verifies a file, newest compaction first. `onStep` gets each compaction that is proven; the archive can be read until this is done. */
+export async function verifyRevisions(
   deps: AppDeps,
-  { revision: first, archive, name }: { readonly revision: Revision; readonly archive: Archive; readonly name: string },
+  {
+    revision: first,
+    archive,
+    name,
+    onStep,
+  }: {
+    readonly revision: Revision;
+    readonly archive: Archive;
+    readonly name: string;
+    readonly onStep?: (step: ProvenStep) => void;
+  },
 ): Promise<Result<VerifyReport, Failure>> {
   const newest = await locateCompaction(deps, archive, first);
   if (
@@ -79,13 +101,17 @@ async function verifyRevisions(
     counts.cycles += 1;
     counts.archived += compaction.source.lineCount - compaction.kept.reduce((sum, run) => sum + run.lineCount, 0);
     original = compaction.source;
-    const before = await revisionBefore(deps, { revision, archive, name, compaction });
+    const left = new Map<number, LeftLine>();
+    const onLeft =
+      onStep && (({ line, id, outcome, batchId }: StoredLine): unknown => left.set(line, { id, outcome, batchId }));
+    const before = await revisionBefore(deps, { revision, archive, name, compaction, onLeft });
     problems = [
       ...before.problems,
       ...(before.revision === null ? [] : checkBatches(deps, compaction, before.linesOf)),
     ];
     if (before.revision !== null) problems = [...problems, ...checkGroups(before.revision, compaction)];
     revision = before.revision;
+    if (revision !== null && problems.length === 0) onStep?.({ compaction, before: revision, left });
   }
   return ok({
     schema: 'compact/verify@1',
@@ -139,14 +165,17 @@ async function revisionBefore(
     readonly archive: Archive;
     readonly name: string;
     readonly compaction: StoredCompaction;
+    readonly onLeft?: ((line: StoredLine) => void) | undefined;
   },
 ): Promise<RevisionBefore> {
-  const { revision, archive, compaction, name } = input;
+  const { revision, archive, compaction, name, onLeft } = input;
   const { runtime } = deps;
   const { hasBom, sizeBytes: ownBytes } = compaction.source;
   const linesOf = new Map<number | null, number>();
-  const count = ({ outcome, batchId }: StoredLine): void => {
+  const count = (line: StoredLine): void => {
+    const { outcome, batchId } = line;
     if (outcome === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
+    onLeft?.(line);
   };
   const restore = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.

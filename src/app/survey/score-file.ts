@@ -8,7 +8,7 @@ import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { MessageOutcome, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
-import { type PreparedConversation, type ReadTranscript, readTranscript } from '../read/prepare.ts';
+import { type IndexedTranscript, type PreparedConversation, readTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** Scores every message as a compaction under the same policy would. */
@@ -27,7 +27,11 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
   });
 }
 
-function scoreRows(transcript: ReadTranscript, { policy, selectShown }: ScoreFileRequest): readonly ScoreRow[] {
+/** The rows of every message, conversation after conversation. */
+export function scoreRows(
+  transcript: IndexedTranscript,
+  { policy, selectShown }: Pick<ScoreFileRequest, 'policy' | 'selectShown'>,
+): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   const rows = transcript.conversations.flatMap((prepared) => {
     const plan = planPrepared(transcript, prepared, { policy });
@@ -40,7 +44,7 @@ function scoreRows(transcript: ReadTranscript, { policy, selectShown }: ScoreFil
 }
 
 /** Those of these lines in which a person states a rule. */
-function findRuled(transcript: ReadTranscript, lines: ReadonlySet<number>): ReadonlySet<number> {
+function findRuled(transcript: IndexedTranscript, lines: ReadonlySet<number>): ReadonlySet<number> {
   const messages = transcript.conversations.flatMap(({ view }) => view.messages);
   const typed = messages.filter(
     ({ line, typedTokens, carriedLineId }) =>

@@ -141,6 +141,8 @@ export type Options = {
   readonly conversation?: string;
   readonly formats?: boolean;
   readonly explain?: boolean;
+  readonly plan?: boolean;
+  readonly raw?: boolean;
   readonly limit?: number;
   readonly sort?: string;
   readonly largerThan?: number;

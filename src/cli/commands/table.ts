@@ -29,6 +29,10 @@ export const COMMANDS = {
     summary: 'proves that nothing is lost',
     load: async () => (await import('./verify.ts')).verifyCommand,
   },
+  report: {
+    summary: 'makes a page that shows what was kept and lost',
+    load: async () => (await import('./report.ts')).reportCommand,
+  },
   search: {
     summary: 'searches archived messages and summaries',
     load: async () => (await import('./search.ts')).searchCommand,
