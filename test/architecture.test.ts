@@ -11,7 +11,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ports: ['ports', 'core'],
   app: ['app', 'ports', 'core'],
   'adapters/archive': ['adapters/archive', 'ports', 'core', '+zod', '+better-sqlite3', 'node'],
-  'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', 'node'],
+  'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
   'adapters/producer-index': ['adapters/producer-index', 'ports', 'core', '+better-sqlite3', 'node'],

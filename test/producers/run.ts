@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { install, producersFolder } from './install.ts';
+import { checkInstalled, INSTALLATIONS } from './installed.ts';
 import { type Fields, listOf, parseFields, textOf } from './json.ts';
 import { type Producer, PRODUCERS } from './producers.ts';
 import type { Resumed } from './resumed.ts';
@@ -12,6 +13,7 @@ import type { Resumed } from './resumed.ts';
 //   npm run test:producers                               our fixtures
 //   npm run test:producers -- --only pi,gemini           of some formats
 //   npm run test:producers -- --format pi a.jsonl b.jsonl    other files
+// Then `compact install` is tried with the same programs: they must run our hooks in a compaction of their own.
 // A transcript is compacted twice, keeping four messages and then one; both results are looked at.
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -91,6 +93,13 @@ async function main(): Promise<number> {
     }
     for (const path of positionals.length > 0 ? positionals : fixturesOf(producer)) {
       failures += await tryFile(producer, path, into);
+    }
+    for (const installation of INSTALLATIONS.filter(({ client }) => client === producer.folder)) {
+      const faults = await checkInstalled(installation, into);
+      if (faults !== '') failures += 1;
+      console.log(
+        `${producer.format.padEnd(12)} compact install: ${faults === '' ? 'its hooks run, and are taken out again' : `FAILED: ${faults}`}`,
+      );
     }
   }
   console.log(failures === 0 ? 'All that was compacted is read back.' : `${failures} failed.`);

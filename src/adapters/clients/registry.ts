@@ -1,8 +1,9 @@
 import type { Client, ClientHost } from '../../ports/clients.ts';
 import { createClaudeCode } from './claude-code.ts';
+import { createCodex } from './codex.ts';
 
 /** Every client that can be installed in. A new one is a file and a line here. */
-const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode];
+const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex];
 
 export function createClients(host: ClientHost): readonly Client[] {
   return CLIENTS.map((create) => create(host));

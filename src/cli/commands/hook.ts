@@ -18,7 +18,7 @@ export type HookInvocation = CommonRequest & {
 
 export const hookCommand = defineCommand<HookInvocation>({
   operands: [
-    { syntax: '<client>', description: 'whose hook it is: claude' },
+    { syntax: '<client>', description: 'whose hook it is: claude or codex' },
     { syntax: '<event>', description: "the client's name for the event; its JSON is read from standard input" },
   ],
   flags: [

@@ -7,8 +7,12 @@ export type HookAction =
   /** The client has summarized its conversation: it is told the rules. */
   | 'after-compaction';
 
+/** Claude Code and Codex have the same events. */
+const CLAUDE_EVENTS = { PreCompact: 'before-compaction', SessionStart: 'after-compaction' } as const;
+
 const EVENTS: { readonly [client in ClientName]?: { readonly [event: string]: HookAction } } = {
-  claude: { PreCompact: 'before-compaction', SessionStart: 'after-compaction' },
+  claude: CLAUDE_EVENTS,
+  codex: CLAUDE_EVENTS,
 };
 
 export function hookAction(client: string, event: string): HookAction | null {

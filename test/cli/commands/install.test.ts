@@ -163,11 +163,25 @@ test('a project has no say: its settings and its configuration are neither read 
 
 test('reports are JSON, one line per client', async (t) => {
   const { install } = createHome(t, CLAUDE);
-  const { out } = await install('--json');
+  const { out } = await install('claude', '--json');
   const { schema, client, state, result, files } = JSON.parse(out);
   assert.deepEqual([schema, client, state, result], ['compact/install@1', 'claude', 'absent', 'installed']);
   assert.deepEqual(
     files.map(({ change }: { readonly change: string }) => change),
     ['edited', 'edited'],
   );
+});
+
+test('Codex gets hooks and the MCP server in two files, and both are as before after --undo', async (t) => {
+  const config = 'model = "gpt-5"\n\n[tui]\nnotifications = true # mine\n';
+  const { home, read, install } = createHome(t, { '.codex/config.toml': config });
+  const before = snapshot(home);
+  const { code, out } = await install('codex');
+  assert.equal(code, 0);
+  assert.match(out, /type \/hooks/);
+  assert.ok(read('.codex/config.toml').startsWith(config));
+  assert.deepEqual(Object.keys(JSON.parse(read('.codex/hooks.json')).hooks), ['PreCompact', 'SessionStart']);
+  assert.match((await install('--status')).out, /^Claude Code +client not found\nCodex +installed$/m);
+  await install('--undo');
+  assert.deepEqual(snapshot(home), before);
 });

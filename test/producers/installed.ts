@@ -1,0 +1,143 @@
+import { spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runOffline } from './offline.ts';
+import { lastWords } from './resumed.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const TIMEOUT_MS = 90_000;
+const RULE = 'Never write tabs into this project.';
+
+/** How a client holds a conversation in which it compacts, after `compact install` in a home of its own. */
+export type Installation = {
+  readonly client: string;
+  /** Below the folder of the producers. */
+  readonly program: string;
+  /** Its settings before, below the home. */
+  readonly files: Readonly<Record<string, string>>;
+  /** A fixture to begin with, and where the client looks for it, below the home. */
+  readonly session?: { readonly fixture: string; readonly at: (home: string) => string };
+  readonly environment: (home: string) => Readonly<Record<string, string>>;
+  /** The command lines: the first says the rule, the client compacts in the second at the latest. */
+  readonly turns: (rule: string) => readonly (readonly string[])[];
+};
+
+/** What went wrong; '': the client itself ran the hooks, sent the rule again after its own compaction, and offered the archive's tools. */
+export async function checkInstalled(installation: Installation, producersFolder: string): Promise<string> {
+  const home = realpathSync(mkdtempSync(join(tmpdir(), 'installed-')));
+  try {
+    const work = join(home, 'work');
+    mkdirSync(work);
+    for (const [path, text] of Object.entries(installation.files)) {
+      mkdirSync(join(home, path, '..'), { recursive: true });
+      writeFileSync(join(home, path), text);
+    }
+    const { session } = installation;
+    if (session !== undefined) {
+      const path = join(home, session.at(home));
+      mkdirSync(join(path, '..'), { recursive: true });
+      copyFileSync(join(ROOT, 'fixtures/transcripts', session.fixture), path);
+    }
+    const before = readHome(home, installation);
+    const env = { HOME: home, ...installation.environment(home) };
+    const install = (...args: readonly string[]) =>
+      spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), 'install', installation.client, ...args], {
+        env: { PATH: process.env['PATH'], ...env },
+        encoding: 'utf8',
+      });
+    const installed = install();
+    if (installed.status !== 0) return lastWords(installed.stdout, installed.stderr);
+    const asked: string[] = [];
+    for (const args of installation.turns(RULE)) {
+      const command = join(producersFolder, installation.program);
+      const run = await runOffline({ command, args, cwd: work, env, timeoutMs: TIMEOUT_MS });
+      if (run.code !== 0) return `exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`;
+      asked.push(...run.asked.map(({ body }) => body));
+    }
+    const last = asked.at(-1) ?? '';
+    const undone = install('--undo');
+    return [
+      ...(last.includes('Rules that hold') && last.includes(RULE) ? [] : ['the rules are not in the last request']),
+      ...(last.includes('memory_read') ? [] : ['the archive is not in the last request']),
+      ...(undone.status === 0 ? [] : [lastWords(undone.stdout, undone.stderr)]),
+      ...(readHome(home, installation).includes('compact.js') ? ['something of ours is left'] : []),
+      ...(before.includes('compact.js') ? ['the home is not clean'] : []),
+    ].join('; ');
+  } finally {
+    rmSync(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** The texts of the settings and what stands beside them. */
+function readHome(home: string, { files }: Installation): string {
+  const folders = Object.keys(files).map((path) => join(home, path, '..'));
+  const paths = folders.flatMap((folder) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isFile() && /\.(?:jsonc?|toml|[jt]s)$/.test(entry.name))
+      .map(({ name }) => join(folder, name)),
+  );
+  return paths.map((path) => readFileSync(path, 'utf8')).join('\n');
+}
+
+const KEYS = { ANTHROPIC_API_KEY: 'not-a-key', OPENAI_API_KEY: 'not-a-key', CODEX_API_KEY: 'not-a-key' };
+
+const CODEX_SETTINGS = [
+  'model="gpt-5"',
+  'approval_policy="never"',
+  'sandbox_mode="read-only"',
+  'model_auto_compact_token_limit=1',
+  // OpenAI's own provider compacts on its server.
+  'model_provider="mock"',
+  'model_providers.mock={name="mock",base_url="MODEL_URL/v1",wire_api="responses",env_key="OPENAI_API_KEY"}',
+].flatMap((setting) => ['-c', setting]);
+const CODEX = ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', ...CODEX_SETTINGS];
+/** Of the fixture. */
+const SESSION = '00000001-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+
+export const INSTALLATIONS: readonly Installation[] = [
+  {
+    client: 'claude',
+    program: 'claude/node_modules/.bin/claude',
+    files: { 'config/settings.json': '{\n  "cleanupPeriodDays": 9\n}\n', 'config/.claude.json': '{}' },
+    // It does not compact a few messages only.
+    session: {
+      fixture: 'claude-code/session.jsonl',
+      at: (home) => `config/projects/${join(home, 'work').replaceAll(/[^A-Za-z0-9]/g, '-')}/${SESSION}.jsonl`,
+    },
+    environment: (home) => ({
+      ...KEYS,
+      ANTHROPIC_BASE_URL: 'MODEL_URL',
+      CLAUDE_CONFIG_DIR: join(home, 'config'),
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_AUTOUPDATER: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_TELEMETRY: '1',
+      IS_SANDBOX: '1',
+    }),
+    turns: (rule) => [
+      ['-p', '--resume', SESSION, `${rule} Say hello.`],
+      ['-p', '--resume', SESSION, '/compact'],
+      ['-p', '--resume', SESSION, 'Go on.'],
+    ],
+  },
+  {
+    client: 'codex',
+    program: 'codex/node_modules/.bin/codex',
+    files: { 'codex/config.toml': '[tui]\nnotifications = true\n' },
+    environment: (home) => ({ ...KEYS, CODEX_HOME: join(home, 'codex') }),
+    turns: (rule) => [
+      [...CODEX, `${rule} Say hello.`],
+      [...CODEX, 'resume', '--last', 'Go on.'],
+    ],
+  },
+];
