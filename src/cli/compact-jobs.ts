@@ -43,7 +43,8 @@ export async function runJobs(run: Run, jobs: readonly Job[]): Promise<number> {
   const { session, options, summarizer, embeddings } = run;
   const isOffline = summarizer.service === undefined && embeddings === null;
   const files = jobs.map(({ input }) => input);
-  const atWork = await openFilesAtWork(session, { files, jobs: options.jobs, isOffline });
+  const needsMemory = jobs.every(({ output }) => output.kind !== 'stdout');
+  const atWork = await openFilesAtWork(session, { files, jobs: options.jobs, isOffline, needsMemory });
   return runInOrder<Job, () => void>({
     items: jobs,
     jobs: atWork.jobs,

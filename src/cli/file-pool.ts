@@ -24,15 +24,15 @@ export type FilePoolOptions = {
   readonly clearLeftovers: (path: string) => Promise<void>;
   /** The module that the threads run. */
   readonly entry?: URL | undefined;
-  /** The heap of one thread; by default all together may fill what the program alone may, and each at least 1 GB. */
-  readonly memoryMb?: number | undefined;
 };
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
 
 /** Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its file. */
 export function createFilePool(options: FilePoolOptions): FilePool {
-  const { composition } = options;
+  // Several threads keep every core busy without more of them for the archive.
+  const minBytesForArchiveThread = options.threads > 1 ? Number.POSITIVE_INFINITY : undefined;
+  const composition = { ...options.composition, minBytesForArchiveThread };
   const threads = startThreads(options);
   const room = createRoom(MAX_BYTES_AT_WORK);
 
@@ -79,14 +79,18 @@ type Threads = {
   readonly close: () => Promise<void>;
 };
 
-const MIN_MEMORY_MB = 1024;
+/** V8 alone would let each thread pile up more than 100 MB of garbage; with 16 MB, a compaction takes no longer. */
+const YOUNG_GENERATION_MB = 16;
 
-function startThreads({ threads, entry = ENTRY, memoryMb }: FilePoolOptions): Threads {
-  const shareMb = Math.floor(getHeapStatistics().heap_size_limit / threads / 1024 / 1024);
+function startThreads({ threads, entry = ENTRY }: FilePoolOptions): Threads {
   const pool = new Tinypool({
     minThreads: threads,
     maxThreads: threads,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb ?? Math.max(MIN_MEMORY_MB, shareMb) },
+    resourceLimits: {
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      // Each may fill what the program alone may: the files at work are small, or one large file is alone.
+      maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 1024 / 1024),
+    },
     // Waiting with Atomics would keep an idle thread from hearing messages.
     useAtomics: false,
   });

@@ -16,7 +16,10 @@ export type FileTask = {
 export type FileResult = Awaited<ReturnType<UseCases[FileUseCase]>>;
 
 /** What a worker makes its use cases of. */
-export type WorkerComposition = Pick<Composition, 'archivePath' | 'maxUnpackedBytes' | 'run'>;
+export type WorkerComposition = Pick<
+  Composition,
+  'archivePath' | 'maxUnpackedBytes' | 'run' | 'minBytesForArchiveThread'
+>;
 
 /** What a worker gets for each task; messages go through the port while it works. */
 export type Assignment = {

@@ -25,7 +25,6 @@ function createTaskRunner(): (assignment: Assignment) => Promise<Outcome> {
   const compose = (composition: WorkerComposition): UseCases =>
     createUseCases({
       ...composition,
-      minBytesForArchiveThread: Number.POSITIVE_INFINITY, // every core has its thread
       signal: interruption.signal,
       progress: NO_PROGRESS,
       stdout: () => {

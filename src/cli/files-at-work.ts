@@ -6,13 +6,17 @@ import { estimateBytes } from './transcript-files.ts';
 export type ThreadRules = {
   readonly minFiles: number;
   readonly minBytes: number;
+  /** A file that is compacted alone gets a thread from this size on: V8 lets less garbage pile up there. */
+  readonly minBytesAlone: number;
   /** The module that a thread runs; by default that of the program. */
   readonly entry?: URL;
-  /** The heap that a thread may fill; by default the pool decides. */
-  readonly memoryMb?: number;
 };
 
-export const DEFAULT_THREAD_RULES: ThreadRules = { minFiles: 4, minBytes: 2 * 1024 * 1024 };
+export const DEFAULT_THREAD_RULES: ThreadRules = {
+  minFiles: 4,
+  minBytes: 2 * 1024 * 1024,
+  minBytesAlone: 16 * 1024 * 1024,
+};
 
 /** More threads would wait for the archive, which one writes at a time. */
 const MAX_DEFAULT_JOBS = 8;
@@ -35,6 +39,8 @@ type FilesRequest = {
   readonly jobs: number | null;
   /** False: a service summarizes or makes embeddings. */
   readonly isOffline: boolean;
+  /** The work on one large file fills the memory, and its result is not written to standard output. */
+  readonly needsMemory?: boolean;
 };
 
 /**
@@ -44,11 +50,14 @@ type FilesRequest = {
 export async function openFilesAtWork(session: FileSession, request: FilesRequest): Promise<FilesAtWork> {
   const { files, isOffline } = request;
   const jobs = request.jobs ?? (isOffline ? Math.min(availableParallelism(), MAX_DEFAULT_JOBS) : 1);
-  const threads = Math.min(jobs, files.length);
-  if (isOffline && threads > 1 && areWorthThreads(files, session.threadRules)) {
-    return { useCases: await session.startThreads(threads), jobs: threads };
-  }
-  return { useCases: session.useCases, jobs: request.jobs ?? 1 };
+  const wanted = Math.min(jobs, files.length);
+  const threads = wanted > 1 && areWorthThreads(files, session.threadRules) ? wanted : isWorthOne(session, request);
+  if (!isOffline || threads === 0) return { useCases: session.useCases, jobs: request.jobs ?? 1 };
+  return { useCases: await session.startThreads(threads), jobs: threads };
+}
+
+function isWorthOne({ threadRules }: FileSession, { files, needsMemory = false }: FilesRequest): 0 | 1 {
+  return needsMemory && files.some(({ path }) => estimateBytes(path) >= threadRules.minBytesAlone) ? 1 : 0;
 }
 
 function areWorthThreads(files: FilesRequest['files'], { minFiles, minBytes }: ThreadRules): boolean {

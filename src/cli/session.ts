@@ -99,7 +99,7 @@ export async function inSession(
   const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
   const startThreads: Session['startThreads'] = async (threads) => {
     const { createFilePool } = await import('./file-pool.ts');
-    const { entry, memoryMb } = threadRules;
+    const { entry } = threadRules;
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
       threads,
@@ -107,7 +107,6 @@ export async function inSession(
       terminal,
       clearLeftovers,
       entry,
-      memoryMb,
     });
     atEnd(pool.close);
     return pool.useCases;

@@ -7,12 +7,12 @@ import { createUseCases } from '../../src/cli/compose.ts';
 import type { ThreadRules } from '../../src/cli/files-at-work.ts';
 import { run } from '../../src/cli/run.ts';
 import { readArchiveRows } from '../support/archive-rows.ts';
-import { chatTranscript } from '../support/chat.ts';
+import { chatLine, chatTranscript, prose } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { endOf, startProcess } from '../support/program.ts';
 import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 
-const ALWAYS: ThreadRules = { minFiles: 2, minBytes: 0 };
+const ALWAYS: ThreadRules = { minFiles: 2, minBytes: 0, minBytesAlone: Number.POSITIVE_INFINITY };
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** Some of every format: what threads may disturb is the order of files, whatever is in them. */
@@ -91,6 +91,23 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
     assert.deepEqual(await play('3'), alone);
   });
 
+  test('a large file alone gives the same in a thread, which archives in a thread of its own', async (t) => {
+    const pasted = prose(1, 100).repeat(150);
+    const turns = Array.from({ length: 48 }, (_, at) => `${chatLine({ role: 'user', content: `${at} ${pasted}` })}\n`);
+    const text = turns.join('') + chatTranscript(20);
+    assert.ok(text.length > 4 * 1024 * 1024, 'large enough for the archive to have a thread');
+    const play = async (minBytesAlone: number): Promise<unknown> => {
+      const folder = folderWith(t, { 'in/talk.jsonl': text });
+      const archive = join(folder, 'archive.db');
+      const args = ['-i', '--json', '--archive', archive, join(folder, 'in')];
+      const { code, terminal } = await runWith(args, { ...ALWAYS, minBytesAlone });
+      const files = readAll(join(folder, 'in'));
+      assert.deepEqual(readArchiveRows(archive)?.statuses, ['applied']);
+      return { code, out: terminal.out().replaceAll(folder, ''), files };
+    };
+    assert.deepEqual(await play(0), await play(Number.POSITIVE_INFINITY));
+  });
+
   test('a thread that dies fails its file with one line, and all others are done', async (t) => {
     const names = ['a.jsonl', 'exits.jsonl', 'n.jsonl', 'throws.jsonl', 'z.jsonl'];
     const folder = folderWith(t, manyTranscripts(names));
@@ -165,7 +182,7 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
       await ended;
       clearTimeout(timer);
       await assertRestorable({ folder: join(folder, 'in'), archive, before });
-      assert.equal((await runWith(args, { minFiles: 100, minBytes: 0 })).code, 0);
+      assert.equal((await runWith(args, { ...ALWAYS, minFiles: 100 })).code, 0);
       await assertWhole({ folder: join(folder, 'in'), archive, before });
     }
   });

@@ -13,6 +13,9 @@ export type ThreadedArchive = {
   readonly createPort: () => MessagePort;
 };
 
+/** Nearly everything that the thread gets is garbage soon, and by default V8 lets 50 MB of it pile up. */
+const YOUNG_GENERATION_MB = 4;
+
 /**
  * Opens an archive as `openArchive` does, in a thread of its own. The thread ends when the archive is closed. If it dies,
  * its calls reject, and SQLite undoes what was not committed.
@@ -20,7 +23,8 @@ export type ThreadedArchive = {
 export async function openArchiveInThread(
   options: OpenArchiveOptions,
 ): Promise<Result<ThreadedArchive, ArchiveFailure>> {
-  const worker = new Worker(workerFile(), { workerData: options });
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB };
+  const worker = new Worker(workerFile(), { workerData: options, resourceLimits });
   const ended = whyEnded(worker);
   const stopped = ended.then((reason): ArchiveFailure => ({ kind: 'cannot-open', path: options.path, reason }));
   const failure = await Promise.race([firstFailure(worker), stopped]);
