@@ -5,7 +5,7 @@ import { assertNever, err, ok, type Result } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { failedReport, toFailedReport } from './failed-and-skipped.ts';
-import { findInputs, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
+import { findInputs, findNothing, type InputFile, type InputProblem, type InputRules } from './inputs.ts';
 import { renderFailure, renderStdinFailure } from './render/failure.ts';
 import { safeText } from './render/text.ts';
 import type { Session } from './session.ts';
@@ -43,10 +43,17 @@ export async function gatherInputs(
   }
   const names = filesFrom === null ? [] : await listNames(session, filesFrom);
   if (typeof names === 'number') return names;
-  const found = await findInputs(
+  const paths = await findBySessionId(
+    session,
     operands.filter((operand) => operand !== '-'),
-    { skipsCompacted, names },
   );
+  if (!paths.ok) {
+    const { message, candidates } = paths.error;
+    const code = session.refuse(message);
+    if (candidates.length > 0) reporter.error(candidates.map((path) => `  ${safeText(path)}`).join('\n'));
+    return code;
+  }
+  const found = await findInputs(paths.value, { skipsCompacted, names });
   const failures = found.problems.map(toFailure);
   for (const { error } of failures) reporter.error(error.message);
   for (const operand of found.empty) {
@@ -69,6 +76,37 @@ export async function gatherInputs(
   session.atEnd(spooled.value.remove);
   const stdin: ReadyInput = { path: spooled.value.path, pathInFolder: 'stdin', isNamed: true, name: 'stdin' };
   return { inputs: [...files, stdin], isSeveral, failures };
+}
+
+type UnclearId = { readonly message: string; readonly candidates: readonly string[] };
+
+/** Replaces the ids of sessions, as `compact scan` prints them, by the paths of their files. A file of that name comes first. */
+async function findBySessionId(
+  { useCases, terminal }: Session,
+  operands: readonly string[],
+): Promise<Result<readonly string[], UnclearId>> {
+  const paths: string[] = [];
+  for (const operand of operands) {
+    if (!/^[0-9a-f]{8}/i.test(operand) || (await findNothing(operand)) !== 'missing') {
+      paths.push(operand);
+      continue;
+    }
+    const { findSessions, isSessionId } = await import('./known-sessions.ts');
+    const found = isSessionId(operand)
+      ? await findSessions(operand, { formats: useCases.listFormats(), host: terminal.host })
+      : [operand];
+    const [first] = found;
+    if (first === undefined) {
+      const message = `there is no file ${operand}, and no session whose id begins with it ('compact scan' lists them)`;
+      return err({ message, candidates: [] });
+    }
+    if (found.length > 1) {
+      const message = `several sessions' ids begin with ${operand}: type more of the id, or name one of the files below`;
+      return err({ message, candidates: found });
+    }
+    paths.push(first);
+  }
+  return ok(paths);
 }
 
 /** A list that cannot be read is a usage error: nothing is started. An empty list means there is nothing to do. */

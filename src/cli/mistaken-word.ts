@@ -1,6 +1,7 @@
 import { likelyName } from '../config/nearest.ts';
 import { COMMAND_NAMES, loadActions } from './commands/table.ts';
 import { findNothing } from './inputs.ts';
+import { isSessionId } from './known-sessions.ts';
 
 /**
  * Why the run does not start: the first word is neither a command nor a file, or a later word is not a file and looks like a command
@@ -12,7 +13,8 @@ export async function describeMistakenWord(words: readonly string[]): Promise<st
     if (word === '-' || (index > 0 && !COMMAND_LIKE.test(word))) continue;
     const nothing = await findNothing(word);
     if (nothing === 'no-match') return `${word}: no file matches, so nothing was done`;
-    if (nothing === 'missing') return describeMissing(word);
+    // The id of a session stands for its file.
+    if (nothing === 'missing' && !isSessionId(word)) return describeMissing(word);
   }
   return null;
 }

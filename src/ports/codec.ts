@@ -131,5 +131,7 @@ export type Codec = {
   readonly detect: (sample: readonly Json[]) => Detection;
   /** The folder that was worked in, according to the first records of a file; null: they do not say. */
   readonly readProject?: (sample: readonly Json[]) => string | null;
+  /** Where the title of a session is: the `latestKey` of its records, the best first, and how to read one. Undefined: sessions have none. */
+  readonly title?: { readonly keys: readonly string[]; readonly read: (record: Json) => string | null };
   readonly open: () => CodecSession;
 };

@@ -210,7 +210,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         ),
       run: { token: 'fake', begunAt: new Date(0) },
       clearLeftovers: async () => undefined,
-      listFormats: () => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }],
+      listFormats:
+        answers.listFormats ?? (() => [CHAT_FORMAT, { ...CHAT_FORMAT, name: 'claude-code', title: 'Claude Code' }]),
       close: async () => {
         calls.push({ name: 'close', request: null });
       },
@@ -312,10 +313,14 @@ export function scanReport(changes: Partial<ScanReport> = {}): ScanReport {
     schema: 'compact/scan@1',
     file: '/home/you/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
     format: 'claude-code',
+    id: '0f1e2d3c-0000-4000-8000-000000000000',
+    title: 'Make the harbor print recipes',
     project: '/work/harbor',
     at: '2026-03-02T09:00:00.000Z',
     modified: '2026-03-02T09:00:01.000Z',
     bytes: 4_200_000,
+    bytesAfter: 60_000,
+    archiveBytes: 900_000,
     conversations: 1,
     messages: 634,
     tokens: { before: 160_000, after: 80_000, by: 'utf8-bytes/4' },

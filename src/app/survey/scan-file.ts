@@ -21,6 +21,10 @@ export type ScanReport = {
   readonly schema: 'compact/scan@1';
   readonly file: string;
   readonly format: string;
+  /** The session's id; null: it has none, or the file has several conversations. */
+  readonly id: string | null;
+  /** The session's title, or else the first line of the first request; null: neither is known. */
+  readonly title: string | null;
   /** The project folder; null: unknown. */
   readonly project: string | null;
   /** ISO time of the last message; null: the last messages have no time. */
@@ -28,6 +32,9 @@ export type ScanReport = {
   /** ISO time of the last write to the file. */
   readonly modified: IsoTime;
   readonly bytes: Count;
+  /** Estimates: the size of the compacted file, and by how many bytes the archive would grow. */
+  readonly bytesAfter: Count;
+  readonly archiveBytes: Count;
   readonly conversations: Count;
   readonly messages: Count;
   /** `after` is an estimate, as in a dry run. */
@@ -146,16 +153,43 @@ function describe(transcript: Prepared, { input, policy }: ScanFileRequest, isDo
     schema: 'compact/scan@1',
     file: input.name,
     format: codec.format.name,
+    id: conversations.length === 1 ? (conversations[0]?.id ?? null) : null,
+    title: findTitle(transcript) ?? findFirstRequest(transcript),
     project: codec.readProject?.(sample) ?? null,
     at: findLastTime(transcript)?.toISOString() ?? null,
     modified: new Date(Number(source.stamp.mtimeNs / NANOSECONDS_A_MILLISECOND)).toISOString(),
     bytes: source.stamp.sizeBytes,
+    bytesAfter: expected.kind === 'skip' ? source.stamp.sizeBytes : expected.bytes.bytesAfter,
+    archiveBytes: expected.kind === 'skip' ? 0 : expected.bytes.archiveBytes,
     conversations: conversations.length,
     messages: conversations.reduce((sum, { messages }) => sum + messages.before, 0),
     tokens: { ...tokens, by: TOKEN_MEASURE },
     saving: Math.max(0, tokens.before - tokens.after),
     ...(expected.kind === 'skip' && { reason: expected.reason }),
   };
+}
+
+function findTitle({ codec, recordIndex, readJson }: Prepared): string | null {
+  for (const key of codec.title?.keys ?? []) {
+    const entry = recordIndex.entries.findLast(({ latestKey }) => latestKey === key);
+    const record = entry === undefined ? null : readJson(entry);
+    const title = record === null ? null : (codec.title?.read(record) ?? null);
+    if (title !== null) return firstLine(title);
+  }
+  return null;
+}
+
+function findFirstRequest({ recordIndex, readMessage }: Prepared): string | null {
+  const entry = recordIndex.entries.find(({ typedTokens }) => typedTokens !== undefined);
+  return entry === undefined ? null : firstLine(readMessage(entry)?.typed ?? '');
+}
+
+/** Longer lines are no titles but pasted text. */
+const MAX_TITLE_CHARS = 200;
+
+function firstLine(text: string): string | null {
+  const line = text.split('\n').find((one) => one.trim() !== '');
+  return line === undefined ? null : Array.from(line.trim().replace(/\s+/g, ' ')).slice(0, MAX_TITLE_CHARS).join('');
 }
 
 const NANOSECONDS_A_MILLISECOND = 1_000_000n;

@@ -32,13 +32,13 @@ const SCAN_ORDERS = ['saving', 'size', 'age', 'tokens', 'path'] as const;
 
 export type ScanInvocation = CommonRequest & {
   readonly kind: 'scan';
-  /** None: where the known producers keep their transcripts. */
+  /** Empty: look where the known producers keep their transcripts. */
   readonly operands: readonly string[];
-  /** Only of this one. */
+  /** Only this format; null: any. */
   readonly format: string | null;
   readonly policy: PolicyRequest;
   readonly largerThanBytes: number | null;
-  /** The last message was earlier. */
+  /** Only transcripts whose last message was earlier; null: any. */
   readonly before: Date | null;
   readonly jobs: number | null;
   readonly sort: (typeof SCAN_ORDERS)[number];
@@ -93,7 +93,7 @@ export const scanCommand = defineCommand<ScanInvocation>({
   run,
 });
 
-/** Reads only; what cannot be read is told and no reason to stop. */
+/** Only reads. A file that cannot be read is reported, and the scan goes on. */
 async function run(context: CliContext, invocation: ScanInvocation): Promise<ExitCode> {
   const needs = ['selection', 'model', 'archive'] as const;
   return inSession(
@@ -107,19 +107,19 @@ async function run(context: CliContext, invocation: ScanInvocation): Promise<Exi
         session,
         invocation,
         nowMs: Date.now(),
-        saidOfArchive: new Set(),
+        archiveErrors: new Set(),
         renderSkipped: createSkipRenderer(),
       };
       const found = await surveyAll(run, scanned);
       if (signal.aborted) return interruptionCode(signal);
       const failedCount = found.failedCount + scanned.failedCount;
       await answer(run, sortRows(found.rows, invocation.sort));
-      // Where something failed, that is why there is nothing.
+      // After a failure, the user already knows why nothing was found.
       if (found.rows.length + failedCount === 0) session.reporter.report(nothingFound(scanned));
       if (found.skippedCount > 0 && invocation.outputOptions.verbosity === 'normal') {
         const them = found.skippedCount === 1 ? 'it' : 'them';
         session.reporter.report([
-          `${countOf(found.skippedCount, 'file')} passed over that cannot be compacted; -v names ${them}.`,
+          `${countOf(found.skippedCount, 'file')} skipped that cannot be compacted; -v names ${them}.`,
         ]);
       }
       return failedCount > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
@@ -131,13 +131,13 @@ type Run = {
   readonly session: Session;
   readonly invocation: ScanInvocation;
   readonly nowMs: number;
-  /** What was said of the archive, which all transcripts share. */
-  readonly saidOfArchive: Set<string>;
+  /** Errors of the archive that were reported: all transcripts share it, so each is printed once. */
+  readonly archiveErrors: Set<string>;
   readonly renderSkipped: ReturnType<typeof createSkipRenderer>;
 };
 type Found = { readonly rows: readonly ScanReport[]; readonly skippedCount: number; readonly failedCount: number };
 
-/** Keeps a row of each, never a transcript. */
+/** Keeps one row per transcript, never its content. */
 async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
   const { session, invocation } = run;
   const rows: ScanReport[] = [];
@@ -157,7 +157,8 @@ async function surveyAll(run: Run, { files }: Scanned): Promise<Found> {
         }
         const report = result.value;
         return () => {
-          if (report !== null) rows.push({ ...report, project: report.project ?? file.project });
+          if (report !== null)
+            rows.push({ ...report, id: file.sessionId ?? report.id, project: report.project ?? file.project });
         };
       } catch (error) {
         // Errors while aborting are expected.
@@ -186,7 +187,7 @@ function requestFor({ session, invocation }: Run, { path, name }: ScannedFile): 
   };
 }
 
-/** A part of the settings by which a compaction is known again. A model that cannot be asked is no matter of a scan. */
+/** Whether secrets are masked, which is part of the settings that identify a compaction. A scan ignores a model that cannot be called. */
 function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocation): Pick<ScanFileRequest, 'isMasked'> {
   const access = resolveModelAccess({
     settings,
@@ -198,14 +199,14 @@ function maskingOf({ settings, config, terminal }: Session, asked: ScanInvocatio
   return access.ok && access.value !== null ? { isMasked: access.value.redactsSecrets } : {};
 }
 
-/** What holds no conversation is what a scan passes over, unless it was named itself; a damaged line is told. */
+/** A file without a conversation is skipped, unless the command line names it. A damaged line is always reported. */
 function reportFailure(run: Run, file: ScannedFile, failure: Failure): 'skipped' | 'failed' {
-  const { session, invocation, saidOfArchive } = run;
+  const { session, invocation, archiveErrors } = run;
   const skipped = skipUnreadable(failure, file);
   if (skipped === null) {
     const message = renderFailure(failure);
-    if (!saidOfArchive.has(message)) session.reporter.error(message);
-    if (failure.kind === 'archive') saidOfArchive.add(message);
+    if (!archiveErrors.has(message)) session.reporter.error(message);
+    if (failure.kind === 'archive') archiveErrors.add(message);
   } else if (failure.kind === 'bad-line' || invocation.outputOptions.verbosity === 'verbose') {
     session.reporter.report([run.renderSkipped(skipped)]);
   }
@@ -243,12 +244,19 @@ async function answer({ session, invocation, nowMs }: Run, rows: readonly ScanRe
   const { renderScan, renderNextStep } = await import('../render/scan.ts');
   const { homeFolder } = terminal.host;
   reporter.answer(
-    renderScan(rows, { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns, nowMs, homeFolder }),
+    renderScan(rows, {
+      theme: reporter.answerTheme,
+      // A table for another program is as wide as it needs to be: nothing in it is cut.
+      widthColumns: terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY,
+      nowMs,
+      homeFolder,
+      namesFiles: invocation.operands.length > 0 || rows.some(({ id }) => id === null),
+    }),
   );
   reporter.report(renderNextStep(rows, { program: terminal.program(), argv: terminal.argv }));
 }
 
 function nothingFound({ files, looked }: Scanned): readonly string[] {
-  if (files.length > 0) return [`None of ${countOf(files.length, 'file')} is a transcript that is asked for.`];
+  if (files.length > 0) return [`None of ${countOf(files.length, 'file')} is a transcript that matches.`];
   return ['No transcripts found. Looked in:', ...looked.map((place) => `  ${safeText(place)}`)];
 }

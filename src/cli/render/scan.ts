@@ -12,14 +12,21 @@ export type ScanRendering = {
   readonly nowMs: number;
   /** Shown as `~`. */
   readonly homeFolder: string;
+  /** The transcripts were looked for in a folder, so only their paths name them. */
+  readonly namesFiles: boolean;
 };
 
 const MIN_PATH_COLUMNS = 26; // with less, two sessions could look the same
 const MIN_PROJECT_COLUMNS = 12;
+const MIN_TITLE_COLUMNS = 14;
+/** With less, a path needs the room of the project, which a folder's transcripts often share. */
+const MIN_WIDTH_WITH_BOTH = 120;
+/** As many digits of an id as `compact` needs to find its session. */
+const ID_DIGITS = 8;
 
-/** One row per transcript, in the given order, then the totals. */
+/** One row per transcript, in the given order, then the totals. Where every row has an id to type, paths come last. */
 export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering): readonly string[] {
-  const { theme, widthColumns, nowMs, homeFolder } = rendering;
+  const { theme, widthColumns, nowMs, homeFolder, namesFiles } = rendering;
   const number = (title: string, cell: (row: ScanReport) => string): Column => ({
     title,
     align: 'right',
@@ -30,36 +37,48 @@ export function renderScan(rows: readonly ScanReport[], rendering: ScanRendering
     align: 'left',
     cells: rows.map((row) => safeText(cell(row))),
   });
+  const project: Column = {
+    ...text('project', (row) => tilde(row.project ?? '', homeFolder)),
+    isOptional: true,
+    minColumns: MIN_PROJECT_COLUMNS,
+    clip: clipStart,
+  };
   const columns: readonly Column[] = [
     { ...number('saves', ({ saving }) => formatCount(saving)), paint: theme.good },
-    number('tokens', ({ tokens }) => formatCount(tokens.before)),
+    { ...number('tokens', ({ tokens }) => formatCount(tokens.before)), isOptional: true },
     number('size', ({ bytes }) => formatBytes(bytes)),
     number('age', ({ at, modified }) => formatAge(nowMs - Date.parse(at ?? modified))),
-    { ...number('messages', ({ messages }) => formatCount(messages)), isOptional: true },
-    { ...text('format', ({ format }) => format), isOptional: true },
-    {
-      ...text('project', ({ project }) => tilde(project ?? '', homeFolder)),
-      isOptional: true,
-      minColumns: MIN_PROJECT_COLUMNS,
-      clip: clipStart,
-    },
+    { ...text('id', ({ id }) => (id ?? '').slice(0, ID_DIGITS)), isOptional: namesFiles },
+    ...(namesFiles && widthColumns < MIN_WIDTH_WITH_BOTH ? [] : [project]),
     {
       ...text('transcript', ({ file }) => tilde(file, homeFolder)),
+      isOptional: !namesFiles,
       minColumns: MIN_PATH_COLUMNS,
       clip: clipMiddle,
+    },
+    {
+      ...text('title or first request', ({ title }) => title ?? ''),
+      isOptional: namesFiles,
+      minColumns: MIN_TITLE_COLUMNS,
     },
   ];
   return [...layTable(columns, { widthColumns, paintHead: theme.faint }), ...renderTotal(rows).map(theme.strong)];
 }
 
+/** Every summary is assumed to be as long as it may be, so at least this many tokens are saved. */
 function renderTotal(rows: readonly ScanReport[]): readonly string[] {
-  const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
-  const before = rows.reduce((sum, { tokens }) => sum + tokens.before, 0);
-  const saving = rows.reduce((sum, row) => sum + row.saving, 0);
+  const sum = (figure: (row: ScanReport) => number): number => rows.reduce((total, row) => total + figure(row), 0);
+  const bytes = sum((row) => row.bytes);
+  const before = sum(({ tokens }) => tokens.before);
+  const saving = sum((row) => row.saving);
   const share = before === 0 ? 0 : Math.trunc((100 * saving) / before);
+  const all = `${countOf(rows.length, 'transcript')}, ${formatBytes(bytes)}, ${countOf(before, 'token')}`;
+  if (saving === 0) return [all, 'compaction would save nothing'];
+  const gained = sum((row) => row.bytes - row.bytesAfter - row.archiveBytes);
   return [
-    `${countOf(rows.length, 'transcript')}, ${formatBytes(bytes)}, ${countOf(before, 'token')}`,
-    saving === 0 ? 'compaction would save nothing' : `compaction saves about ${countOf(saving, 'token')} (${share} %)`,
+    all,
+    `compaction saves at least ${countOf(saving, 'token')} (${share} %)`,
+    ...(gained > 0 ? [`and in place about ${formatBytes(gained)} of disk, net of the archive`] : []),
   ];
 }
 

@@ -9,15 +9,20 @@ const rendering = {
   theme: PLAIN_THEME,
   nowMs: Date.parse('2026-03-05T10:00:00.000Z'),
   homeFolder: '/home/you',
+  namesFiles: true,
 };
 const rows = [
   scanReport(),
   scanReport({
     file: '/home/you/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
     format: 'codex',
+    id: null,
+    title: null,
     project: null,
     at: null,
     bytes: 900,
+    bytesAfter: 900,
+    archiveBytes: 0,
     messages: 3,
     tokens: { before: 1200, after: 1200, by: 'utf8-bytes/4' },
     saving: 0,
@@ -25,14 +30,39 @@ const rows = [
 ];
 
 test('a transcript takes a row, and the totals stand below', () => {
-  assert.deepEqual(renderScan(rows, { ...rendering, widthColumns: 120 }), [
-    ' saves  tokens      size age messages format      project      transcript',
-    '80,000 160,000    4.2 MB  3d      634 claude-code /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl',
-    '     0   1,200 900 bytes  3d        3 codex                    ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
+  const lines = renderScan(rows, { ...rendering, widthColumns: Number.POSITIVE_INFINITY });
+  assert.deepEqual(lines, [
+    ' saves  tokens      size age id       project      transcript                                         title or first request',
+    '80,000 160,000    4.2 MB  3d 0f1e2d3c /work/harbor ~/.claude/projects/-work-harbor/0f1e2d3c.jsonl     Make the harbor print recipes',
+    '     0   1,200 900 bytes  3d                       ~/.codex/sessions/2026/02/rollout-2026-02-01.jsonl',
     '2 transcripts, 4.2 MB, 161,200 tokens',
-    'compaction saves about 80,000 tokens (49 %)',
+    'compaction saves at least 80,000 tokens (49 %)',
+    'and in place about 3.2 MB of disk, net of the archive',
   ]);
 });
+
+test('where ids can be typed, 60 columns show them with the titles', () => {
+  const ids = rows.map((row, at) => ({ ...row, id: `${at}f1e2d3c-0000-4000-8000-000000000000` }));
+  const lines = renderScan(ids, { ...rendering, namesFiles: false, widthColumns: 60 });
+  assert.deepEqual(lines.slice(0, 3), [
+    ' saves  tokens      size age id       title or first request',
+    '80,000 160,000    4.2 MB  3d 0f1e2d3c Make the harbor print…',
+    '     0   1,200 900 bytes  3d 1f1e2d3c',
+  ]);
+});
+
+for (const widthColumns of [60, 80, 120]) {
+  for (const namesFiles of [true, false]) {
+    test(`no line is wider than ${widthColumns} columns, ${namesFiles ? 'with paths' : 'with ids'}`, () => {
+      const long = rows.map((row) => ({ ...row, title: 'Make the harbor print every recipe in grams. '.repeat(9) }));
+      const lines = renderScan(long, { ...rendering, namesFiles, widthColumns });
+      assert.deepEqual(
+        lines.filter((line) => textWidth(line) > widthColumns),
+        [],
+      );
+    });
+  }
+}
 
 test('60 columns have room for what there is to save and where, the path cut in its middle', () => {
   const lines = renderScan(rows, { ...rendering, widthColumns: 60 });
@@ -41,7 +71,6 @@ test('60 columns have room for what there is to save and where, the path cut in 
     '80,000 160,000    4.2 MB  3d ~/.claude…harbor/0f1e2d3c.jsonl',
     '     0   1,200 900 bytes  3d ~/.codex/…lout-2026-02-01.jsonl',
   ]);
-  assert.ok(lines.every((line) => textWidth(line) <= 60));
 });
 
 test('a name that would steer a terminal is shown as text', () => {
@@ -49,7 +78,7 @@ test('a name that would steer a terminal is shown as text', () => {
     ...rendering,
     widthColumns: 120,
   });
-  assert.match(row, /\\x07 +\/x\/\\x1b\[31m\.jsonl$/);
+  assert.match(row, /\\x07 +\/x\/\\x1b\[31m\.jsonl Make/);
 });
 
 test('where nothing is to be saved, it is said and nothing is advised', () => {

@@ -24,6 +24,11 @@ export const claudeCode: Codec = {
   },
   detect: detectClaudeCode,
   readProject: findWorkingFolder(),
+  title: {
+    keys: ['custom-title', 'ai-title'],
+    read: (record) =>
+      (isRecord(record) ? (stringAt(record, 'customTitle') ?? stringAt(record, 'aiTitle')) : null) ?? null,
+  },
   open: createSession,
 };
 

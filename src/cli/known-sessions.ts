@@ -1,0 +1,115 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import type { HostEnvironment } from '../config/find.ts';
+import type { Format, Place } from '../ports/codec.ts';
+import type { FileFailure } from '../ports/files.ts';
+import { dropRepeated } from './inputs.ts';
+import { isCompacted, isTranscriptName, listFolder, walkFolder } from './transcript-files.ts';
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
+/** A name's last part, as in Gemini's `session-2026-07-01T10-00-6b6f4218` and Claude Code's `agent-a1b2c3d4`. */
+const LAST_PART = /(?:^|[-_])([0-9a-f]{8,})$/i;
+
+/** The id of a session that its producer put into the name of the file or of its folder; null: there is none. */
+export function sessionIdOf(path: string): string | null {
+  const stem = basename(path).replace(/(?:\.(?:jsonl|json|gz|zst))+$/i, '');
+  for (const name of [stem, basename(dirname(resolve(path)))]) {
+    const id = UUID.exec(name)?.[0] ?? LAST_PART.exec(name)?.[1];
+    if (id !== undefined) return id.toLowerCase();
+  }
+  return null;
+}
+
+const SESSION_ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
+
+/** Whether a word can only be meant as the beginning of a session's id: at least eight hexadecimal digits. */
+export function isSessionId(word: string): boolean {
+  return SESSION_ID.test(word);
+}
+
+/** The transcripts in the known places whose session's id begins with `id`. */
+export async function findSessions(
+  id: string,
+  { formats, host }: { readonly formats: readonly Format[]; readonly host: HostEnvironment },
+): Promise<readonly string[]> {
+  const { files } = await findKnownFiles(placesOf(formats), host);
+  const found = files.filter(({ path }) => sessionIdOf(path)?.startsWith(id.toLowerCase()) === true);
+  return dropRepeated(found).map(({ path }) => path);
+}
+
+export function placesOf(formats: readonly Format[]): readonly Place[] {
+  return formats.flatMap(({ places = [] }) => places);
+}
+
+/** What is in the places where producers keep transcripts. */
+type KnownFiles = {
+  /** `project` is the name of the folder that `*` matched. */
+  readonly files: readonly { readonly path: string; readonly project: string | null }[];
+  /** The places, for people; they may be empty. */
+  readonly looked: readonly string[];
+  readonly failures: readonly FileFailure[];
+};
+
+/** Looks for transcripts where their producers keep them. A missing place is no failure. */
+export async function findKnownFiles(places: readonly Place[], host: HostEnvironment): Promise<KnownFiles> {
+  const looked = new Set<string>();
+  const files: { path: string; project: string | null }[] = [];
+  const failures: FileFailure[] = [];
+  for (const place of places) {
+    const root = findRoot(place, host);
+    const name = join(root, place.folder, ...(place.file === undefined ? [] : ['**', place.file]));
+    if (looked.has(name)) continue;
+    looked.add(name);
+    const folders = await findFolders(root, place.folder);
+    failures.push(...folders.failures);
+    for (const { path, project } of folders.found) {
+      const walk = await walkFolder(path, (file) => accepts(place, file));
+      for (const one of walk.paths) files.push({ path: one, project });
+      failures.push(...walk.failures.filter(isThere));
+    }
+  }
+  return { files, looked: [...looked], failures };
+}
+
+/** An empty variable counts as not set; `~` is expanded for variables that were set without a shell. */
+function findRoot({ variable, base }: Place, { environment, workingFolder, homeFolder }: HostEnvironment): string {
+  const named = variable === undefined ? undefined : environment[variable];
+  if (named === undefined || named === '') return join(homeFolder, base);
+  return resolve(workingFolder, named.replace(/^~(?=\/|$)/, homeFolder));
+}
+
+function accepts({ file }: Place, name: string): boolean {
+  if (file === undefined) return isTranscriptName(name) && !isCompacted(name);
+  return file.startsWith('*') ? name.endsWith(file.slice(1)) && !isCompacted(name) : name === file;
+}
+
+type Folders = {
+  readonly found: readonly { readonly path: string; readonly project: string | null }[];
+  readonly failures: readonly FileFailure[];
+};
+
+async function findFolders(root: string, pattern: string): Promise<Folders> {
+  let found: Folders['found'] = [{ path: root, project: null }];
+  const failures: FileFailure[] = [];
+  for (const part of pattern.split('/')) {
+    const next: { path: string; project: string | null }[] = [];
+    for (const { path, project } of found) {
+      if (part !== '*') {
+        next.push({ path: join(path, part), project });
+        continue;
+      }
+      const entries = await listFolder(path);
+      if (!entries.ok) failures.push(entries.error);
+      else {
+        const folders = entries.value.filter((entry) => entry.isDirectory());
+        next.push(...folders.map(({ name }) => ({ path: join(path, name), project: name })));
+      }
+    }
+    found = next;
+  }
+  return { found, failures: failures.filter(isThere) };
+}
+
+/** It does not exist, or it was removed after it was listed. */
+function isThere(failure: FileFailure): boolean {
+  return failure.kind !== 'not-found';
+}
