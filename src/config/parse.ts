@@ -1,6 +1,7 @@
 import { parse, TomlError } from 'smol-toml';
 import { err, ok, type Result } from '../core/result.ts';
 import { nearestName } from './nearest.ts';
+import { type KeyLines, locateKeys } from './scan-toml.ts';
 import { configFileSchema } from './schema.ts';
 import { hideCredentials } from './setting.ts';
 import { type ConfigFile, DEFAULT_SETTINGS, findSetting, valueAt } from './settings.ts';
@@ -23,7 +24,7 @@ export function parseConfig(text: string, path: string): Result<ParsedConfig, re
   return err(problems.sort((a, b) => lineOf(a) - lineOf(b)));
 }
 
-function parseToml(text: string, path: string): Result<unknown, ConfigProblem> {
+export function parseToml(text: string, path: string): Result<unknown, ConfigProblem> {
   try {
     return ok(parse(text, { unsafeKeyBehaviour: 'throw' }));
   } catch (error) {
@@ -64,7 +65,7 @@ function describeIssue(
 }
 
 /** If the key exists in another table, that one; otherwise the closest key of its own table. */
-function nearestKey(path: readonly string[]): string {
+export function nearestKey(path: readonly string[]): string {
   const name = path.at(-1) ?? '';
   const tables = Object.entries(DEFAULT_SETTINGS).map(([table, keys]) => ({ table, keys: Object.keys(keys) }));
   const home = tables.find(({ keys }) => keys.includes(name));
@@ -123,93 +124,3 @@ export type ConfigProblem =
       readonly found: string;
       readonly nearest: string | null;
     };
-
-/** The lines (from 1) of the keys of a TOML text, by path. A key inside an inline table has the line of the table. */
-export type KeyLines = { readonly lineOf: (path: readonly string[]) => number | null };
-
-const BLANK = /(?:[ \t\r\n]|#[^\n]*)*/y;
-const KEY_PART = /[ \t]*("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s."'=[\]#{},]+)[ \t]*(\.?)/y;
-const VALUE_TOKEN =
-  /"""(?:[^\\]|\\[^])*?"{3,5}|'''[^]*?'{3,5}|"(?:[^"\\\n]|\\.)*"|'[^'\n]*'|#[^\n]*|[[\]{}]|\n|[^"'#[\]{}\n]+/y;
-
-/**
- * `text` must be valid TOML. Needed because smol-toml reports no positions of valid keys, and an error should name the
- * line.
- */
-export function locateKeys(text: string): KeyLines {
-  const lines = new Map<string, number>();
-  let position = 0;
-  let counted = 0;
-  let line = 1;
-  let table: readonly string[] = [];
-
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    pattern.lastIndex = position;
-    const match = pattern.exec(text);
-    if (match !== null) position = pattern.lastIndex;
-    return match;
-  };
-  const takeKey = (): readonly string[] => {
-    const parts: string[] = [];
-    for (;;) {
-      const match = take(KEY_PART);
-      if (match?.[1] === undefined) return parts;
-      parts.push(plainKey(match[1]));
-      if (match[2] !== '.') return parts;
-    }
-  };
-  const skipValue = (): void => {
-    let depth = 0;
-    while (position < text.length) {
-      const token = take(VALUE_TOKEN)?.[0];
-      if (token === undefined || (token === '\n' && depth <= 0)) return;
-      if (token === '[' || token === '{') depth += 1;
-      if (token === ']' || token === '}') depth -= 1;
-    }
-  };
-
-  while (position < text.length) {
-    take(BLANK);
-    if (position >= text.length) break;
-    for (; counted < position; counted += 1) if (text[counted] === '\n') line += 1;
-    const start = position;
-    if (text[position] === '[') {
-      position += text[position + 1] === '[' ? 2 : 1;
-      table = takeKey();
-      remember(lines, { path: table, line });
-      skipValue();
-    } else {
-      remember(lines, { path: [...table, ...takeKey()], line });
-      skipValue();
-    }
-    if (position === start) break;
-  }
-  return { lineOf: (path) => findLine(lines, path) };
-}
-
-/** A dotted key or header also gives its line to the tables that it opens. */
-function remember(lines: Map<string, number>, key: { readonly path: readonly string[]; readonly line: number }): void {
-  for (let length = 1; length <= key.path.length; length += 1) {
-    const name = joinPath(key.path.slice(0, length));
-    if (!lines.has(name)) lines.set(name, key.line);
-  }
-}
-
-function findLine(lines: ReadonlyMap<string, number>, path: readonly string[]): number | null {
-  for (let length = path.length; length > 0; length -= 1) {
-    const line = lines.get(joinPath(path.slice(0, length)));
-    if (line !== undefined) return line;
-  }
-  return null;
-}
-
-function joinPath(path: readonly string[]): string {
-  return path.join('\0');
-}
-
-function plainKey(source: string): string {
-  if (!source.startsWith('"') && !source.startsWith("'")) return source;
-  if (!source.includes('\\') || source.startsWith("'")) return source.slice(1, -1);
-  const key = parse(`key = ${source}`)['key'];
-  return typeof key === 'string' ? key : source;
-}

@@ -1,23 +1,20 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
   fstatSync,
-  fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  renameSync,
   rmSync,
-  writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { err, ok, type Result } from '../core/result.ts';
 import { describeOwner, type HostEnvironment, xdgFolder } from './find.ts';
+import { makeFolder, replaceFile, systemCode } from './write-file.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 
@@ -146,36 +143,4 @@ function listNames(folder: string): readonly string[] {
     if (systemCode(error) !== 'ENOENT') throw error;
     return [];
   }
-}
-
-/** Creates the parents one at a time, because Node's recursive mkdir never returns below /proc. */
-function makeFolder(folder: string): void {
-  if (lstatSync(folder, { throwIfNoEntry: false }) !== undefined) return;
-  makeFolder(dirname(folder));
-  try {
-    mkdirSync(folder, { mode: 0o700 });
-  } catch (error) {
-    if (systemCode(error) !== 'EEXIST') throw error; // another run was faster
-  }
-}
-
-/** Replaces a file atomically. */
-function replaceFile(file: string, text: string): void {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const descriptor = openSync(temporary, 'wx', 0o600);
-    try {
-      writeFileSync(descriptor, text);
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
-    renameSync(temporary, file);
-  } finally {
-    rmSync(temporary, { force: true });
-  }
-}
-
-function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null;
 }

@@ -207,18 +207,26 @@ test('show and archive become data', async () => {
 });
 
 test('config becomes data', async () => {
-  const config = { kind: 'config', file: null, change: null, outputOptions: plain, settings: noSettings };
-  for (const action of ['show', 'path', 'trust']) {
+  const given = { name: null, value: null, scope: null, change: null };
+  const config = { kind: 'config', ...given, outputOptions: plain, settings: noSettings };
+  for (const action of ['show', 'path', 'init', 'edit', 'trust']) {
     assert.deepEqual(await parsed('config', action), { ...config, action });
   }
-  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', file: 'a' });
+  assert.deepEqual(await parsed('config', 'trust', 'a'), { ...config, action: 'trust', name: 'a' });
   assert.deepEqual(await parsed('config', 'trust', '--list'), { ...config, action: 'trust', change: 'list' });
   assert.deepEqual(await parsed('config', '--revoke', 'trust', 'a'), {
     ...config,
     action: 'trust',
-    file: 'a',
+    name: 'a',
     change: 'revoke',
   });
+  const set = { ...config, action: 'set', name: 'a.b', value: '3', scope: 'user' };
+  assert.deepEqual(await parsed('config', 'set', '--user', 'a.b', '3'), set);
+  assert.match(await refused('config', 'set', 'a.b'), /^config set takes a key and a value/);
+  assert.match(await refused('config', 'get', 'a.b', '3'), /^config get takes one key/);
+  assert.match(await refused('config', 'trust', 'a', 'b'), /^config trust takes one file/);
+  assert.match(await refused('config', 'get', 'a.b', '--user'), /^config get takes no --user/);
+  assert.match(await refused('config', 'edit', '--user', '--config', 'x'), /^--config already names the file/);
   assert.match(await refused('config', 'show', 'a'), /^config show takes no file/);
   assert.match(await refused('config', 'path', '--list'), /^config path takes no file, no --list/);
   assert.match(await refused('config', 'trust', '--list', 'a'), /^--list takes no file/);

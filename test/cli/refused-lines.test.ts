@@ -56,7 +56,7 @@ for (const [line, message] of [
   ['show a b', /too many arguments/],
   ['archive', /missing required argument/],
   ['archive lst', /list, stats, check, embed: did you mean list\?$/],
-  ['config sho', /show, path, trust: did you mean show\?$/],
+  ['config sho', /show, path, init, get, set, edit, trust: did you mean show\?$/],
   ['--color alway f', /always, never, auto: did you mean always\?$/],
   ['help scroe', "there is no command 'scroe': did you mean score?"],
   ['- f', /must be the only input/],

@@ -109,6 +109,8 @@ export type Options = {
   readonly trustConfig?: boolean;
   readonly list?: boolean;
   readonly revoke?: boolean;
+  readonly user?: boolean;
+  readonly project?: boolean;
   readonly allowCompact?: boolean;
   readonly undo?: boolean;
   readonly status?: boolean;

@@ -1,32 +1,31 @@
-import { basename, join, resolve } from 'node:path';
-import { findConfig, lookAtFolder, PROJECT_FILE } from '../../config/find.ts';
+import { findConfig } from '../../config/find.ts';
 import { loadConfig, type LoadedConfig } from '../../config/load.ts';
 import { listFileSettings, listSettings, type SettingRow } from '../../config/origins.ts';
-import { parseConfig } from '../../config/parse.ts';
 import { parseCount, parseCountOrZero } from '../../config/quantity.ts';
-import { readConfigText } from '../../config/read-config.ts';
 import { resolveSettings } from '../../config/resolve.ts';
-import { createTrustStore, hashConfig, trustedPath, type TrustRecord } from '../../config/trust-store.ts';
-import { err, ok, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import type { CommonRequest } from '../invocation.ts';
 import { renderIgnored, renderRefusal, renderSettings } from '../render/config.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
-import { safeText, shellWord } from '../render/text.ts';
+import { safeText } from '../render/text.ts';
 import { createReporter, type Reporter } from '../reporter.ts';
 import type { CliContext } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { defineCommand } from './command.ts';
 import { OUTPUT_FLAGS, MODEL_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
 
-const ACTIONS = ['show', 'path', 'trust'] as const;
+const ACTIONS = ['show', 'path', 'init', 'get', 'set', 'edit', 'trust'] as const;
 
 export type ConfigInvocation = CommonRequest & {
   readonly kind: 'config';
   readonly action: (typeof ACTIONS)[number];
-  /** For `trust`; null: the project's file. */
-  readonly file: string | null;
+  /** For `trust`: a file; for `get` and `set`: a key. Null: not given. */
+  readonly name: string | null;
+  /** For `set`. */
+  readonly value: string | null;
+  /** The file that `init`, `set` and `edit` write; null: the action decides. */
+  readonly scope: 'user' | 'project' | null;
   /** For `trust`; null: trust the file. */
   readonly change: 'list' | 'revoke' | null;
 };
@@ -39,13 +38,19 @@ export const configCommand = defineCommand<ConfigInvocation>({
     {
       syntax: '<action>',
       description:
-        "show: each setting and its source; path: the file that is read; trust: let a project's file set everything, until it changes",
+        "show: each setting and its source; path: the file that is read; init: write a file in which every key is explained; get, set: one setting; edit: open the file in your editor; trust: let a project's file set everything, until it changes",
       choices: ACTIONS,
     },
-    { syntax: '[file]', description: 'for trust: a compact.toml, or its folder (default: the one that is found)' },
+    {
+      syntax: '[name]',
+      description: 'for get and set: a key (summarization.keep_recent); for trust: a compact.toml, or its folder',
+    },
+    { syntax: '[value]', description: 'for set: the new value' },
   ],
   actions: ACTIONS,
   flags: [
+    { flags: '--user', description: 'for init, set and edit: your own file', conflicts: 'project' },
+    { flags: '--project', description: "for init, set and edit: the project's compact.toml" },
     { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },
     { flags: '--revoke', description: 'for trust: revoke it' },
     ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
@@ -63,43 +68,84 @@ export const configCommand = defineCommand<ConfigInvocation>({
   ],
   examples: [
     ['compact config show', 'prints each setting and where it comes from'],
+    ['compact config set summarization.keep_recent 20', 'changes one line of the file'],
     ['compact config trust', "trusts the project's compact.toml as it is now"],
   ],
   read: ({ options, args }) => ({
     kind: 'config',
     action: ACTIONS.find((action) => action === args[0]) ?? 'show',
-    file: args[1] ?? null,
+    name: args[1] ?? null,
+    value: args[2] ?? null,
+    scope: options.user === true ? 'user' : options.project === true ? 'project' : null,
     change: options.list === true ? 'list' : options.revoke === true ? 'revoke' : null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ action, file, change, settings }) => {
-    if (action !== 'trust') {
-      return file === null && change === null ? null : `config ${action} takes no file, no --list and no --revoke`;
-    }
-    if (settings.configFlag !== null) return 'a file given with --config needs no trust';
-    return change === 'list' && file !== null ? '--list takes no file' : null;
-  },
+  findConflict,
   run,
 });
+
+const OPERANDS: { readonly [action in ConfigInvocation['action']]: readonly [least: number, most: number] } = {
+  show: [0, 0],
+  path: [0, 0],
+  init: [0, 0],
+  get: [1, 1],
+  set: [2, 2],
+  edit: [0, 0],
+  trust: [0, 1],
+};
+
+function findConflict({ action, name, value, change, scope, settings }: ConfigInvocation): string | null {
+  const given = [name, value].filter((operand) => operand !== null).length;
+  const [least, most] = OPERANDS[action];
+  if (action === 'get' && given !== 1) return 'config get takes one key';
+  if (action === 'set' && given !== 2) return 'config set takes a key and a value';
+  if (given < least || given > most || (change !== null && action !== 'trust')) {
+    return action === 'trust'
+      ? 'config trust takes one file'
+      : `config ${action} takes no file, no --list and no --revoke`;
+  }
+  if (scope !== null && !['init', 'set', 'edit'].includes(action)) {
+    return `config ${action} takes no --user and no --project`;
+  }
+  if (scope !== null && settings.configFlag !== null)
+    return '--config already names the file: leave out --user and --project';
+  if (action === 'init' && settings.configFlag !== null)
+    return 'config init takes --user or --project, and no --config';
+  if (action !== 'trust') return null;
+  if (settings.configFlag !== null) return 'a file given with --config needs no trust';
+  return change === 'list' && name !== null ? '--list takes no file' : null;
+}
 
 async function run({ terminal }: CliContext, invocation: ConfigInvocation): Promise<ExitCode> {
   const reporter = await createReporter(terminal, invocation.outputOptions);
   const context = { terminal, reporter, invocation };
-  if (invocation.action === 'trust') return runTrust(context);
+  if (invocation.action === 'init' || invocation.action === 'set' || invocation.action === 'edit') {
+    const { editConfig, initConfig, setConfig } = await import('../config-file.ts');
+    return { init: initConfig, set: setConfig, edit: editConfig }[invocation.action](context);
+  }
+  if (invocation.action === 'trust') {
+    const { runTrust } = await import('../config-trust.ts');
+    return runTrust(context);
+  }
   if (invocation.action === 'path') return reportPath(context);
   const config = await loadConfig(terminal.host, invocation.settings);
   if (!config.ok) {
     for (const problem of config.error) reporter.error(renderConfigProblem(problem));
     return EXIT_CODES.usage;
   }
+  if (invocation.action === 'get') return reportSetting(context, config.value);
   reportSettings(context, config.value);
   return EXIT_CODES.done;
 }
 
-type Context = { readonly terminal: Terminal; readonly reporter: Reporter; readonly invocation: ConfigInvocation };
+export type ConfigContext = {
+  readonly terminal: Terminal;
+  readonly reporter: Reporter;
+  readonly invocation: ConfigInvocation;
+};
 
-function reportPath({ terminal, reporter, invocation }: Context): ExitCode {
+function reportPath({ terminal, reporter, invocation }: ConfigContext): ExitCode {
   const { found, looked, ignored } = findConfig(terminal.host, invocation.settings);
   reporter.report(renderIgnored({ ignored }));
   if (invocation.outputOptions.json) {
@@ -111,12 +157,9 @@ function reportPath({ terminal, reporter, invocation }: Context): ExitCode {
   return EXIT_CODES.done;
 }
 
-function reportSettings({ terminal, reporter, invocation }: Context, config: LoadedConfig): void {
-  const { host } = terminal;
-  const { flags } = invocation.settings;
+function reportSettings({ terminal, reporter, invocation }: ConfigContext, config: LoadedConfig): void {
   const { file, ignored } = config;
-  const settings = resolveSettings({ config, flags, host });
-  const rows = listSettings({ settings, config, flags, host });
+  const rows = listRows({ terminal, invocation }, config);
   const refused = file === null ? [] : listFileSettings(file, config.refused);
   reporter.report(renderIgnored(config));
   if (!invocation.outputOptions.json) {
@@ -136,97 +179,35 @@ function reportSettings({ terminal, reporter, invocation }: Context, config: Loa
   );
 }
 
-function toValue({ table, key, value, origin }: SettingRow) {
-  return { key: `${table}.${key}`, value, origin };
+function listRows(
+  { terminal: { host }, invocation }: Pick<ConfigContext, 'terminal' | 'invocation'>,
+  config: LoadedConfig,
+) {
+  const { flags } = invocation.settings;
+  return listSettings({ settings: resolveSettings({ config, flags, host }), config, flags, host });
 }
 
-/** `config trust`: allows a project's file to set everything as long as its content stays the same. */
-async function runTrust(context: Context): Promise<ExitCode> {
+/** `config get`: the bare value, for scripts. */
+async function reportSetting(context: ConfigContext, config: LoadedConfig): Promise<ExitCode> {
+  const { parseKey } = await import('../../config/set-value.ts');
   const { reporter, invocation } = context;
-  if (invocation.change === 'list') return listTrusted(context);
-  const path = findFile(context);
+  const path = parseKey(invocation.name ?? '');
   if (!path.ok) {
     reporter.error(renderUsageProblem({ message: path.error, command: 'compact config' }));
     return EXIT_CODES.usage;
   }
-  return invocation.change === 'revoke' ? revoke(context, path.value) : trust(context, path.value);
-}
-
-/** A folder means the file in it, as with direnv. */
-function findFile({ terminal, invocation }: Context): Result<string, string> {
-  const { host } = terminal;
-  if (invocation.file === null) {
-    const environment = { ...host.environment, COMPACT_CONFIG: undefined };
-    const { found } = findConfig({ ...host, environment }, invocation.settings);
-    return found?.place === 'project'
-      ? ok(found.path)
-      : err(`there is no ${PROJECT_FILE} in this folder or above it in the repository: name one`);
-  }
-  const path = resolve(host.workingFolder, invocation.file);
-  if (lookAtFolder(path)?.isDirectory() === true) return ok(join(path, PROJECT_FILE));
-  if (basename(path) === PROJECT_FILE) return ok(path);
-  return err(`only files named ${PROJECT_FILE} are found automatically: a file given with --config needs no trust`);
-}
-
-/** Reads the file once, so that the content shown is the content recorded. */
-async function trust({ terminal, reporter, invocation }: Context, path: string): Promise<ExitCode> {
-  const read = await readConfigText({ path, place: 'project' }, terminal.host);
-  if (!read.ok) return refuse(reporter, [renderConfigProblem(read.error)]);
-  const parsed = parseConfig(read.value.text, path);
-  if (!parsed.ok) return refuse(reporter, parsed.error.map(renderConfigProblem));
-  const record: TrustRecord = {
-    path: trustedPath(path),
-    sha256: hashConfig(read.value.bytes),
-    trustedAt: new Date().toISOString(),
-  };
-  const rows = listFileSettings({ path, lines: parsed.value.lines }, parsed.value.values);
-  if (!invocation.outputOptions.json) reporter.answer(renderSettings(rows, reporter.answerTheme));
-  const recorded = createTrustStore(terminal.host).record(record);
-  if (!recorded.ok) return refuse(reporter, [`${safeText(recorded.error)}. Nothing is trusted.`]);
+  const [table, key] = path.value;
+  const name = path.value.join('.');
+  const row = listRows(context, config).find((one) => one.table === table && one.key === key);
   if (invocation.outputOptions.json) {
-    const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
-    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
-  }
-  const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
-  const file = invocation.file === null ? '' : ` ${shellWord(invocation.file)}`;
-  const until = `After any change it must be trusted again; \`${terminal.program()} config trust --revoke${file}\` revokes the trust.`;
-  reporter.report([`${safeText(record.path)}: trusted in its current state${owner}. ${until}`]);
-  return EXIT_CODES.done;
+    const { value, origin } = row ?? { value: null, origin: { kind: 'default' } };
+    reporter.answerPiece(reportJson({ schema: 'compact/config-get@1', key: name, value, origin }));
+  } else if (row?.isSecret === true) reporter.report([`${safeText(name)}: set, not shown.`]);
+  else if (row === undefined || row.value === null) reporter.report([`${safeText(name)}: not set.`]);
+  else reporter.answer([safeText(typeof row.value === 'string' ? row.value : JSON.stringify(row.value))]);
+  return row === undefined || row.value === null ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
-function revoke({ terminal, reporter, invocation }: Context, path: string): ExitCode {
-  const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
-  if (!revoked.ok) return refuse(reporter, [`${safeText(revoked.error)}.`]);
-  const result = revoked.value ? 'revoked' : 'not-trusted';
-  if (invocation.outputOptions.json)
-    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result, path }));
-  reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
-  return EXIT_CODES.done;
-}
-
-async function listTrusted({ terminal, reporter, invocation }: Context): Promise<ExitCode> {
-  const records = createTrustStore(terminal.host).list();
-  if (!records.ok) return refuse(reporter, [`${safeText(records.error)}.`]);
-  for (const record of records.value) {
-    const state = await compareWithDisk(record, terminal);
-    if (invocation.outputOptions.json) {
-      reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: state, ...record }));
-    } else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
-  }
-  if (records.value.length === 0) reporter.report(['No file is trusted.']);
-  return EXIT_CODES.done;
-}
-
-async function compareWithDisk(
-  { path, sha256 }: TrustRecord,
-  { host }: Terminal,
-): Promise<'trusted' | 'changed' | 'gone'> {
-  const read = await readConfigText({ path, place: 'project' }, host);
-  if (!read.ok) return 'gone';
-  return hashConfig(read.value.bytes) === sha256 ? 'trusted' : 'changed';
-}
-
-function refuse(reporter: Reporter, lines: readonly string[]): ExitCode {
-  for (const line of lines) reporter.error(line);
-  return EXIT_CODES.usage;
+function toValue({ table, key, value, origin }: SettingRow) {
+  return { key: `${table}.${key}`, value, origin };
 }

@@ -58,7 +58,7 @@ export const COMMANDS = {
     load: async () => (await import('./hook.ts')).hookCommand,
   },
   config: {
-    summary: 'shows the settings and their sources',
+    summary: 'shows and changes the settings',
     load: async () => (await import('./config.ts')).configCommand,
   },
   schema: {
