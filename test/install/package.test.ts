@@ -48,11 +48,13 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'bin/prepare.js',
       'config.schema.json',
       'config.toml.example',
+      'dist/archive-worker.js',
       'dist/cli/file-worker.js',
       'dist/cli/hook.js',
       'dist/cli/main.js',
       'dist/index.js',
       'dist/licenses/commander.txt',
+      'docs/compact.1',
       'package.json',
     ],
   );
