@@ -77,6 +77,10 @@ export function createUseCases(composition: Composition): UseCases {
     writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
     restoreFile: async (request, progress) =>
       (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
+    listRuns: async () => (await import('../app/restore/undo.ts')).listRuns(deps),
+    undoFile: async (request, progress) =>
+      (await import('../app/restore/undo.ts')).undoFile({ ...writing, progress }, request),
+    endUndo: async (runId) => (await import('../app/restore/undo.ts')).endUndo(deps, runId),
     verifyFile: async (request, progress) =>
       (await import('../app/restore/verify-file.ts')).verifyFile({ ...deps, progress }, request),
     searchArchive: async ({ embeddings, mask, ...request }) => {
@@ -96,9 +100,7 @@ export function createUseCases(composition: Composition): UseCases {
       return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isAside: false }), service });
     },
     run: writing.run,
-    clearLeftovers: async (path) => {
-      await deps.files.clearLeftovers(path);
-    },
+    clearLeftovers: async (path) => void (await deps.files.clearLeftovers(path)),
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };

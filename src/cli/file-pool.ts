@@ -63,6 +63,8 @@ export function createFilePool(options: FilePoolOptions): FilePool {
         run({ name: 'restoreFile', request }, progress) as ReturnType<FileUseCases['restoreFile']>,
       scanFile: (request, progress) =>
         run({ name: 'scanFile', request }, progress) as ReturnType<FileUseCases['scanFile']>,
+      undoFile: (request, progress) =>
+        run({ name: 'undoFile', request }, progress) as ReturnType<FileUseCases['undoFile']>,
       verifyFile: (request, progress) =>
         run({ name: 'verifyFile', request }, progress) as ReturnType<FileUseCases['verifyFile']>,
     },

@@ -3,7 +3,7 @@ import type { Composition, UseCases } from './use-cases.ts';
 
 /** The use cases that work on one file, so that a worker thread can do them. */
 export type FileUseCases = Pick<UseCases, FileUseCase>;
-type FileUseCase = 'compactFile' | 'restoreFile' | 'scanFile' | 'verifyFile';
+type FileUseCase = 'compactFile' | 'restoreFile' | 'scanFile' | 'undoFile' | 'verifyFile';
 
 /** Worker threads summarize on this machine and without embeddings, so their requests are plain data. */
 export type FileTask = {

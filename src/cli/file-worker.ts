@@ -64,6 +64,8 @@ async function runTask(useCases: UseCases, task: FileTask, progress: Progress): 
       return useCases.restoreFile(task.request, progress);
     case 'scanFile':
       return useCases.scanFile(task.request, progress);
+    case 'undoFile':
+      return useCases.undoFile(task.request, progress);
     case 'verifyFile':
       return useCases.verifyFile(task.request, progress);
     default:

@@ -19,12 +19,15 @@ import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
+import type { RunReport, UndoReport } from './render/undo.ts';
 
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
   score: ScoreReport;
   restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport;
+  undo: UndoReport;
+  'undo-list': RunReport;
   verify: VerifyReport;
   search: SearchReport;
   show: ShowReport;

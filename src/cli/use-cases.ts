@@ -16,6 +16,7 @@ import type {
   ShowRequest,
   VerifyFileRequest,
 } from '../app/contract/requests.ts';
+import type { StoredRuns, UndoFileRequest, UndoneFile } from '../app/restore/undo.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
@@ -62,6 +63,11 @@ export type UseCases = {
   ) => Promise<Result<FileReport, Failure>>;
   readonly writePage: (page: NewPage) => Promise<Result<void, Failure>>;
   readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
+  /** The runs that an archive knows, newest first. */
+  readonly listRuns: () => Promise<Result<StoredRuns, Failure>>;
+  readonly undoFile: (request: UndoFileRequest, progress: Progress) => Promise<Result<UndoneFile, Failure>>;
+  /** Records that a run was undone, as far as it could be. */
+  readonly endUndo: (runId: number) => Promise<Result<null, Failure>>;
   readonly verifyFile: (request: VerifyFileRequest, progress: Progress) => Promise<Result<VerifyReport, Failure>>;
   readonly searchArchive: (
     request: SearchRequest & WithEmbeddings & WithMask,

@@ -231,12 +231,12 @@ export type StoredRun = {
   readonly begunAt: Date;
   /** When it was undone, except the files that had to be left alone. */
   readonly undoneAt: Date | null;
-  /** In the order in which they were written. */
+  /** In the order of their paths. */
   readonly files: readonly StoredRunFile[];
 };
 
 /** Which files each run wrote, so that it can be undone. The files of a new compaction are recorded with it. */
-export type RunLog = {
+type RunLog = {
   /** Records a file that gets the output of a compaction that was stored before. Gives its id. */
   readonly record: (run: RunMark, file: RunFile) => Promise<number>;
   /** Removes the record of a file that was not written after all. */

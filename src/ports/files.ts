@@ -127,6 +127,8 @@ export type FileLock = {
   readonly foundUnfinished: boolean;
   /** Begins a file that will replace or create the path; `like` gives mode and owner, `compression` is 'none' by default. */
   readonly begin: (like?: string, compression?: Compression) => Promise<Result<PendingFile, FileFailure>>;
+  /** Removes the file, unless it has another stamp by now. Gives whether it did. */
+  readonly remove: (stamp: FileStamp) => Result<boolean, FileFailure>;
   readonly release: () => void;
 };
 

@@ -9,6 +9,7 @@ import Database from 'better-sqlite3';
 import { archiveExists } from '../../src/adapters/archive/file.ts';
 import { APPLICATION_ID, SCHEMA_VERSION } from '../../src/adapters/archive/schema.ts';
 import { openArchive } from '../../src/adapters/archive/sqlite.ts';
+import { listRuns, undoFile } from '../../src/app/restore/undo.ts';
 import { verifyFile } from '../../src/app/restore/verify-file.ts';
 import { openSettled } from '../../src/app/write/settle.ts';
 import type { Archive, ArchiveFailure } from '../../src/ports/archive.ts';
@@ -199,4 +200,23 @@ test('no copy is left in the folder for temporary files', async (t) => {
   // Not even while it is open: however the process ends, nothing stays.
   assert.deepEqual(readdirSync(temporary), []);
   assert.ok((await collect(archive.readLines(1))).flat().length > 100);
+});
+
+test('nothing is undone that a read-only archive could not record', async (t) => {
+  const folder = copyFor(t);
+  const bench = benchOn(folder);
+  const stored = await listRuns(bench.deps);
+  const file = stored.ok ? stored.value.runs[0]?.files[0] : undefined;
+  assert.ok(file !== undefined);
+  chmodSync(join(folder, 'archive.db'), 0o444);
+  const before = contents(folder);
+  const path = file.outputPath ?? '';
+  const undone = await undoFile(bench.deps, {
+    file,
+    input: { path, name: path, format: null },
+    output: { kind: 'in-place' },
+  });
+  assert.ok(!undone.ok && undone.error.kind === 'archive' && undone.error.failure.kind === 'cannot-open');
+  assert.match(undone.error.failure.reason, /read-only, so it cannot be recorded what was undone/);
+  assert.deepEqual(contents(folder), before);
 });

@@ -180,6 +180,19 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'restore', request },
           answers.restoreFile?.(request, progress) ?? Promise.resolve(ok(restoreReport(request))),
         ),
+      listRuns: () =>
+        keep(
+          { name: 'list-runs', request: null },
+          answers.listRuns?.() ?? Promise.resolve(ok({ archive: '/data/archive.db', runs: [] })),
+        ),
+      undoFile: (request, progress) =>
+        keep(
+          { name: 'undo', request },
+          answers.undoFile?.(request, progress) ??
+            Promise.resolve(ok({ result: 'restored', bytes: 48_000, appendedBytes: 0 } as const)),
+        ),
+      endUndo: (runId) =>
+        keep({ name: 'end-undo', request: runId }, answers.endUndo?.(runId) ?? Promise.resolve(ok(null))),
       verifyFile: (request, progress) =>
         keep(
           { name: 'verify', request },

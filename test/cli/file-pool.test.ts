@@ -85,7 +85,10 @@ suite('files in worker threads', { timeout: 1_800_000 }, () => {
           .replaceAll(/("label":"[^"]*(?:Z|-messages-\d+-\d+))-\d+"/g, '$1"');
         told.push(code, reports, terminal.errors().replaceAll(folder, ''));
       }
-      return { told, files: readAll(join(folder, 'in')) };
+      const files = readAll(join(folder, 'in'));
+      const undone = await runWith(['undo', '--json', ...archive], ALWAYS);
+      told.push(undone.code, undone.terminal.out().replaceAll(folder, ''), readAll(join(folder, 'in')));
+      return { told, files };
     };
     const alone = await play('1');
     assert.deepEqual(await play('3'), alone);

@@ -27,13 +27,13 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
 const NO_COMMAND = (word: string, rest: string): string =>
   `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
 const ALL =
-  'The commands are run, score, scan, restore, verify, search, show, archive, mcp, config, schema, completion, help.';
+  'The commands are run, score, scan, restore, undo, verify, search, show, archive, mcp, config, schema, completion, help.';
 
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['-i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
-  ['-i undo logs x.jsonl', NO_COMMAND('undo', ALL)],
-  ['undo --archive a.db -i x.jsonl', NO_COMMAND('undo', ALL)],
+  ['-i rollback logs x.jsonl', NO_COMMAND('rollback', ALL)],
+  ['rollback --archive a.db -i x.jsonl', NO_COMMAND('rollback', ALL)],
   ['-nj 2 veryfy x.jsonl', NO_COMMAND('veryfy', "Did you mean 'compact verify'?")],
   ['--json -i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['status --files-from list', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
@@ -47,7 +47,7 @@ for (const [line, stderr] of [
   ['-i q*.jsonl x.jsonl', "compact: q*.jsonl: no file matches, so nothing was done. Try 'compact --help'.\n"],
   ['-i x.jsonl status', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['x.jsonl verify -o out', NO_COMMAND('verify', "Did you mean 'compact verify'?")],
-  ['-i logs x.jsonl undo -- y.jsonl', NO_COMMAND('undo', ALL)],
+  ['-i logs x.jsonl rollback -- y.jsonl', NO_COMMAND('rollback', ALL)],
 ] as const) {
   test(`'compact ${line}' touches nothing`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { list: 'x.jsonl\n' });
@@ -69,16 +69,16 @@ for (const [what, toml] of [
 ] as const) {
   test(`a wrong first word is reported before a configuration that ${what}`, async (t) => {
     const { compact, isUntouched } = placeWith(t, { 'compact.toml': toml });
-    const { code, stderr } = await compact('undo', '-i', 'x.jsonl');
-    assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);
+    const { code, stderr } = await compact('rollback', '-i', 'x.jsonl');
+    assert.deepEqual([code, stderr], [2, NO_COMMAND('rollback', ALL)]);
     isUntouched();
   });
 }
 
 test('a wrong first word is reported before a model that cannot be used', async (t) => {
   const { compact, isUntouched } = placeWith(t);
-  const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'undo', '-i', 'x.jsonl');
-  assert.deepEqual([code, stderr], [2, NO_COMMAND('undo', ALL)]);
+  const { code, stderr } = await compact('--provider', 'anthropic', '--model', 'm', 'rollback', '-i', 'x.jsonl');
+  assert.deepEqual([code, stderr], [2, NO_COMMAND('rollback', ALL)]);
   isUntouched();
 });
 

@@ -5,7 +5,9 @@ import type { SchemaGuard } from './identity.ts';
 import { readInteger, readOptionalText, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
 import type { SyncArchive } from './sync-archive.ts';
 
-const ADD_RUN = 'INSERT INTO runs (token, begun_at_ms) VALUES (?, ?) ON CONFLICT (token) DO NOTHING';
+// `ON CONFLICT DO NOTHING` would use up a number each time.
+const ADD_RUN = `
+INSERT INTO runs (token, begun_at_ms) SELECT :token, :begunAtMs WHERE NOT EXISTS (SELECT 1 FROM runs WHERE token = :token)`;
 const ADD_FILE = `
 INSERT INTO run_files (run_id, compaction_id, source_path, output_path)
 SELECT id, :compactionId, :sourcePath, :outputPath FROM runs WHERE token = :token`;
@@ -16,7 +18,7 @@ SELECT * FROM runs WHERE id IN
 ORDER BY id DESC`;
 const LIST_FILES = `
 SELECT f.*, c.source_size_bytes, c.output_size_bytes FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
-WHERE c.status = 'applied' ORDER BY f.id`;
+WHERE c.status = 'applied' ORDER BY f.source_path, f.id`;
 const MARK_FILE = 'UPDATE run_files SET undone_at_ms = ? WHERE id = ?';
 const MARK_RUN = 'UPDATE runs SET undone_at_ms = ? WHERE id = ?';
 
@@ -27,7 +29,7 @@ export function createRunRecorder(db: Database.Database): (run: RunMark, file: R
   const addRun = db.prepare(ADD_RUN);
   const addFile = db.prepare(ADD_FILE);
   return ({ token, begunAt }, { compactionId, sourcePath, outputPath }) => {
-    addRun.run(token, timeColumn(begunAt));
+    addRun.run({ token, begunAtMs: timeColumn(begunAt) });
     const added = addFile.run({
       token,
       compactionId,

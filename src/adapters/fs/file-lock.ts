@@ -1,8 +1,18 @@
-import { accessSync, type BigIntStats, closeSync, constants, existsSync, fchmodSync, openSync } from 'node:fs';
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  existsSync,
+  fchmodSync,
+  openSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { FileFailure, FileLock } from '../../ports/files.ts';
+import type { FileFailure, FileLock, FileStamp } from '../../ports/files.ts';
 import {
   describeForeign,
   foreignLeftover,
@@ -13,6 +23,7 @@ import {
 } from './leftovers.ts';
 import { type BackupLinks, createBackupLinks } from './missed-writes.ts';
 import { beginFile, removeTemporary } from './new-file.ts';
+import { stampOf } from './source-file.ts';
 import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
@@ -56,6 +67,7 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
       foundUnfinished: cleaned.value.foundUnfinished,
       begin: (like, compression = 'none') =>
         beginFile({ path, target, temporary: names.temporary(), like, compression, removeAtExit, backupLinks }),
+      remove: (stamp) => removeFile(path, { target, stamp }),
       release: () => {
         // Removed once, while the lock is held: a process that gets the lock afterwards sees a different file and tries
         // again.
@@ -66,6 +78,24 @@ export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Res
     });
   } catch (error) {
     return err(leftoverFailureOf(error) ?? toFileFailure(error, { path: failing, what: 'write' }));
+  }
+}
+
+function removeFile(
+  path: string,
+  { target, stamp }: { readonly target: string; readonly stamp: FileStamp },
+): Result<boolean, FileFailure> {
+  try {
+    const now = stampOf(statSync(target, { bigint: true }));
+    const isSame =
+      now.inode === stamp.inode &&
+      now.device === stamp.device &&
+      now.sizeBytes === stamp.sizeBytes &&
+      now.mtimeNs === stamp.mtimeNs;
+    if (isSame) unlinkSync(target);
+    return ok(isSame);
+  } catch (error) {
+    return err(toFileFailure(error, { path, what: 'write' }));
   }
 }
 

@@ -54,6 +54,19 @@ export type Failure =
   /** Another program has it open for writing. */
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
+  /**
+   * What a run wrote cannot be undone any more. gone: the file is not there. edited: it was changed in other places than at its end; `problem`
+   * says where. compacted-again: by a later run. other-output: the file beside the original is no longer what was written. only-copy: its
+   * original is gone or was changed.
+   */
+  | {
+      readonly kind: 'cannot-undo';
+      readonly file: string;
+      readonly why: 'gone' | 'edited' | 'compacted-again' | 'other-output' | 'only-copy';
+      readonly problem?: string;
+      /** The path of the original. */
+      readonly original: string;
+    }
   /** `canUndoLast`: only an earlier compaction of the file is missing from the archive. */
   | { readonly kind: 'not-in-archive'; readonly file: string; readonly archive: string; readonly canUndoLast?: true }
   /**

@@ -51,9 +51,13 @@ export type RestoreFileRequest = {
   readonly output:
     | { readonly kind: 'stdout' }
     | { readonly kind: 'in-place' }
-    | { readonly kind: 'file'; readonly path: string };
+    | { readonly kind: 'file'; readonly path: string }
+    /** Only proves that the original can be restored. */
+    | { readonly kind: 'none' };
   /** Undo all compactions instead of the last one. */
   readonly all: boolean;
+  /** The compaction to undo: fails if the last one is another. */
+  readonly compactionId?: number;
 };
 
 export type CaptureFileRequest = {
@@ -71,7 +75,7 @@ export type RestoreCapturedRequest = {
   readonly version: number | null;
   /** As it was captured at this time, or last before it; null: any time. */
   readonly at: Date | null;
-  readonly output: RestoreFileRequest['output'];
+  readonly output: Exclude<RestoreFileRequest['output'], { readonly kind: 'none' }>;
 };
 
 export type VerifyFileRequest = { readonly input: TranscriptInput };

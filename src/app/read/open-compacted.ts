@@ -111,23 +111,26 @@ export function summariesOf({ recordIndex, ownBytes }: Revision): readonly Entry
 
 /**
  * The latest compaction that wrote a revision, found by the sha256 of its clip-archives' lines; null: this archive has none. If several rows
- * have the same line (copies of one file), it is the one whose whole output is there, otherwise the newest, whose output was changed since.
+ * have the same line (copies of one file), it is the one whose whole output is there (`preferredId` before others), otherwise the newest, whose
+ * output was changed since.
  */
 export async function locateCompaction(
   deps: AppDeps,
   archive: Archive,
   revision: Revision,
+  preferredId?: number,
 ): Promise<StoredCompaction | null> {
   // Lists may contain a conversation several times: each of its summaries leads to the cycles of all.
   const clips = new Set(summariesOf(revision).map(({ sha256 }) => sha256 ?? ''));
   const found = new Set<number>();
   for (const clip of clips) for (const { compactionId } of await archive.findCycles(clip)) found.add(compactionId);
-  const ids = [...found].sort((a, b) => b - a);
+  const rank = (id: number): number => (id === preferredId ? Number.POSITIVE_INFINITY : id);
+  const ids = [...found].sort((a, b) => rank(b) - rank(a));
   let newest: StoredCompaction | null = null;
   for (const id of ids) {
     const candidate = await archive.loadCompaction(id);
     if (candidate !== null && (await isIntact(deps, candidate, revision))) return candidate;
-    newest ??= candidate;
+    if (newest === null || (candidate?.id ?? 0) > newest.id) newest = candidate ?? newest;
   }
   return newest;
 }

@@ -58,8 +58,10 @@ async function undo(
   const lineage = createLineageCheck(archive);
   let revision = first;
   for (;;) {
-    const compaction = await locateCompaction(deps, archive, revision);
+    const compaction = await locateCompaction(deps, archive, revision, request.compactionId);
     if (compaction === null) break;
+    if (request.compactionId !== undefined && compaction.id !== request.compactionId)
+      return err({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
     const mayBeAnew = done.length > 0 || isOtherFormat(compaction, revision);
     if (mayBeAnew && (await isWrittenAnew(deps, { archive, compaction, revision }))) break;
     await lineage.add(compaction);
@@ -127,6 +129,8 @@ async function write(
     // Standard output cannot be taken back, so the lines are proven before they are written.
     for await (const batch of lines()) void batch;
     for await (const piece of pieces()) deps.stdout(piece);
+  } else if (output.kind === 'none') {
+    for await (const piece of pieces()) void piece;
   } else {
     const path = output.kind === 'in-place' ? input.path : output.path;
     const { file, sha256, format } = compacted;
@@ -152,7 +156,7 @@ async function write(
     written += done.value.carriedBytes;
     notes = done.value.notes;
   }
-  const target = output.kind === 'stdout' ? '-' : output.kind === 'in-place' ? input.name : output.path;
+  const target = output.kind === 'stdout' ? '-' : output.kind === 'file' ? output.path : input.name;
   return ok({
     schema: 'compact/restore@1',
     file: input.name,

@@ -25,6 +25,10 @@ export const COMMANDS = {
     summary: 'restores the original, byte for byte',
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
+  undo: {
+    summary: 'undoes the last run, every file of it',
+    load: async () => (await import('./undo.ts')).undoCommand,
+  },
   verify: {
     summary: 'proves that nothing is lost',
     load: async () => (await import('./verify.ts')).verifyCommand,

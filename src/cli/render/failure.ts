@@ -5,6 +5,7 @@ import type { FileFailure } from '../../ports/files.ts';
 import { renderLowRetention } from './compact-rows.ts';
 import { formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './text.ts';
+import { renderCannotUndo } from './undo.ts';
 
 /** Where, what, and what to try, in one line. `file` is what the user calls the transcript. */
 export function renderFailure(failure: LookupFailure): string {
@@ -37,13 +38,9 @@ export function renderFailure(failure: LookupFailure): string {
         `Split the file at such lines, or keep them unread with --format ${safeText(failure.format)}.`,
       );
     case 'no-messages':
-      return at(
-        failure.file,
-        `no messages, only ${safeText(failure.contains)}.`,
-        'Name a transcript that holds a conversation.',
-      );
+      return at(failure.file, `no messages, only ${safeText(failure.contains)}.`, TRANSCRIPT_ADVICE);
     case 'no-text':
-      return at(failure.file, `${describeNoText(failure)}.`, 'Name a transcript that holds a conversation.');
+      return at(failure.file, `${describeNoText(failure)}.`, TRANSCRIPT_ADVICE);
     case 'output-exists':
       return at(
         failure.output,
@@ -60,6 +57,8 @@ export function renderFailure(failure: LookupFailure): string {
       );
     case 'not-compacted':
       return at(failure.file, 'not compacted: it has no clip-archive.', 'Name the compacted file.');
+    case 'cannot-undo':
+      return renderCannotUndo(failure);
     case 'not-in-archive':
       if (failure.canUndoLast === true)
         return at(
@@ -116,6 +115,7 @@ export function renderFailure(failure: LookupFailure): string {
 }
 
 const CAPTURED_ADVICE = "'compact capture --list' shows what there is.";
+const TRANSCRIPT_ADVICE = 'Name a transcript that holds a conversation.';
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";
 
 /** Why messages without text cannot be compacted. */

@@ -1,0 +1,153 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Archive, StoredCompaction, StoredRun, StoredRunFile } from '../../ports/archive.ts';
+import type { FileStamp } from '../../ports/files.ts';
+import type { AppDeps, WritingDeps } from '../contract/deps.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
+import type { TranscriptInput } from '../contract/requests.ts';
+import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
+import { withFileLock } from '../write/target.ts';
+import { restoreFile } from './restore-file.ts';
+
+/** `archive` null: there is none. */
+export type StoredRuns = { readonly archive: string | null; readonly runs: readonly StoredRun[] };
+
+export type UndoFileRequest = {
+  readonly file: StoredRunFile;
+  /** The file that the run wrote. */
+  readonly input: TranscriptInput;
+  /** none: a dry run. */
+  readonly output: { readonly kind: 'in-place' } | { readonly kind: 'none' };
+};
+
+/** restored: the file is its original again. removed: the file beside the original is gone. unchanged: there was nothing to do. */
+export type UndoneFile =
+  | { readonly result: 'restored'; readonly bytes: number; readonly appendedBytes: number }
+  | { readonly result: 'removed'; readonly bytes: number }
+  | { readonly result: 'unchanged'; readonly reason: 'as-before' | 'gone' | 'standard-output' };
+
+export async function listRuns(deps: AppDeps): Promise<Result<StoredRuns, Failure>> {
+  return attempt({ file: deps.archivePath }, async (): Promise<Result<StoredRuns, Failure>> => {
+    const archive = await openSettled(deps, 'existing');
+    if (!archive.ok) return archive;
+    if (archive.value === null) return ok({ archive: null, runs: [] });
+    return ok({ archive: deps.archivePath, runs: await archive.value.runs.list() });
+  });
+}
+
+export async function endUndo(deps: AppDeps, runId: number): Promise<Result<null, Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const archive = await openWritable(deps);
+    if (!archive.ok) return archive;
+    await archive.value.runs.markUndone(runId, deps.runtime.now());
+    return ok(null);
+  });
+}
+
+/**
+ * Undoes what a run did to one file, if the file is still as the run left it, or only grew. It looks at the file rather than at records, so it
+ * may be killed anywhere and run again.
+ */
+export async function undoFile(deps: WritingDeps, request: UndoFileRequest): Promise<Result<UndoneFile, Failure>> {
+  return attempt({ file: request.input.name, progress: deps.progress }, async () => {
+    const { file } = request;
+    const isDryRun = request.output.kind === 'none';
+    const archive = isDryRun ? await openExisting(deps) : await openWritable(deps);
+    if (!archive.ok) return archive;
+    const compaction = await archive.value.loadCompaction(file.compactionId);
+    if (compaction === null)
+      return err({ kind: 'not-in-archive', file: request.input.name, archive: deps.archivePath });
+    const undone = await undo(deps, request, compaction);
+    if (undone.ok && !isDryRun) await archive.value.runs.markFileUndone(file.id, deps.runtime.now());
+    return undone;
+  });
+}
+
+async function openExisting(deps: AppDeps): Promise<Result<Archive, Failure>> {
+  const archive = await openSettled(deps, 'existing');
+  if (!archive.ok) return archive;
+  if (archive.value !== null) return ok(archive.value);
+  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason: 'it is gone' } });
+}
+
+/** What was undone must be recorded, or it would be tried again. */
+async function openWritable(deps: AppDeps): Promise<Result<Archive, Failure>> {
+  const archive = await openExisting(deps);
+  if (!archive.ok || !archive.value.isReadOnly) return archive;
+  const reason = 'it or its folder is read-only, so it cannot be recorded what was undone';
+  return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
+}
+
+async function undo(
+  deps: WritingDeps,
+  request: UndoFileRequest,
+  compaction: StoredCompaction,
+): Promise<Result<UndoneFile, Failure>> {
+  const { sourcePath, outputPath } = request.file;
+  if (outputPath === null) return ok({ result: 'unchanged', reason: 'standard-output' });
+  if (request.output.kind === 'in-place') {
+    const cleared = await deps.files.clearLeftovers(outputPath);
+    if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
+  }
+  const found = await deps.files.stamp(outputPath);
+  const isGone = !found.ok && found.error.kind === 'not-found';
+  if (sourcePath !== outputPath)
+    return isGone ? ok({ result: 'unchanged', reason: 'gone' }) : removeOutput(deps, request, compaction);
+  if (isGone) return cannotUndo(request, 'gone');
+  if (await beginsWith(deps, outputPath, compaction.source)) return ok({ result: 'unchanged', reason: 'as-before' });
+  return restoreInPlace(deps, request, compaction);
+}
+
+async function restoreInPlace(
+  deps: WritingDeps,
+  request: UndoFileRequest,
+  { id }: StoredCompaction,
+): Promise<Result<UndoneFile, Failure>> {
+  const { input, output } = request;
+  const restored = await restoreFile(deps, { input, output, all: false, compactionId: id });
+  if (restored.ok) {
+    const { bytes, appendedBytes } = restored.value;
+    return ok({ result: 'restored', bytes, appendedBytes });
+  }
+  const { error } = restored;
+  if (error.kind === 'altered') return cannotUndo(request, 'edited', error.problem);
+  // The archive has the compaction, so the file no longer has its summary.
+  return error.kind === 'not-compacted' || error.kind === 'not-in-archive' ? cannotUndo(request, 'edited') : restored;
+}
+
+/** Removes a file that a run wrote beside its source, byte for byte as it was written, while its original is still there. */
+async function removeOutput(
+  deps: WritingDeps,
+  request: UndoFileRequest,
+  { source, output }: StoredCompaction,
+): Promise<Result<UndoneFile, Failure>> {
+  const { path } = request.input;
+  const removed: UndoneFile = { result: 'removed', bytes: output.sizeBytes };
+  const check = async (): Promise<Result<FileStamp, Failure>> => {
+    const stamp = await deps.files.stamp(path);
+    if (!stamp.ok) return err({ kind: 'file', failure: stamp.error });
+    if (!(await holdsOnly(deps, path, output))) return cannotUndo(request, 'other-output');
+    if (!(await beginsWith(deps, request.file.sourcePath, source))) return cannotUndo(request, 'only-copy');
+    const writer = await deps.files.findWriter(stamp.value);
+    return writer === null ? stamp : err({ kind: 'in-use', file: request.input.name, ...writer });
+  };
+  if (request.output.kind === 'none') {
+    const checked = await check();
+    return checked.ok ? ok(removed) : checked;
+  }
+  return withFileLock(deps, path, async (lock) => {
+    const checked = await check();
+    if (!checked.ok) return checked;
+    const done = lock.remove(checked.value);
+    if (!done.ok) return err({ kind: 'file', failure: done.error });
+    return done.value ? ok(removed) : cannotUndo(request, 'other-output');
+  });
+}
+
+function cannotUndo(
+  { input, file }: UndoFileRequest,
+  why: Extract<Failure, { kind: 'cannot-undo' }>['why'],
+  problem?: string,
+): Result<never, Failure> {
+  const failure = { kind: 'cannot-undo', file: input.name, why, original: file.sourcePath } as const;
+  return err(problem === undefined ? failure : { ...failure, problem });
+}

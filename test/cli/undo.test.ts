@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { type Ended, runHere, runProcess } from '../support/program.ts';
+import { problemsWith } from '../support/report-schemas.ts';
+
+const A = chatTranscript(9);
+const B = chatTranscript(12, 50);
+
+type Place = {
+  readonly path: (name: string) => string;
+  readonly text: (name: string) => string;
+  /** Runs a command with the archive of the test. */
+  readonly compact: (...args: readonly string[]) => Promise<Ended>;
+};
+
+function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
+  const folder = folderWith(t, files);
+  const path = (name: string): string => join(folder, name);
+  return {
+    path,
+    text: (name) => readFileSync(path(name), 'utf8'),
+    compact: (...args) => runHere([...args, '--archive', path('.archive.db')]),
+  };
+}
+
+function readReports({ stdout }: Ended): readonly Record<string, unknown>[] {
+  return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]));
+}
+
+test('each undo undoes one run more, all its files at once', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact('-i', path('a.jsonl'), path('b.jsonl'));
+  const afterFirst = text('a.jsonl');
+  const more = chatTranscript(8, 100);
+  appendFileSync(path('a.jsonl'), more);
+  await compact('-i', path('a.jsonl'));
+  const last = await compact('undo');
+  assert.deepEqual([last.code, text('a.jsonl')], [0, afterFirst + more]);
+  assert.match(last.stdout, /^1 file: 1 restored$/m);
+  const first = await compact('undo');
+  assert.deepEqual([first.code, text('a.jsonl'), text('b.jsonl')], [0, A + more, B]);
+  const none = await compact('undo');
+  assert.deepEqual([none.code, text('b.jsonl')], [0, B]);
+  assert.match(none.stderr, /every run in it was undone; nothing to undo/);
+});
+
+for (const [what, change, message] of [
+  [
+    'edited',
+    ({ path, text }: Place) => writeFileSync(path('a.jsonl'), text('a.jsonl').replace(/retry/g, 'again')),
+    /edited since/,
+  ],
+  ['replaced', ({ path }: Place) => writeFileSync(path('a.jsonl'), B), /edited since/],
+  [
+    'moved',
+    ({ path }: Place) => renameSync(path('a.jsonl'), path('c.jsonl')),
+    /moved or deleted since.*where it is now/,
+  ],
+  ['deleted', ({ path }: Place) => rmSync(path('a.jsonl')), /moved or deleted since/],
+] as const) {
+  test(`a file that was ${what} is left alone and named, and the others are undone`, async (t) => {
+    const place = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+    await place.compact('-i', place.path('a.jsonl'), place.path('b.jsonl'));
+    change(place);
+    const before = existsSync(place.path('a.jsonl')) ? place.text('a.jsonl') : null;
+    const { code, stdout, stderr } = await place.compact('undo');
+    const after = existsSync(place.path('a.jsonl')) ? place.text('a.jsonl') : null;
+    assert.deepEqual([code, place.text('b.jsonl'), after], [1, B, before]);
+    assert.ok(stderr.startsWith(place.path('a.jsonl')));
+    assert.match(stderr, message);
+    assert.match(stdout, /^2 files: 1 restored, 1 left alone\n'compact undo 1' tries/m);
+    const again = await place.compact('undo');
+    assert.match(again.stderr, /nothing to undo/);
+    if (what === 'moved') renameSync(place.path('c.jsonl'), place.path('a.jsonl'));
+    else return;
+    assert.deepEqual([(await place.compact('undo', '1')).code, place.text('a.jsonl')], [0, A]);
+  });
+}
+
+test('a file that a later run compacted again is left alone until that run is undone', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A });
+  await compact('-i', path('a.jsonl'));
+  appendFileSync(path('a.jsonl'), B);
+  await compact('-i', path('a.jsonl'));
+  const twice = text('a.jsonl');
+  const { code, stderr } = await compact('undo', '1');
+  assert.deepEqual([code, text('a.jsonl')], [1, twice]);
+  assert.match(stderr, /a later run compacted it again. Undo that run first/);
+  await compact('undo', '2');
+  assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A + B]);
+});
+
+test('a file that was written beside its original is removed, unless it was changed', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact(path('a.jsonl'), path('b.jsonl'));
+  appendFileSync(path('b.compact.jsonl'), '{"role":"user","content":"more"}\n');
+  appendFileSync(path('a.jsonl'), '{"role":"user","content":"the original may grow"}\n');
+  const kept = text('b.compact.jsonl');
+  const { code, stderr } = await compact('undo');
+  assert.deepEqual([code, existsSync(path('a.compact.jsonl')), text('b.compact.jsonl')], [1, false, kept]);
+  assert.match(stderr, /no longer what was written there/);
+});
+
+test('the only copy of a transcript is never removed', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A });
+  await compact(path('a.jsonl'), '-o', path('short.jsonl'));
+  rmSync(path('a.jsonl'));
+  const { code, stderr } = await compact('undo');
+  assert.deepEqual([code, existsSync(path('short.jsonl'))], [1, true]);
+  assert.match(stderr, /this may be the only copy\. 'compact restore .*short\.jsonl -o .*a\.jsonl' brings/);
+  await compact('restore', path('short.jsonl'), '-o', path('a.jsonl'));
+  assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A]);
+  assert.equal(existsSync(path('short.jsonl')), false);
+});
+
+test('a run that used a stored compaction again is undone like any other', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'copy.jsonl': A });
+  await compact('-i', path('a.jsonl'));
+  const again = await compact('-i', path('copy.jsonl'));
+  assert.match(again.stderr, /stored summaries were used/);
+  assert.deepEqual([(await compact('undo')).code, text('copy.jsonl')], [0, A]);
+  assert.notEqual(text('a.jsonl'), A);
+  assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A]);
+});
+
+test('what was restored by hand before is left as it is, and counts as undone', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A });
+  await compact('-i', path('a.jsonl'));
+  await compact('restore', '-i', path('a.jsonl'));
+  const { code, stdout } = await compact('undo');
+  assert.deepEqual([code, text('a.jsonl')], [0, A]);
+  assert.match(stdout, /already as it was before/);
+});
+
+test('a dry run finds out the same, and changes nothing', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B, 'c.jsonl': A });
+  await compact('-i', path('a.jsonl'), path('b.jsonl'));
+  rmSync(path('b.jsonl'));
+  const before = [text('a.jsonl'), readdirSync(path('.'))];
+  const { code, stdout, stderr } = await compact('undo', '-n');
+  assert.deepEqual([code, [text('a.jsonl'), readdirSync(path('.'))]], [1, before]);
+  assert.match(stdout, /a\.jsonl: would be restored/);
+  assert.match(stdout, /^2 files: 1 to be restored, 1 left alone$/m);
+  assert.match(stderr, /b\.jsonl: left alone/);
+  assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [1, A]);
+});
+
+test('the reports of undo and of its list follow their schemas', async (t) => {
+  const { path, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact('-i', path('a.jsonl'));
+  await compact(path('b.jsonl'), '-o', '-');
+  await compact(path('b.jsonl'));
+  rmSync(path('a.jsonl'));
+  const listed = readReports(await compact('undo', '--list', '--json'));
+  assert.deepEqual(
+    listed.map((one) => [one['run'], problemsWith('undo-list', one)]),
+    [
+      [3, []],
+      [2, []],
+      [1, []],
+    ],
+  );
+  const results: unknown[] = [];
+  for (const id of ['1', '2', '3']) {
+    const [report] = readReports(await compact('undo', '--json', id));
+    results.push([report?.['result'], problemsWith('undo', report)]);
+  }
+  assert.deepEqual(results, [
+    ['left', []],
+    ['unchanged', []],
+    ['removed', []],
+  ]);
+});
+
+test('without an archive, without runs, or without such a run there is nothing to undo', async (t) => {
+  const { path, compact } = placeWith(t, { 'a.jsonl': A });
+  const gone = await compact('undo');
+  assert.deepEqual([gone.code, existsSync(path('.archive.db'))], [1, false]);
+  assert.match(gone.stderr, /there is no archive yet/);
+  assert.equal((await compact('undo', '--list')).code, 0);
+  await compact('-i', path('a.jsonl'));
+  const unknown = await compact('undo', '7');
+  assert.deepEqual([unknown.code, unknown.stderr.includes('it has no run 7')], [1, true]);
+  const word = await compact('undo', path('a.jsonl'));
+  assert.deepEqual([word.code, /'compact restore -i FILE' restores one file/.test(word.stderr)], [2, true]);
+});
+
+for (const step of ['written', 'renamed'] as const) {
+  test(`killed after '${step}', every file is whole, and the next undo finishes the rest`, async (t) => {
+    const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+    await compact('-i', path('a.jsonl'), path('b.jsonl'));
+    const compacted = text('b.jsonl');
+    const script = { happening: { step, nth: 2, what: { kind: 'signals', names: ['SIGKILL'] } } } as const;
+    const killed = await runProcess(['undo', '-j', '1', '--archive', path('.archive.db')], { script });
+    assert.equal(killed.signal, 'SIGKILL', killed.stderr);
+    assert.deepEqual([text('a.jsonl'), text('b.jsonl')], [A, step === 'renamed' ? B : compacted]);
+    const { code } = await compact('undo');
+    assert.deepEqual([code, text('a.jsonl'), text('b.jsonl')], [0, A, B]);
+    assert.deepEqual(
+      readdirSync(path('.')).filter((name) => !name.startsWith('.archive')),
+      ['a.jsonl', 'b.jsonl'],
+    );
+  });
+}
+
+test('an interruption leaves the rest as it was, and says how to finish', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact('-i', path('a.jsonl'), path('b.jsonl'));
+  const compacted = text('b.jsonl');
+  const script = { happening: { step: 'renamed', what: { kind: 'signals', names: ['SIGINT'] } } } as const;
+  const ended = await runProcess(['undo', '-j', '1', '--archive', path('.archive.db')], { script });
+  assert.deepEqual([ended.code, text('a.jsonl'), text('b.jsonl')], [130, A, compacted]);
+  assert.match(ended.stdout, /^2 files: 1 restored, 1 not begun\n'compact undo 1' finishes the rest/m);
+  assert.deepEqual([(await compact('undo')).code, text('b.jsonl')], [0, B]);
+});
