@@ -5,6 +5,7 @@ import { createClientFiles } from '../adapters/fs/client-files.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { installClient } from '../app/install/install-client.ts';
 import { xdgFolder } from '../config/find.ts';
+import { EXTENSIONS_FOLDER } from './program-name.ts';
 import type { Installer, InstallerOptions } from './use-cases.ts';
 
 /** Installs this program in others. It reads no configuration: a project cannot have a say in it. */
@@ -13,7 +14,7 @@ export function createInstaller({ host, launch, removeAtExit }: InstallerOptions
   const folder = xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
   const records = createInstallRecords(join(folder, 'compact', 'installed'), files);
   return {
-    clients: createClients({ ...host, launch }),
+    clients: createClients({ ...host, launch, extensionsFolder: EXTENSIONS_FOLDER }),
     install: (request) => installClient({ files, records, runtime: createNodeRuntime() }, request),
   };
 }

@@ -9,6 +9,8 @@ import { systemCode } from './system-failure.ts';
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 /** The file that starts this program. */
 export const ENTRY = join(PACKAGE_FOLDER, 'bin', 'compact.js');
+/** What clients load. */
+export const EXTENSIONS_FOLDER = join(PACKAGE_FOLDER, 'bin', 'clients');
 const NAMES = ['compact', 'compact-transcript'] as const;
 
 /**

@@ -46,6 +46,8 @@ export type ClientHost = {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly homeFolder: string;
   readonly launch: LaunchCommand;
+  /** Where this program keeps what clients load: `pi.js`. */
+  readonly extensionsFolder: string;
 };
 
 /** Small text files that belong to other programs. A path leads to its file through links. */

@@ -1,14 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runOffline } from './offline.ts';
@@ -28,7 +19,9 @@ export type Installation = {
   /** A fixture to begin with, and where the client looks for it, below the home. */
   readonly session?: { readonly fixture: string; readonly at: (home: string) => string };
   readonly environment: (home: string) => Readonly<Record<string, string>>;
-  /** The command lines: the first says the rule, the client compacts in the second at the latest. */
+  /** What the last request has besides the rules. */
+  readonly expected: readonly string[];
+  /** The command lines, with PROGRAM for the client: the first says the rule, the client compacts in the second at the latest. */
   readonly turns: (rule: string) => readonly (readonly string[])[];
 };
 
@@ -46,7 +39,8 @@ export async function checkInstalled(installation: Installation, producersFolder
     if (session !== undefined) {
       const path = join(home, session.at(home));
       mkdirSync(join(path, '..'), { recursive: true });
-      copyFileSync(join(ROOT, 'fixtures/transcripts', session.fixture), path);
+      const text = readFileSync(join(ROOT, 'fixtures/transcripts', session.fixture), 'utf8');
+      writeFileSync(path, text.replace('/home/ada/ferry', work));
     }
     const before = readHome(home, installation);
     const env = { HOME: home, ...installation.environment(home) };
@@ -59,16 +53,17 @@ export async function checkInstalled(installation: Installation, producersFolder
     if (installed.status !== 0) return lastWords(installed.stdout, installed.stderr);
     const asked: string[] = [];
     for (const args of installation.turns(RULE)) {
-      const command = join(producersFolder, installation.program);
-      const run = await runOffline({ command, args, cwd: work, env, timeoutMs: TIMEOUT_MS });
+      const program = join(producersFolder, installation.program);
+      const [command = '', ...rest] = args.map((word) => word.replaceAll('PROGRAM', program));
+      const run = await runOffline({ command, args: rest, cwd: work, env, timeoutMs: TIMEOUT_MS });
       if (run.code !== 0) return `exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`;
       asked.push(...run.asked.map(({ body }) => body));
     }
     const last = asked.at(-1) ?? '';
     const undone = install('--undo');
+    const missing = ['Rules that hold', RULE, ...installation.expected].filter((part) => !last.includes(part));
     return [
-      ...(last.includes('Rules that hold') && last.includes(RULE) ? [] : ['the rules are not in the last request']),
-      ...(last.includes('memory_read') ? [] : ['the archive is not in the last request']),
+      ...missing.map((part) => `not in the last request: ${part}`),
       ...(undone.status === 0 ? [] : [lastWords(undone.stdout, undone.stderr)]),
       ...(readHome(home, installation).includes('compact.js') ? ['something of ours is left'] : []),
       ...(before.includes('compact.js') ? ['the home is not clean'] : []),
@@ -100,9 +95,19 @@ const CODEX_SETTINGS = [
   'model_provider="mock"',
   'model_providers.mock={name="mock",base_url="MODEL_URL/v1",wire_api="responses",env_key="OPENAI_API_KEY"}',
 ].flatMap((setting) => ['-c', setting]);
-const CODEX = ['exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', ...CODEX_SETTINGS];
+const CODEX = ['PROGRAM', 'exec', '--skip-git-repo-check', '--dangerously-bypass-hook-trust', ...CODEX_SETTINGS];
 /** Of the fixture. */
 const SESSION = '00000001-aaaa-4aaa-8aaa-aaaaaaaaaaaa';
+
+const PI = 'PROGRAM --session "$HOME/session.jsonl" --provider mock --model mock';
+/** Every turn has a mock of its own. */
+const PI_MODELS = `echo '${JSON.stringify({
+  providers: {
+    mock: { baseUrl: 'MODEL_URL', api: 'anthropic-messages', apiKey: 'not-a-key', models: [{ id: 'mock' }] },
+  },
+})}' > "$PI_CODING_AGENT_DIR/models.json"`;
+/** Its input stays open until it has answered. */
+const PI_COMPACT = `{ echo '{"type":"compact"}'; until grep -q '"command":"compact"' out; do sleep 0.1; done; } | ${PI} --mode rpc > out; cat out; grep -q '"success":true' out && rm out`;
 
 export const INSTALLATIONS: readonly Installation[] = [
   {
@@ -124,10 +129,11 @@ export const INSTALLATIONS: readonly Installation[] = [
       DISABLE_TELEMETRY: '1',
       IS_SANDBOX: '1',
     }),
+    expected: ['memory_read'],
     turns: (rule) => [
-      ['-p', '--resume', SESSION, `${rule} Say hello.`],
-      ['-p', '--resume', SESSION, '/compact'],
-      ['-p', '--resume', SESSION, 'Go on.'],
+      ['PROGRAM', '-p', '--resume', SESSION, `${rule} Say hello.`],
+      ['PROGRAM', '-p', '--resume', SESSION, '/compact'],
+      ['PROGRAM', '-p', '--resume', SESSION, 'Go on.'],
     ],
   },
   {
@@ -135,9 +141,24 @@ export const INSTALLATIONS: readonly Installation[] = [
     program: 'codex/node_modules/.bin/codex',
     files: { 'codex/config.toml': '[tui]\nnotifications = true\n' },
     environment: (home) => ({ ...KEYS, CODEX_HOME: join(home, 'codex') }),
+    expected: ['memory_read'],
     turns: (rule) => [
       [...CODEX, `${rule} Say hello.`],
       [...CODEX, 'resume', '--last', 'Go on.'],
+    ],
+  },
+  {
+    client: 'pi',
+    program: 'pi/node_modules/.bin/pi',
+    files: { 'pi/settings.json': '{ "compaction": { "keepRecentTokens": 100 } }' },
+    session: { fixture: 'pi/session.jsonl', at: () => 'session.jsonl' },
+    environment: (home) => ({ ...KEYS, PI_CODING_AGENT_DIR: join(home, 'pi'), PI_OFFLINE: '1' }),
+    // It compacts by itself in the first turn, because of the token counts in the fixture.
+    expected: ['[Context Summary', 'across 2 compaction cycles', 'five cents'],
+    turns: (rule) => [
+      ['sh', '-c', `${PI_MODELS}; ${PI} -p '${rule} Say hello.'`],
+      ['sh', '-c', PI_COMPACT],
+      ['sh', '-c', `${PI_MODELS}; ${PI} -p 'Go on.'`],
     ],
   },
 ];

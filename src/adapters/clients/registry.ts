@@ -1,9 +1,10 @@
 import type { Client, ClientHost } from '../../ports/clients.ts';
 import { createClaudeCode } from './claude-code.ts';
 import { createCodex } from './codex.ts';
+import { createPi } from './pi.ts';
 
 /** Every client that can be installed in. A new one is a file and a line here. */
-const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex];
+const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex, createPi];
 
 export function createClients(host: ClientHost): readonly Client[] {
   return CLIENTS.map((create) => create(host));

@@ -185,3 +185,21 @@ test('Codex gets hooks and the MCP server in two files, and both are as before a
   await install('--undo');
   assert.deepEqual(snapshot(home), before);
 });
+
+test('pi gets an extension that it can load, and its folder is gone after --undo', async (t) => {
+  const { home, at, read, install } = createHome(t, { '.pi/agent/settings.json': '{}' });
+  const before = snapshot(home);
+  assert.equal((await install('pi')).code, 0);
+  const [, path = ''] = /from "(.+)"/.exec(read('.pi/agent/extensions/compact.js')) ?? [];
+  assert.equal(typeof (await import(path)).default, 'function');
+  assert.equal((await install('pi', '--undo')).code, 0);
+  assert.deepEqual(snapshot(home), before);
+  assert.ok(!existsSync(at('.pi/agent/extensions')));
+});
+
+test("an extension of the user's with our name is left alone", async (t) => {
+  const { read, install } = createHome(t, { '.pi/agent/extensions/compact.js': '// mine' });
+  assert.match((await install('pi')).out, /compact\.js: already in use in pi, and left as it is/);
+  await install('pi', '--undo');
+  assert.equal(read('.pi/agent/extensions/compact.js'), '// mine');
+});
