@@ -27,18 +27,16 @@ const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
 export function createUseCases(composition: Composition): UseCases {
-  const archive = createArchiveOpener(composition.archivePath);
+  const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
+  const archive = createArchiveOpener(archivePath);
   const deps: AppDeps = {
-    files: createFileStore({
-      removeAtExit: composition.removeAtExit,
-      maxUnpackedBytes: composition.maxUnpackedBytes,
-    }),
+    files: createFileStore({ removeAtExit, maxUnpackedBytes }),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
-    progress: composition.progress,
-    signal: composition.signal,
+    progress,
+    signal,
     openArchive: archive.openWith({ vectorExtension: null, isAside: false }),
-    archivePath: composition.archivePath,
+    archivePath,
   };
   const writing = {
     ...deps,
@@ -75,6 +73,12 @@ export function createUseCases(composition: Composition): UseCases {
     reportFile: async ({ mask = (text) => text, ...request }, progress) =>
       (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
     writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
+    captureFile: async (request, progress) =>
+      (await import('../app/capture/capture-file.ts')).captureFile({ ...deps, progress }, request),
+    captureMissing: async (request) => (await import('../app/capture/captured.ts')).captureMissing(deps, request),
+    listCaptured: async (of) => (await import('../app/capture/captured.ts')).listCaptured(deps, of),
+    restoreCaptured: async (request, progress) =>
+      (await import('../app/capture/restore-captured.ts')).restoreCaptured({ ...writing, progress }, request),
     restoreFile: async (request, progress) =>
       (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
     listRuns: async () => (await import('../app/restore/undo.ts')).listRuns(deps),
@@ -85,8 +89,9 @@ export function createUseCases(composition: Composition): UseCases {
       (await import('../app/restore/verify-file.ts')).verifyFile({ ...deps, progress }, request),
     searchArchive: async ({ embeddings, mask, ...request }) => {
       const { searchArchive } = await import('../app/search/search-archive.ts');
-      const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside: false });
-      return searchArchive({ ...deps, openArchive, queryVectors: embeddings?.queryVectors, mask }, request);
+      const { queryVectors, vectorExtension = null } = embeddings ?? {};
+      const openArchive = archive.openWith({ vectorExtension, isAside: false });
+      return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
     },
     showArchived: async ({ mask, ...request }) =>
       (await import('../app/search/show-archived.ts')).showArchived({ ...deps, mask }, request),

@@ -5,6 +5,13 @@ import type {
   ShowReport,
 } from '../app/contract/archive-reports.ts';
 import type {
+  CapturedFileReport,
+  CaptureReport,
+  FailedCaptureReport,
+  RestoreCapturedReport,
+  SkippedCaptureReport,
+} from '../app/contract/capture-reports.ts';
+import type {
   CompactReport,
   FailedReport,
   FailedRestoreReport,
@@ -25,7 +32,8 @@ import type { RunReport, UndoReport } from './render/undo.ts';
 export type Reports = {
   compact: CompactReport | SkippedFileReport | FailedReport;
   score: ScoreReport;
-  restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport;
+  capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
+  restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
   undo: UndoReport;
   'undo-list': RunReport;
   verify: VerifyReport;

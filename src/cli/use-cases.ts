@@ -4,12 +4,16 @@ import type {
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
+import type { MissingRequest } from '../app/capture/captured.ts';
+import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
 import type { FileReport } from '../app/contract/file-report.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
 import type {
+  CaptureFileRequest,
   CompactFileRequest,
+  RestoreCapturedRequest,
   RestoreFileRequest,
   ScoreFileRequest,
   SearchRequest,
@@ -62,6 +66,15 @@ export type UseCases = {
     progress: Progress,
   ) => Promise<Result<FileReport, Failure>>;
   readonly writePage: (page: NewPage) => Promise<Result<void, Failure>>;
+  readonly captureFile: (request: CaptureFileRequest, progress: Progress) => Promise<Result<CaptureReport, Failure>>;
+  readonly captureMissing: (request: MissingRequest) => Promise<Result<readonly CaptureReport[], Failure>>;
+  readonly listCaptured: (of: {
+    readonly file: string | null;
+  }) => Promise<Result<readonly CapturedFileReport[], LookupFailure>>;
+  readonly restoreCaptured: (
+    request: RestoreCapturedRequest,
+    progress: Progress,
+  ) => Promise<Result<RestoreCapturedReport, LookupFailure>>;
   readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
   /** The runs that an archive knows, newest first. */
   readonly listRuns: () => Promise<Result<StoredRuns, Failure>>;

@@ -17,7 +17,7 @@ import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { captureFile } from '../../src/app/capture/capture-file.ts';
-import { captureMissing, listCaptured } from '../../src/app/capture/captured-files.ts';
+import { captureMissing, listCaptured } from '../../src/app/capture/captured.ts';
 import { restoreCaptured } from '../../src/app/capture/restore-captured.ts';
 import type { CaptureReport, RestoreCapturedReport } from '../../src/app/contract/capture-reports.ts';
 import type { LookupFailure } from '../../src/app/contract/failure.ts';

@@ -131,6 +131,8 @@ const EMBEDDINGS: Embeddings = {
   run: { hasFailed: false },
 };
 
+const notAnswered = (): Error => new Error('this test answers no such call');
+
 /** Use cases that answer with these results and keep what they were asked. */
 export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCases {
   const calls: Call[] = [];
@@ -175,6 +177,17 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'report', request }, answers.reportFile?.(request, progress) ?? Promise.resolve(ok(fileReport()))),
       writePage: (page) =>
         keep({ name: 'write-page', request: page }, answers.writePage?.(page) ?? Promise.resolve(ok(undefined))),
+      captureFile: (request, progress) =>
+        keep({ name: 'capture', request }, answers.captureFile?.(request, progress) ?? Promise.reject(notAnswered())),
+      captureMissing: (request) =>
+        keep({ name: 'capture-missing', request }, answers.captureMissing?.(request) ?? Promise.resolve(ok([]))),
+      listCaptured: (request) =>
+        keep({ name: 'list-captured', request }, answers.listCaptured?.(request) ?? Promise.resolve(ok([]))),
+      restoreCaptured: (request, progress) =>
+        keep(
+          { name: 'restore-captured', request },
+          answers.restoreCaptured?.(request, progress) ?? Promise.reject(notAnswered()),
+        ),
       restoreFile: (request, progress) =>
         keep(
           { name: 'restore', request },

@@ -11,7 +11,7 @@ import { toWriteFailure } from '../write/deliver.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput, writeNew } from '../write/write-output.ts';
-import { findByName, notCaptured } from './captured-files.ts';
+import { findByName, notCaptured } from './captured.ts';
 
 type Restored = Result<RestoreCapturedReport, LookupFailure>;
 

@@ -1,5 +1,6 @@
 import type { Count, IsoTime, Ordinal, Sha256 } from '../../core/units.ts';
 import type { CaptureChange } from '../../ports/captures.ts';
+import type { FailedReport, SkippedFileReport } from './reports.ts';
 
 /** The line of a file that `compact capture` looked at. */
 export type CaptureReport = {
@@ -16,6 +17,12 @@ export type CaptureReport = {
   readonly bytes: { readonly size: Count; readonly new: Count | null; readonly stored: Count | null };
   readonly sha256: Sha256 | null;
 };
+
+export type FailedCaptureReport = Pick<CaptureReport, 'schema' | 'file'> & Pick<FailedReport, 'result' | 'error'>;
+
+/** A file that a folder, a pattern or a list named, and that is no transcript. */
+export type SkippedCaptureReport = Pick<CaptureReport, 'schema' | 'file'> &
+  Pick<SkippedFileReport, 'result' | 'reason' | 'notes'>;
 
 /** A file of `compact capture --list`. */
 export type CapturedFileReport = {

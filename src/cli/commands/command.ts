@@ -95,7 +95,12 @@ export type ParsedLine = {
 
 /** The values of all flags of all commands; a command gets only its own. */
 export type Options = {
-  readonly version?: boolean;
+  /** The program's own version is asked for; or which version of a captured file. */
+  readonly version?: boolean | number;
+  readonly captured?: string;
+  /** Unix milliseconds. */
+  readonly at?: number;
+  readonly reread?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
   readonly verbose?: boolean;

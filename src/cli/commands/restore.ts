@@ -1,6 +1,7 @@
 import type { Failure } from '../../app/contract/failure.ts';
 import type { FailedReport, RestoreReport } from '../../app/contract/reports.ts';
-import type { OutputTarget, RestoreFileRequest } from '../../app/contract/requests.ts';
+import type { OutputTarget, RestoreCapturedRequest, RestoreFileRequest } from '../../app/contract/requests.ts';
+import { parseCount, parseUntil } from '../../config/quantity.ts';
 import { err, type Result } from '../../core/result.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { createSkipRenderer, renderFailed, skipUncompacted, toFailedReport } from '../failed-and-skipped.ts';
@@ -27,6 +28,7 @@ import {
   MAX_UNPACKED_FLAG,
   readOutputOptions,
   readSettings,
+  readTime,
   SETTINGS_FLAGS,
   SHARED_STDOUT,
 } from './options.ts';
@@ -40,6 +42,8 @@ export type RestoreInvocation = CommonRequest &
     readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
     readonly all: boolean;
     readonly jobs: number | null;
+    /** A captured file that is asked for instead of compacted ones. */
+    readonly captured: Pick<RestoreCapturedRequest, 'file' | 'version' | 'at'> | null;
   };
 
 export const restoreCommand = defineCommand<RestoreInvocation>({
@@ -52,6 +56,9 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     },
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
+    { flags: '--captured <file>', description: 'a file that compact capture stored, even if it is gone' },
+    { flags: '--version <n>', description: 'of a captured file, this version (default: the last)', parse: parseCount },
+    { flags: '--at <time>', description: 'a captured file as it was at this time', parse: parseUntil },
     JOBS_FLAG,
     FILES_FROM_FLAG,
     FORMAT_FLAG,
@@ -63,6 +70,7 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
   examples: [
     ['compact restore session.compact.jsonl -o original.jsonl', 'writes the original to a file'],
     ['compact restore -i sessions', 'undoes the last compaction of every file in a folder'],
+    ['compact restore --captured session.jsonl -i', 'brings a deleted file back that was captured'],
   ],
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'restore',
@@ -73,11 +81,15 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     output: readOutput(options),
     all: options.all === true,
     jobs: options.jobs ?? null,
+    captured: readCaptured(options),
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operands, filesFrom, output, outputOptions }) => {
-    if (operands.length === 0 && filesFrom === null)
+  findConflict: ({ operands, filesFrom, output, captured, outputOptions }) => {
+    if (captured?.file === '') return '--version and --at are for captured files: name one with --captured FILE';
+    if (captured !== null && operands.length + (filesFrom === null ? 0 : 1) > 0)
+      return '--captured names one captured file: give no compacted files beside it';
+    if (operands.length === 0 && filesFrom === null && captured === null)
       return 'no compacted file named: give files, folders, globs, or - for standard input';
     if (operands.includes('-') && output.kind === 'in-place') return '--in-place cannot replace standard input (-)';
     if (output.kind === 'stdout' && (operands.length > 1 || filesFrom !== null))
@@ -94,7 +106,18 @@ function readOutput(options: Options): RestoreInvocation['output'] {
   return { kind: 'path', path: options.output };
 }
 
+function readCaptured({ captured, version, at }: Options): RestoreInvocation['captured'] {
+  if (captured === undefined && version === undefined && at === undefined) return null;
+  return { file: captured ?? '', version: typeof version === 'number' ? version : null, at: readTime(at) };
+}
+
 async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {
+  if (invocation.captured !== null) {
+    const { restoreCaptured } = await import('./restore-captured.ts');
+    const { captured, output, ...common } = invocation;
+    const target = output.kind === 'path' ? ({ kind: 'file', path: output.path } as const) : output;
+    return restoreCaptured(context, { ...common, captured: { ...captured, output: target } });
+  }
   const endsWithStdout = invocation.output.kind === 'stdout';
   const request = { ...invocation, command: 'compact restore', needs: ['archive'] as const, endsWithStdout };
   return inSession(context, request, async (session) => {

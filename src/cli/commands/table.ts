@@ -21,6 +21,10 @@ export const COMMANDS = {
     summary: 'finds transcripts and estimates the savings',
     load: async () => (await import('./scan.ts')).scanCommand,
   },
+  capture: {
+    summary: 'stores whole transcripts before they are gone',
+    load: async () => (await import('./capture.ts')).captureCommand,
+  },
   restore: {
     summary: 'restores the original, byte for byte',
     load: async () => (await import('./restore.ts')).restoreCommand,

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { runHere, runProcess } from '../support/program.ts';
+import { problemsWith } from '../support/report-schemas.ts';
+import { STORED_SESSIONS } from '../support/stored-sessions.ts';
+
+type Place = {
+  readonly path: (name: string) => string;
+  /** Runs a command with the archive of the test. */
+  readonly compact: (...args: readonly string[]) => ReturnType<typeof runHere>;
+};
+
+function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
+  const folder = folderWith(t, files);
+  const path = (name: string): string => join(folder, name);
+  return { path, compact: (...args) => runHere([...args, '--archive', path('archive.db')]) };
+}
+
+const A = chatTranscript(20);
+const B = chatTranscript(30, 500);
+
+test('a folder is captured, and only what changed is captured again', async (t) => {
+  const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/sub/b.jsonl': B, 'logs/notes.jsonl': 'words\n' });
+  const first = await compact('capture', path('logs'));
+  assert.match(
+    first.stderr,
+    /^3 files: 2 captured \([\d.]+ kB new, archive \+ [\d.]+ kB\), 1 skipped \(no transcript\)\n$/,
+  );
+  writeFileSync(path('logs/a.jsonl'), A + B);
+  rmSync(path('logs/sub/b.jsonl'));
+  const second = await compact('capture', path('logs'));
+  assert.deepEqual([first.code, second.code], [0, 0]);
+  assert.match(
+    second.stderr,
+    /sub\/b\.jsonl: gone, version 1 of [\d.]+ kB can be restored\n3 files: 1 captured \(0 bytes new/,
+  );
+  const { code, stderr } = await compact('restore', '--captured', path('logs/sub/b.jsonl'), '-o', path('b.jsonl'));
+  assert.deepEqual([code, readFileSync(path('b.jsonl'), 'utf8')], [0, B]);
+  assert.match(stderr, /sub\/b\.jsonl → .*b\.jsonl: version 1, captured /);
+});
+
+test('every line of --json is as its schema says', async (t) => {
+  const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/notes.jsonl': 'words\n' });
+  const planned = await compact('capture', '--json', '-n', path('logs'));
+  assert.equal(existsSync(path('archive.db')), false);
+  const captured = await compact('capture', '--json', path('logs'), path('logs/a.jsonl'));
+  const named = await compact('capture', '--json', path('logs/notes.jsonl'));
+  const listed = await compact('capture', '--json', '--list');
+  const restored = await compact('restore', '--json', '--captured', 'a.jsonl', '-o', path('out'));
+  const reportsOf = ({ stdout }: { readonly stdout: string }): readonly { readonly result?: string }[] =>
+    stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+  for (const report of [planned, captured, named, listed].flatMap(reportsOf))
+    assert.deepEqual(problemsWith('capture', report), [], JSON.stringify(report));
+  assert.deepEqual(problemsWith('restore', reportsOf(restored)[0]), []);
+  assert.deepEqual(
+    [planned, captured, named].map((ended) => [ended.code, reportsOf(ended).map(({ result }) => result)]),
+    [
+      [0, ['planned', 'skipped']],
+      [0, ['captured', 'skipped']],
+      [1, ['failed']],
+    ],
+  );
+});
+
+test('without files, captures what programs keep, and without a file lists what was captured', async (t) => {
+  const session = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
+  const home = folderWith(t, { '.claude/projects/-w/6b6f4218-1111.jsonl': session });
+  const environment = { HOME: home };
+  const captured = await runProcess(['capture'], { environment });
+  assert.match(captured.stderr, /^1 file: 1 captured/);
+  rmSync(join(home, '.claude'), { recursive: true });
+  const again = await runProcess(['capture'], { environment });
+  assert.match(again.stderr, /: gone, version 1 .*\n1 file: 1 gone\n$/s);
+  const listed = await runProcess(['capture', '--list'], { environment });
+  assert.match(listed.stdout, /6b6f4218-1111\.jsonl claude-code\n {2}1 .* new\n {2}2 .* gone\n$/);
+  const restored = await runProcess(['restore', '--captured', '6b6f4218'], { environment });
+  assert.deepEqual([restored.code, restored.stdout], [0, session]);
+});
+
+const REFUSED: readonly (readonly [args: readonly string[], message: RegExp])[] = [
+  [['capture', '-'], /only files can be captured/],
+  [['capture', '--list', '-n'], /cannot be used with/],
+  [['restore', '--version', '2', 'x.jsonl'], /--version and --at are for captured files/],
+  [['restore', '--captured', 'x.jsonl', 'y.jsonl'], /give no compacted files beside it/],
+  [['restore', '--captured', 'x.jsonl', '--json'], /cannot share standard output/],
+];
+
+for (const [args, message] of REFUSED) {
+  test(`compact ${args.join(' ')} is refused`, async () => {
+    const { code, stderr } = await runHere(args);
+    assert.equal(code, 2);
+    assert.match(stderr, message);
+  });
+}
+
+test('what was never captured, and a version that is not there, are failures that say what to try', async (t) => {
+  const { path, compact } = placeWith(t, { 'a.jsonl': A });
+  const none = await compact('restore', '--captured', path('a.jsonl'));
+  await compact('capture', path('a.jsonl'));
+  const version = await compact('restore', '--captured', path('a.jsonl'), '--version', '2');
+  assert.deepEqual([none.code, version.code], [1, 1]);
+  assert.match(none.stderr, /a\.jsonl: no such file was captured\. 'compact capture --list' shows what there is\./);
+  assert.match(version.stderr, /a\.jsonl: it has no such version\./);
+});
+
+test('a damaged or read-only place for the archive is one failure, not one a file', async (t) => {
+  const { path, compact } = placeWith(t, { 'logs/a.jsonl': A, 'logs/b.jsonl': B, 'archive.db': 'no database' });
+  const { code, stderr } = await compact('capture', path('logs'));
+  assert.equal(code, 1);
+  assert.equal(stderr.match(/not an archive of compact/g)?.length, 1, stderr);
+});
