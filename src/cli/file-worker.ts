@@ -11,12 +11,15 @@ import type {
   ToWorker,
   WorkerComposition,
 } from './file-task.ts';
-import type { UseCases } from './use-cases.ts';
+import type { Composition, UseCases } from './use-cases.ts';
 
-/** What a worker thread runs: one file at a time, with use cases that stay for the next one. */
+/** What a worker thread runs. */
 export const runFileTask = createTaskRunner();
 
-function createTaskRunner(): (assignment: Assignment) => Promise<Outcome> {
+/** Runs one task at a time, with use cases that stay for the next one. */
+export function createTaskRunner(
+  hooks: Pick<Composition, 'reached'> = {},
+): (assignment: Assignment) => Promise<Outcome> {
   const interruption = new AbortController();
   const state: { send: (message: FromWorker) => void; useCases: UseCases | null } = {
     send: () => undefined,
@@ -25,6 +28,7 @@ function createTaskRunner(): (assignment: Assignment) => Promise<Outcome> {
   const compose = (composition: WorkerComposition): UseCases =>
     createUseCases({
       ...composition,
+      ...hooks,
       signal: interruption.signal,
       progress: NO_PROGRESS,
       stdout: () => {

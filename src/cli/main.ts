@@ -1,17 +1,21 @@
 import { EXIT_CODES, interruptionCode } from './exit-codes.ts';
+import type { ThreadRules } from './files-at-work.ts';
 import { run } from './run.ts';
 import { createTerminal } from './terminal.ts';
 import type { CreateUseCases } from './use-cases.ts';
 
 /**
  * The program. Sets the exit code and lets the process end by itself, so that all output is written. Tests adapt how the
- * use cases are made.
+ * use cases are made, and what threads run.
  */
-export async function main(adapt = (create: CreateUseCases): CreateUseCases => create): Promise<void> {
+export async function main(
+  adapt = (create: CreateUseCases): CreateUseCases => create,
+  threadRules?: ThreadRules,
+): Promise<void> {
   const terminal = createTerminal();
   const loadUseCases = async (): Promise<CreateUseCases> => adapt((await import('./compose.ts')).createUseCases);
   try {
-    terminal.setExitCode(await run({ terminal, loadUseCases }));
+    terminal.setExitCode(await run({ terminal, loadUseCases, threadRules }));
   } catch (error) {
     if (terminal.signal.aborted) {
       // Errors while aborting are expected.

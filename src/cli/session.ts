@@ -20,7 +20,7 @@ export type CliContext = {
   readonly terminal: Terminal;
   readonly loadUseCases: () => Promise<CreateUseCases>;
   /** When threads are worth their start, and what they run. */
-  readonly threadRules?: ThreadRules;
+  readonly threadRules?: ThreadRules | undefined;
 };
 
 /** What a running command works with: its reporter, settings and use cases. */

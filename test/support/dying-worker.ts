@@ -1,9 +1,17 @@
+import { rmSync } from 'node:fs';
 import type { Assignment, Outcome } from '../../src/cli/file-task.ts';
-import { runFileTask as runTask } from '../../src/cli/file-worker.ts';
+import type { runFileTask as runFileTaskOfProgram } from '../../src/cli/file-worker.ts';
 
-/** A worker that dies of the files with these names; all others it does as the program does. */
+type WorkerModule = { readonly runFileTask: typeof runFileTaskOfProgram };
+
+// The bundle starts in half the time.
+const WORKER: string = '../../dist/cli/file-worker.js';
+const { runFileTask: runTask }: WorkerModule = await import(WORKER);
+
+/** A worker that dies of files with certain names, and removes another before it is read. It does all others as the program does. */
 export async function runFileTask(assignment: Assignment): Promise<Outcome> {
-  const { name } = assignment.task.request.input;
+  const { name, path } = assignment.task.request.input;
+  if (name.endsWith('vanishes.jsonl')) rmSync(path);
   if (name.endsWith('exits.jsonl')) process.exit(3);
   if (name.endsWith('throws.jsonl')) {
     setImmediate(() => {

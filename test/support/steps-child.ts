@@ -1,8 +1,11 @@
 import { openSync, readSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
+import { setEnvironmentData } from 'node:worker_threads';
+import type { ThreadRules } from '../../src/cli/files-at-work.ts';
 import type { main as startMain } from '../../src/cli/main.ts';
 import type { CreateUseCases } from '../../src/cli/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
+import { MAY_GO_ON, SHARED_STEPS, type SignalAt } from './signals-of-workers.ts';
 
 type Program = { readonly main: typeof startMain };
 
@@ -21,6 +24,8 @@ export type ChildScript = {
   readonly happening?: Happening;
   /** The model sends these signals to its own process when it is asked, the first at once, each other one when it is interrupted; it never answers. */
   readonly hangingModel?: readonly [NodeJS.Signals, NodeJS.Signals];
+  /** Every file is worked on in a thread, and one of their steps sends a signal. */
+  readonly signalAt?: SignalAt;
   /** The archive works in a thread of its own, however small a file is. */
   readonly archiveThread?: boolean;
   /** Deadlines of `HELD_MS` come when the process gets SIGUSR2. */
@@ -30,7 +35,7 @@ export type ChildScript = {
 const TELL = 3;
 
 enableCompileCache();
-const { happening, hangingModel, archiveThread, holdsDeadlines }: ChildScript = JSON.parse(
+const { happening, hangingModel, signalAt, archiveThread, holdsDeadlines }: ChildScript = JSON.parse(
   process.env['COMPACT_TEST'] ?? '{}',
 );
 if (hangingModel !== undefined) replaceModel(hangingModel);
@@ -41,13 +46,30 @@ if (holdsDeadlines === true) {
 // The bundle starts in half the time. In the sources a module can be replaced.
 const program = hangingModel === undefined ? '../../dist/cli/main.js' : '../../src/cli/main.ts';
 const { main }: Program = await import(program);
-await main((createUseCases) => {
-  const creating: CreateUseCases =
-    archiveThread === true
-      ? (composition) => createUseCases({ ...composition, minBytesForArchiveThread: 0 })
-      : createUseCases;
-  return happening === undefined ? creating : withHappening(creating, happening);
-});
+await main(
+  (createUseCases) => {
+    const creating: CreateUseCases =
+      archiveThread === true
+        ? (composition) => createUseCases({ ...composition, minBytesForArchiveThread: 0 })
+        : createUseCases;
+    return happening === undefined ? creating : withHappening(creating, happening);
+  },
+  signalAt === undefined ? undefined : countSteps(),
+);
+
+/** Lets the workers of all files count their steps together. After a signal that does not kill, they go on once it was handled. */
+function countSteps(): ThreadRules {
+  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
+  setEnvironmentData(SHARED_STEPS, shared);
+  process.on('SIGINT', () =>
+    setImmediate(() => {
+      Atomics.store(shared, MAY_GO_ON, 1);
+      Atomics.notify(shared, MAY_GO_ON);
+    }),
+  );
+  const entry = new URL('signaling-worker.ts', import.meta.url);
+  return { minFiles: 2, minBytes: 0, minBytesAlone: Number.POSITIVE_INFINITY, entry };
+}
 
 function withHappening(createUseCases: CreateUseCases, { step, nth = 1, what }: Happening): CreateUseCases {
   let count = 0;
