@@ -114,10 +114,14 @@ export function createTerminal(): OwnedTerminal {
   };
 }
 
-// `isatty` loads Node's network modules, which takes as long as a fifth of the program's start. A terminal is always a character device.
+// `isatty` loads Node's network modules, which takes as long as a fifth of the program's start. A terminal is always a character device,
+// and never the null device.
 function isTerminal(descriptor: number): boolean {
   try {
-    return fstatSync(descriptor).isCharacterDevice() && isatty(descriptor);
+    const stats = fstatSync(descriptor);
+    if (!stats.isCharacterDevice()) return false;
+    const isNull = stats.rdev === statSync('/dev/null', { throwIfNoEntry: false })?.rdev;
+    return !isNull && isatty(descriptor);
   } catch (error) {
     // Closed.
     if (systemCode(error) === null) throw error;

@@ -1,3 +1,5 @@
+import { lazily } from './lazy.ts';
+
 /** The headings of a hand-over, which may appear in a batch. Quoted text may not begin a line with them. */
 export const HAND_OVER_HEADINGS = [
   '## Earlier summary',
@@ -15,12 +17,15 @@ export const HAND_OVER_HEADINGS = [
  * nothing.
  */
 export function quoteText(text: string): string {
-  return showHidden(text).replace(STRUCTURE, '$1\\');
+  const shown = showHidden(text);
+  return OPENING.test(shown) ? shown.replace(STRUCTURE(), '$1\\') : shown;
 }
 
 /** Does the same for the content of a batch, which may contain the headings of a hand-over. */
 export function quoteBatch(content: string): string {
-  return showHidden(content).replace(STRUCTURE, (blank: string, _: string, at: number, whole: string) =>
+  const shown = showHidden(content);
+  if (!OPENING.test(shown)) return shown;
+  return shown.replace(STRUCTURE(), (blank: string, _: string, at: number, whole: string) =>
     blank === '' && isHandOverHeading(whole, at) ? '' : `${blank}\\`,
   );
 }
@@ -49,7 +54,11 @@ const FORMS = [
   ...['user', 'assistant', 'system', 'tool'].map((role) => `${role}(?![\\p{L}\\p{N}_])`),
 ];
 /** A heading (`## x`, `# x`, `##`) or one of our bracketed forms, also in full-width characters. */
-const STRUCTURE = new RegExp(`^(${BLANK})(?=[#＃﹟](?:[#＃﹟]|\\s|$)|[\\[［]\\s*(?:${FORMS.join('|')}))`, 'gimv');
+const STRUCTURE = lazily(
+  () => new RegExp(`^(${BLANK})(?=[#＃﹟](?:[#＃﹟]|\\s|$)|[\\[［]\\s*(?:${FORMS.join('|')}))`, 'gimv'),
+);
+/** Every match of `STRUCTURE` is before one of these. */
+const OPENING = /[#＃﹟[［]/;
 
 function isHandOverHeading(text: string, at: number): boolean {
   return HAND_OVER_HEADINGS.some(
@@ -59,14 +68,19 @@ function isHandOverHeading(text: string, at: number): boolean {
 }
 
 function showHidden(text: string): string {
-  return text.replace(HIDDEN, '').replace(CONTROL, showControl).replace(ATTACHED, keepAttached);
+  if (ASCII_TEXT.test(text)) return text;
+  return text.replace(HIDDEN(), '').replace(CONTROL, showControl).replace(ATTACHED(), keepAttached);
 }
 
 /** Joiners and variation selectors, which emoji and many scripts need. */
 const ATTACHED_CLASS = String.raw`[\u034f\u115f\u1160\u180b-\u180d\u180f\u200c\u200d\ufe00-\ufe0f\u{e0100}-\u{e01ef}]`;
-const ATTACHED = new RegExp(`${ATTACHED_CLASS}+`, 'gv');
+const ATTACHED = lazily(() => new RegExp(`${ATTACHED_CLASS}+`, 'gv'));
 /** Characters that no reader sees: tags, direction marks, zero-width spaces. */
-const HIDDEN = new RegExp(String.raw`[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--${ATTACHED_CLASS}]`, 'gv');
+const HIDDEN = lazily(
+  () => new RegExp(String.raw`[[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]--${ATTACHED_CLASS}]`, 'gv'),
+);
+/** Text in which nothing is hidden, like most. */
+const ASCII_TEXT = /^[\t\n\r -~]*$/;
 
 /** All control characters except tab and line ends. */
 // oxlint-disable-next-line no-control-regex

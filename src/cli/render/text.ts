@@ -1,29 +1,35 @@
 import { createRequire } from 'node:module';
 import { StringDecoder } from 'node:string_decoder';
 import type stringWidth from 'string-width';
+import { lazily } from '../../core/lazy.ts';
 
 // Control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, and characters that reorder or hide text, also tags:
 // a terminal obeys them, or they deceive readers. The joiner U+200D stays, because emoji need it.
 const UNSAFE_CLASS = String.raw`[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e00ff}]`;
-const UNSAFE = new RegExp(UNSAFE_CLASS, 'gu');
+const UNSAFE = lazily(() => new RegExp(UNSAFE_CLASS, 'gu'));
+/** Safe, like most text. */
+const ASCII = /^[ -~]*$/;
+const ASCII_LINES = /^[\n -~]*$/;
 /** A style that `theme.ts` writes, or something unsafe. */
-const STYLE_OR_UNSAFE = new RegExp(String.raw`\u001b\[(?:1|2|22|3\d|9[0-7])m|${UNSAFE_CLASS}`, 'gu');
+const STYLE_OR_UNSAFE = lazily(() => new RegExp(String.raw`\u001b\[(?:1|2|22|3\d|9[0-7])m|${UNSAFE_CLASS}`, 'gu'));
 
 /** A transcript's text, a file name or an argument, safe to show: `\x1b` for an escape, `\n` for a line ending. */
 export function safeText(text: string): string {
-  return text.replace(UNSAFE, escapeUnit);
+  return ASCII.test(text) ? text : text.replace(UNSAFE(), escapeUnit);
 }
 
 /** The same for text that is already JSON or TOML, with only their own escapes. */
 export function safeJson(json: string): string {
-  return json.replace(UNSAFE, (unit) =>
+  if (ASCII.test(json)) return json;
+  return json.replace(UNSAFE(), (unit) =>
     Array.from({ length: unit.length }, (_, at) => `\\u${unit.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
   );
 }
 
 /** Rendered lines, whose parts should already be safe: styles and line endings stay, all else that a terminal would obey is escaped. */
 export function safeLines(lines: string): string {
-  return lines.replace(STYLE_OR_UNSAFE, (found) =>
+  if (ASCII_LINES.test(lines)) return lines;
+  return lines.replace(STYLE_OR_UNSAFE(), (found) =>
     found.length > 1 && found.startsWith('\u001b') ? found : keepLineEnd(found),
   );
 }
@@ -33,7 +39,7 @@ export function createTerminalFilter(): (piece: string | Uint8Array) => string {
   const decoder = new StringDecoder('utf8');
   return (piece) => {
     const text = typeof piece === 'string' ? piece : decoder.write(Buffer.from(piece));
-    return text.replace(/\r(?=\n)/g, '').replace(UNSAFE, (unit) => (unit === '\t' ? unit : keepLineEnd(unit)));
+    return text.replace(/\r(?=\n)/g, '').replace(UNSAFE(), (unit) => (unit === '\t' ? unit : keepLineEnd(unit)));
   };
 }
 
@@ -79,30 +85,17 @@ const SIMPLE = /^[\x20-\x7e█·…→]*$/;
 
 /** The number of columns on a terminal. */
 export function textWidth(text: string): number {
-  return SIMPLE.test(text) ? text.length : unicode.load().measure(text);
+  return SIMPLE.test(text) ? text.length : unicode().measure(text);
 }
 
 type Unicode = { readonly measure: (text: string) => number; readonly graphemes: Intl.Segmenter };
 
 /** Loaded when a text first needs it: loading the Unicode tables takes as long as the rest of the start. */
-const unicode = createLazy((): Unicode => {
+const unicode = lazily((): Unicode => {
   const require = createRequire(import.meta.url);
   const { default: measure }: { readonly default: typeof stringWidth } = require('string-width');
   return { measure, graphemes: new Intl.Segmenter(undefined, { granularity: 'grapheme' }) };
 });
-
-function createLazy<T>(create: () => T): { readonly load: () => T } {
-  const loaded: T[] = [];
-  return {
-    load: () => {
-      const [known] = loaded;
-      if (known !== undefined) return known;
-      const created = create();
-      loaded.push(created);
-      return created;
-    },
-  };
-}
 
 /** At most `columns` wide; an ellipsis replaces the cut end. */
 export function clipText(text: string, columns: number): string {
@@ -111,7 +104,7 @@ export function clipText(text: string, columns: number): string {
   if (SIMPLE.test(text)) return `${text.slice(0, columns - 1)}…`;
   let width = 0;
   let kept = '';
-  for (const { segment } of unicode.load().graphemes.segment(text)) {
+  for (const { segment } of unicode().graphemes.segment(text)) {
     width += textWidth(segment);
     if (width > columns - 1) break;
     kept += segment;
@@ -126,7 +119,7 @@ export function clipStart(text: string, columns: number): string {
   if (SIMPLE.test(text)) return `…${text.slice(text.length - columns + 1)}`;
   let width = 0;
   let kept = '';
-  for (const { segment } of [...unicode.load().graphemes.segment(text)].toReversed()) {
+  for (const { segment } of [...unicode().graphemes.segment(text)].toReversed()) {
     width += textWidth(segment);
     if (width > columns - 1) break;
     kept = segment + kept;

@@ -1,10 +1,12 @@
+import { lazily } from '../lazy.ts';
+
 /** The classes that the word scanner sorts characters into: separators, letters by case, digits, and characters that join technical names. */
 export const CHARACTER = { separator: 0, lower: 1, upper: 2, digit: 4, joiner: 8, apostrophe: 16 } as const;
 
 const CLASSES = buildClasses();
-const LETTER = /[\p{L}\p{M}]/u;
-const UPPER = /\p{Lu}/u;
-const DIGIT = /\p{N}/u;
+const LETTER = lazily(() => /[\p{L}\p{M}]/u);
+const UPPER = lazily(() => /\p{Lu}/u);
+const DIGIT = lazily(() => /\p{N}/u);
 
 /** The class of a UTF-16 unit. Half of a surrogate pair counts as a letter only with its other half: see `classAt`. */
 export function classOf(code: number): number {
@@ -46,9 +48,9 @@ export function isLineEndCode(code: number): boolean {
 const UNKNOWN = 255;
 
 function classify(character: string): number {
-  if (UPPER.test(character)) return CHARACTER.upper;
-  if (LETTER.test(character)) return CHARACTER.lower;
-  return DIGIT.test(character) ? CHARACTER.digit : CHARACTER.separator;
+  if (UPPER().test(character)) return CHARACTER.upper;
+  if (LETTER().test(character)) return CHARACTER.lower;
+  return DIGIT().test(character) ? CHARACTER.digit : CHARACTER.separator;
 }
 
 function buildClasses(): Uint8Array {

@@ -1,5 +1,6 @@
 import { CHARACTER, classAt, classOf } from './character.ts';
 import type { Span } from './sentence.ts';
+import { lazily } from '../lazy.ts';
 
 /** Receives what a scan finds, in order. */
 export type ScanSink = {
@@ -119,8 +120,12 @@ const CAMEL = /^(?:[a-z][a-z0-9]*[A-Z][A-Za-z0-9]*|[A-Z][a-z0-9]+[A-Z][A-Za-z0-9
 const SNAKE = /^_{0,2}[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+$/;
 const FLAG = /^--[a-z][a-z0-9-]+$/;
 const NUMBER = /^v?\d+(?:[.,:]\d+)+$|^\d{2,}(?:%|ms|s|kb|mb|gb|px|k|m)?$/i;
-const WIDE_SCRIPT =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+/** No character of a script without spaces has a lower code. */
+const WIDE_CODE = /[\u0e00-\uffff]/;
+const WIDE_SCRIPT = lazily(
+  () =>
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u,
+);
 const MAX_TOKEN_CHARS = 120;
 
 /** Created on first use, because that alone takes some ten milliseconds. */
@@ -134,7 +139,7 @@ function wordSegmenter(): Intl.Segmenter {
 
 /** Parses a run that is more than a plain word. Scripts without spaces are split by the segmenter's dictionary. */
 function readRun(raw: string): Run {
-  if (WIDE_SCRIPT.test(raw)) {
+  if (WIDE_CODE.test(raw) && WIDE_SCRIPT().test(raw)) {
     const segments = Array.from(wordSegmenter().segment(raw));
     return { words: segments.flatMap(({ segment, isWordLike }) => (isWordLike === true ? [segment] : [])), tokens: [] };
   }

@@ -1,5 +1,6 @@
 import type { SpeakerKind, TermIndex, TokenUse, UnitFeatures } from './terms.ts';
 import type { SegmentKind } from './units.ts';
+import { lazily } from '../lazy.ts';
 
 // Found by measuring chats and coding sessions. Results are flat around these values, so none of them is critical.
 
@@ -116,7 +117,7 @@ const TALK_WEIGHT = {
 
 // A title or a quotation.
 const QUOTATION = /["“„«「『《][\p{L}\p{N}][^"“”„«»「」『』《》]{1,60}["”“»」』》]/u;
-const LIST = /, [\p{L}\p{N}_-]+,? and [\p{L}\p{N}]/u;
+const LIST = lazily(() => /, [\p{L}\p{N}_-]+,? and [\p{L}\p{N}]/u);
 
 /** The factor for a sentence of small talk: above 1 if it says what its speaker did, has or shows. */
 export function weighTalkSentence({ features, sentence, opensDay, showsSomething }: TalkSentence): number {
@@ -126,7 +127,7 @@ export function weighTalkSentence({ features, sentence, opensDay, showsSomething
   if (features.hasCount) weight *= TALK_WEIGHT.count;
   if (features.introducesName) weight *= TALK_WEIGHT.namesIt;
   if (QUOTATION.test(sentence)) weight *= TALK_WEIGHT.namesIt;
-  if (LIST.test(sentence)) weight *= TALK_WEIGHT.list;
+  if (LIST().test(sentence)) weight *= TALK_WEIGHT.list;
   if (opensDay) weight *= TALK_WEIGHT.opensDay;
   if (showsSomething) weight *= TALK_WEIGHT.showsSomething;
   return weight;

@@ -1,5 +1,7 @@
 /** Recognizes standing rules in English. All patterns expect lower case, straight apostrophes and single spaces. */
 
+import { lazily } from '../lazy.ts';
+
 /**
  * Patterns by the words that every match contains: one of each set, where `&` stands between sets. `^`: the clause begins with one of them, or
  * with "please" before it. Looking words up is much faster than compiling and trying every pattern.
@@ -221,12 +223,12 @@ const POLITE =
  * The patterns above say `[a-zµ]` for a letter, and µ stands for all letters that English does not have: V8 takes a millisecond to compile each
  * `\p{L}`, which slowed down the start of the program.
  */
-const OTHER_LETTERS = /[^\P{L}a-z]/gu;
+const OTHER_LETTERS = lazily(() => /[^\P{L}a-z]/gu);
 const NOT_ASCII = /[^ -~]/;
 
 /** Whether an English sentence in lower case states a standing rule. */
 export function isEnglishRule(sentence: string): boolean {
-  const read = NOT_ASCII.test(sentence) ? sentence.replace(OTHER_LETTERS, 'µ') : sentence;
+  const read = NOT_ASCII.test(sentence) ? sentence.replace(OTHER_LETTERS(), 'µ') : sentence;
   const polite = read.replace(POLITE, '');
   if (polite === read && /\?["')\]]*$/.test(read)) return false;
   const said = polite.replace(OPENING, '');

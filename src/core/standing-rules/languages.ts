@@ -1,3 +1,5 @@
+import { lazily } from '../lazy.ts';
+
 /** Languages, and a letter that each of their cues contains. */
 type Script = { readonly letter: RegExp; readonly languages: readonly RuleLanguage[] };
 
@@ -14,8 +16,8 @@ type Pattern = Pick<RegExp, 'test'>;
 // which slowed down the start of the program.
 const LETTERS = 'a-zµß-öø-ɏЀ-ҁҊ-ԯḀ-ỿء-غف-يऄ-हक़-ॡ';
 const MARKS = '\\u0300-\\u036f\\u064b-\\u0652\\u0900-\\u0903\\u093c\\u093e-\\u094d';
-const OTHER_LETTERS = new RegExp(`[^\\P{L}${LETTERS}]`, 'gu');
-const OTHER_MARKS = new RegExp(`[^\\P{M}${MARKS}]`, 'gu');
+const OTHER_LETTERS = lazily(() => new RegExp(`[^\\P{L}${LETTERS}]`, 'gu'));
+const OTHER_MARKS = lazily(() => new RegExp(`[^\\P{M}${MARKS}]`, 'gu'));
 
 const WORD = new RegExp(`[${LETTERS}${MARKS}]+`, 'gu');
 
@@ -280,7 +282,7 @@ export function isRuleInOtherLanguage(sentence: string): boolean {
   const isAscii = !NOT_ASCII.test(sentence);
   const unspaced = { text: sentence, words: [] };
   if (!isAscii && WIDE.test(sentence) && UNSPACED.some((language) => states(language, unspaced))) return true;
-  const text = isAscii ? sentence : sentence.replace(OTHER_LETTERS, 'µ').replace(OTHER_MARKS, '\u0300');
+  const text = isAscii ? sentence : sentence.replace(OTHER_LETTERS(), 'µ').replace(OTHER_MARKS(), '\u0300');
   const read = { text, words: text.match(WORD) ?? [] };
   return SCRIPTS.some(({ letter, languages }) => letter.test(text) && languages.some((one) => states(one, read)));
 }

@@ -1,3 +1,5 @@
+import { lazily } from '../lazy.ts';
+
 /** A sentence that may override an earlier one. */
 export type Statement = {
   readonly text: string;
@@ -61,12 +63,18 @@ function countShared(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   return [...a].filter((word) => b.has(word)).length;
 }
 
-const NEGATIVE =
-  /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|jangan|không|đừng|не|никогда|нельзя|ніколи|لا|मत|never)(?![\p{L}])|不|禁止|别|勿|ない|지 ?마|금지|ห้าม|อย่า/u;
-const REVOCATION =
-  /^(?:forget|scrap|drop|cancel|undo|revert|lift|rename|ignore)\b|\b(?:no longer|changed my mind|instead of|rather than|from now on|not any ?more|after all)\b|(?<!\p{L})(?:ab jetzt|désormais|a partir de ahora|d'ora in poi|a partir de agora|voortaan|отныне|od teraz)(?!\p{L})|从现在起|今後|앞으로/u;
-const VALUE =
-  /\d[\d.,]*|(?<!\p{L})(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|deutsch|englisch|français|anglais|español|inglés|tabs|spaces|ms|kb|mb|gb|seconds?|minutes?)(?!\p{L})|--?[a-z][\w-]+/gu;
+const NEGATIVE = lazily(
+  () =>
+    /(?<![\p{L}])(?:never|no|not|don't|dont|avoid|stop|without|mustn't|can't|cannot|shouldn't|forbidden|nicht|kein\p{L}*|nie|niemals|ne|pas|jamais|nunca|non|mai|não|niet|geen|nooit|inte|ikke|aldrig|aldri|nigdy|nikdy|asla|jangan|không|đừng|не|никогда|нельзя|ніколи|لا|मत|never)(?![\p{L}])|不|禁止|别|勿|ない|지 ?마|금지|ห้าม|อย่า/u,
+);
+const REVOCATION = lazily(
+  () =>
+    /^(?:forget|scrap|drop|cancel|undo|revert|lift|rename|ignore)\b|\b(?:no longer|changed my mind|instead of|rather than|from now on|not any ?more|after all)\b|(?<!\p{L})(?:ab jetzt|désormais|a partir de ahora|d'ora in poi|a partir de agora|voortaan|отныне|od teraz)(?!\p{L})|从现在起|今後|앞으로/u,
+);
+const VALUE = lazily(
+  () =>
+    /\d[\d.,]*|(?<!\p{L})(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|twenty|thirty|forty|fifty|hundred|english|german|french|spanish|italian|portuguese|dutch|polish|russian|chinese|japanese|korean|turkish|arabic|hindi|swedish|czech|ukrainian|deutsch|englisch|français|anglais|español|inglés|tabs|spaces|ms|kb|mb|gb|seconds?|minutes?)(?!\p{L})|--?[a-z][\w-]+/gu,
+);
 const IGNORED: ReadonlySet<string> = new Set(
   `never always must should shall have has need needs only use using keep make sure please avoid stop dont not from now the and for with that
 this these those you your our are was were will can could may might would all any every each into onto than then when whenever before after
@@ -75,20 +83,20 @@ die das den dem ein eine nur muss les des une que ne pas jamais toujours los las
     /\s+/,
   ),
 );
-const WORD = /[\p{L}\p{M}][\p{L}\p{M}\p{N}_'-]*/gu;
+const WORD = lazily(() => /[\p{L}\p{M}][\p{L}\p{M}\p{N}_'-]*/gu);
 const SPACELESS = /[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\u0e00-\u0e7f]/u;
 /** Only the beginning of a statement is compared. */
 const READ_CHARS = 600;
 
 function traitsOf({ text, isPermission }: Statement): Traits {
   const read = normalize(text.slice(0, READ_CHARS));
-  const values = new Set(read.match(VALUE) ?? []);
-  const words = (read.replace(VALUE, ' ').match(WORD) ?? []).flatMap(contentWords);
+  const values = new Set(read.match(VALUE()) ?? []);
+  const words = (read.replace(VALUE(), ' ').match(WORD()) ?? []).flatMap(contentWords);
   return {
     words: new Set(words),
     values,
-    isNegative: NEGATIVE.test(read),
-    isRevocation: REVOCATION.test(read),
+    isNegative: NEGATIVE().test(read),
+    isRevocation: REVOCATION().test(read),
     isPermission,
   };
 }
