@@ -96,14 +96,32 @@ function describeError(error: CommanderError, program: Program): UsageProblem {
     const aside = 'put text that begins with a dash after --';
     return { message: `${described}${described.endsWith('?') ? ' If not,' : ';'} ${aside}`, command: program.name() };
   }
-  if (error.code === 'commander.missingArgument') return { message, command: program.name(), lacksOperand: true };
-  const [, value, choices] = CHOICE_ERROR.exec(message) ?? [];
-  const hasChoices = value !== undefined && choices !== undefined;
-  const likely = hasChoices ? suggestion(likelyName(value, choices.split(', '))) : '';
-  return { message: `${message.replace(/\.$/, '')}${likely}`, command: program.name() };
+  if (error.code === 'commander.missingArgument') return describeMissing(program);
+  if (error.code === 'commander.optionMissingArgument') {
+    return { message: message.replace(/ argument missing$/, ' needs a value'), command: program.name() };
+  }
+  const [, flags, argument, value = '', reason = ''] = INVALID.exec(message) ?? [];
+  if (flags === undefined && argument === undefined) return { message, command: program.name() };
+  const [, choices] = /^Allowed choices are (.*)\.$/s.exec(reason) ?? [];
+  const must = choices === undefined ? reason : `It must be one of ${choices}`;
+  const likely = choices === undefined ? '' : suggestion(likelyName(value, choices.split(', ')));
+  const name = flags?.replace(/ <.*/, '').split(', ').at(-1) ?? `the ${argument}`;
+  return { message: `${name} cannot be '${value}'. ${must.replace(/\.$/, '')}${likely}`, command: program.name() };
 }
 
-const CHOICE_ERROR = /'([^']*)' is invalid.* Allowed choices are (.*)\.$/s;
+/** commander's words for a wrong value of an option, or of an argument. */
+const INVALID =
+  /^(?:option '([^']*)' argument|command-argument value(?=.* is invalid for argument '([^']*)')) '(.*)' is invalid(?: for argument '[^']*')?\. (.*)$/s;
+
+function describeMissing(program: Program): UsageProblem {
+  const missing = program.registeredArguments.find(({ required }) => required);
+  const choices = missing?.argChoices === undefined ? '' : `: it must be one of ${missing.argChoices.join(', ')}`;
+  return {
+    message: `no ${missing?.name() ?? 'argument'} given${choices}`,
+    command: program.name(),
+    lacksOperand: true,
+  };
+}
 
 /** Always an existing name; for a single letter all are equally near, so all are listed. */
 function nearOption(unknown: string, program: Program): string {

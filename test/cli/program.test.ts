@@ -148,6 +148,7 @@ test('restore writes to standard output unless told otherwise', async () => {
     format: null,
     output: { kind: 'stdout' },
     all: false,
+    captured: null,
     outputOptions: plain,
     settings: noSettings,
   } as const;
