@@ -152,15 +152,36 @@ export type ScoreTerm = { readonly name: string; readonly value: number };
 
 export type MessageOutcome = 'kept' | 'survived' | 'summarized';
 
+/**
+ * Why a message has its outcome. unchanged: nothing is compacted. instruction: a system message. recent: part of the end that stays.
+ * latest-request: the last request before the recent part. target, below-target: with a target, its importance decided. older: without a
+ * target, everything before the recent part goes.
+ */
+export type OutcomeReason =
+  | 'unchanged'
+  | 'instruction'
+  | 'recent'
+  | 'latest-request'
+  | 'target'
+  | 'below-target'
+  | 'older';
+
 export type ScoreRow = {
   /** From 0, by position in its conversation. */
   readonly index: Count;
   readonly id: string;
   readonly role: string;
+  /** Estimate. */
+  readonly tokens: Count;
   readonly score: number;
-  /** The values add up to the score. */
+  /** The values add up to the score; in JSON both are rounded to four digits. */
   readonly terms: readonly ScoreTerm[];
+  /** The highest score in its group: a call and its results stay or go together. Absent if it is the message's own. */
+  readonly groupScore?: number;
   readonly outcome: MessageOutcome;
+  readonly because: OutcomeReason;
+  /** The first 60 characters, with --explain and --message. */
+  readonly excerpt?: string;
   /** The message states a standing rule. */
   readonly hasRule?: true;
   /** Line in the file, from 1. */

@@ -44,6 +44,8 @@ export type ScoreFileRequest = {
   readonly policy: TranscriptPolicy;
   /** Selects the rows that will be shown; only these are checked for rules. Undefined: all are shown. */
   readonly selectShown?: (rows: readonly ScoreRow[]) => readonly ScoreRow[];
+  /** Whether the shown rows get the beginning of their text. */
+  readonly hasExcerpts?: boolean;
 };
 
 export type RestoreFileRequest = {

@@ -1,12 +1,13 @@
-import type { ConversationView, PlanMessage } from '../../core/plan/view.ts';
+import { type ConversationView, groupFactsOf, type PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
 import { statesRule } from '../../core/standing-rules/rules.ts';
+import { findGroups } from '../../core/tool-groups.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import type { MessageOutcome, ScoreReport, ScoreRow } from '../contract/reports.ts';
+import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type IndexedTranscript, type PreparedConversation, readTranscript } from '../read/prepare.ts';
 import { openUnsettled } from '../write/settle.ts';
@@ -30,17 +31,41 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
 /** The rows of every message, conversation after conversation. */
 export function scoreRows(
   transcript: IndexedTranscript,
-  { policy, selectShown }: Pick<ScoreFileRequest, 'policy' | 'selectShown'>,
+  { policy, selectShown, hasExcerpts = false }: Omit<ScoreFileRequest, 'input'>,
 ): readonly ScoreRow[] {
   const scoring = policy.compaction.scoring ?? DEFAULT_SCORING_CONFIG;
   const rows = transcript.conversations.flatMap((prepared) => {
     const plan = planPrepared(transcript, prepared, { policy });
-    return conversationRows(prepared, plan.kind === 'compact' ? plan : null, scoring);
+    const hasTarget = policy.targetTokens !== null;
+    return conversationRows(prepared, { plan: plan.kind === 'compact' ? plan : null, scoring, hasTarget });
   });
-  if (policy.compaction.keepRules === false) return rows;
-  const shown = selectShown === undefined ? rows : selectShown(rows);
-  const ruled = findRuled(transcript, new Set(shown.map(({ line }) => line)));
-  return rows.map((one) => (ruled.has(one.line) ? { ...one, hasRule: true } : one));
+  const shown = new Set((selectShown === undefined ? rows : selectShown(rows)).map(({ line }) => line));
+  const ruled = policy.compaction.keepRules === false ? new Set() : findRuled(transcript, shown);
+  const excerpts = hasExcerpts ? readExcerpts(transcript, shown) : new Map<number, string>();
+  return rows.map((one) => {
+    const excerpt = excerpts.get(one.line);
+    return {
+      ...one,
+      ...(ruled.has(one.line) && { hasRule: true as const }),
+      ...(excerpt !== undefined && { excerpt }),
+    };
+  });
+}
+
+const EXCERPT_CHARS = 60;
+
+/** The beginnings of the messages in these lines, as one line each. */
+function readExcerpts(transcript: IndexedTranscript, lines: ReadonlySet<number>): ReadonlyMap<number, string> {
+  const said = transcript.conversations.flatMap(({ view }) => [...view.instructions, ...view.messages]);
+  const shown = said.filter((entry) => lines.has(entry.line) && (entry as PlanMessage).carriedLineId === undefined);
+  return new Map(
+    shown.map((entry) => {
+      const text = transcript.readMessage(entry)?.content.trim() ?? '';
+      const characters = Array.from(text.slice(0, 10 * EXCERPT_CHARS).replace(/\s+/g, ' '));
+      const cut = characters.length > EXCERPT_CHARS ? '…' : '';
+      return [entry.line, text === '' ? '(no text)' : characters.slice(0, EXCERPT_CHARS).join('') + cut];
+    }),
+  );
 }
 
 /** Those of these lines in which a person states a rule. */
@@ -56,24 +81,43 @@ function findRuled(transcript: IndexedTranscript, lines: ReadonlySet<number>): R
 
 function conversationRows(
   { id, view }: PreparedConversation,
-  plan: CompactPlan | null,
-  scoring: ImportanceScoringConfig,
+  {
+    plan,
+    scoring,
+    hasTarget,
+  }: { readonly plan: CompactPlan | null; readonly scoring: ImportanceScoringConfig; readonly hasTarget: boolean },
 ): readonly ScoreRow[] {
   const boundary = plan?.boundary ?? 0;
+  const reasons = {
+    survived: hasTarget ? 'target' : 'latest-request',
+    summarized: hasTarget ? 'below-target' : 'older',
+  } as const;
   const rows = view.messages.map((message, index): ScoreRow | null => {
     if (message.carriedLineId !== undefined) return null;
     const isOlder = index < boundary;
     const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
-    return row(message, { ...at, scoring, conversation: id, outcome: isOlder ? olderOutcome(plan, index) : 'kept' });
+    if (!isOlder) {
+      const because = plan === null ? 'unchanged' : 'recent';
+      return row(message, { ...at, scoring, conversation: id, outcome: 'kept', because });
+    }
+    const outcome = plan?.retained.has(index) === true ? 'survived' : 'summarized';
+    return row(message, { ...at, scoring, conversation: id, outcome, because: reasons[outcome] });
+  });
+  const groups = findGroups(view.messages.map(groupFactsOf));
+  const best = new Map<number, number>();
+  for (const [index, one] of rows.entries()) {
+    if (one === null) continue;
+    const group = groups[index] ?? index;
+    best.set(group, Math.max(best.get(group) ?? one.score, one.score));
+  }
+  const grouped = rows.map((one, index) => {
+    const groupScore = best.get(groups[index] ?? index);
+    return one === null || groupScore === undefined || groupScore === one.score ? one : { ...one, groupScore };
   });
   const instructions = instructionRows(view, { scoring, conversation: id });
-  return [...instructions, ...rows.filter((one) => one !== null)]
+  return [...instructions, ...grouped.filter((one) => one !== null)]
     .sort((a, b) => a.line - b.line)
     .map((one, index) => ({ ...one, index }));
-}
-
-function olderOutcome(plan: CompactPlan | null, index: number): MessageOutcome {
-  return plan?.retained.has(index) === true ? 'survived' : 'summarized';
 }
 
 /** Instructions stay whatever their score (P8). They are scored over the whole history, at the position of the next message. */
@@ -85,7 +129,14 @@ function instructionRows(
   let place = 0;
   return instructions.map((entry) => {
     while (place < messages.length && (messages[place]?.line ?? 0) < entry.line) place += 1;
-    return row(entry, { index: Math.min(place, total - 1), total, scoring, conversation, outcome: 'kept' });
+    return row(entry, {
+      index: Math.min(place, total - 1),
+      total,
+      scoring,
+      conversation,
+      outcome: 'kept',
+      because: 'instruction',
+    });
   });
 }
 
@@ -97,14 +148,17 @@ function row(
     readonly scoring: ImportanceScoringConfig;
     readonly conversation: string;
     readonly outcome: MessageOutcome;
+    readonly because: OutcomeReason;
   },
 ): ScoreRow {
-  const { index, outcome, conversation } = at;
+  const { index, outcome, because, conversation } = at;
   const base = {
     index,
     id: message.id ?? `line:${message.line}`,
     role: message.role ?? 'user',
+    tokens: message.tokens ?? 0,
     outcome,
+    because,
     line: message.line,
     conversation,
   };

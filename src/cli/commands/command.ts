@@ -148,6 +148,7 @@ export type Options = {
   readonly conversation?: string;
   readonly formats?: boolean;
   readonly explain?: boolean;
+  readonly message?: string;
   readonly plan?: boolean;
   readonly raw?: boolean;
   readonly limit?: number;

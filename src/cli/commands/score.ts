@@ -1,4 +1,4 @@
-import type { ScoreReport } from '../../app/contract/reports.ts';
+import type { ScoreReport, ScoreRow } from '../../app/contract/reports.ts';
 import { parseCount } from '../../config/quantity.ts';
 import { type PolicyRequest, toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
@@ -8,6 +8,8 @@ import type { CommonRequest, PipedRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { scoreJson } from '../render/json-lines.ts';
 import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
+import { findMessage, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
+import { safeText, shellWord } from '../render/text.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
@@ -28,6 +30,10 @@ export type ScoreInvocation = CommonRequest &
     readonly format: string | null;
     readonly policy: PolicyRequest;
     readonly explain: boolean;
+    /** Every message is explained. */
+    readonly all: boolean;
+    /** Only this message is explained; null: all. */
+    readonly message: string | null;
     readonly limit: number | null;
     readonly sort: ScoreOrder;
   };
@@ -35,7 +41,9 @@ export type ScoreInvocation = CommonRequest &
 export const scoreCommand = defineCommand<ScoreInvocation>({
   operands: { syntax: '<transcript...>', description: 'files, folders, globs, or - for standard input' },
   flags: [
-    { flags: '--explain', description: "show each factor's share" },
+    { flags: '--explain', description: 'show the conversation at a glance, and why its most important messages are' },
+    { flags: '--all', description: 'with --explain: every message, not only 20', conflicts: ['limit', 'message'] },
+    { flags: '--message <id>', description: 'why one message stays or goes: its id, or line:N', conflicts: 'limit' },
     { flags: '--limit <n>', description: 'at most this many rows', parse: parseCount },
     {
       flags: '--sort <order>',
@@ -52,6 +60,7 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
   examples: [
     ['compact score session.jsonl', 'ranks all of its messages'],
     ['compact score --explain --limit 5 session.jsonl', 'shows why the first five are important'],
+    ['compact score --message line:12 session.jsonl', 'shows why the message in line 12 stays or goes'],
   ],
   read: ({ options, args, isStdinImplied }) => ({
     kind: 'score',
@@ -60,12 +69,15 @@ export const scoreCommand = defineCommand<ScoreInvocation>({
     format: options.format ?? null,
     policy: { targetTokens: options.target ?? null, ifOver: null, conversation: options.conversation ?? null },
     explain: options.explain === true,
+    all: options.all === true,
+    message: options.message ?? null,
     limit: options.limit ?? null,
     sort: SCORE_ORDERS.find((order) => order === options.sort) ?? (options.json === true ? 'position' : 'score'),
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operands }) => findStdinConflict(operands, null),
+  findConflict: ({ operands, all, explain }) =>
+    all && !explain ? '--all says how much --explain shows: add --explain' : findStdinConflict(operands, null),
   run,
 });
 
@@ -89,11 +101,14 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
       const result = await session.useCases.scoreFile({
         input,
         policy: toPolicy(session.settings, invocation.policy),
-        selectShown: (rows) => selectRows(rows, invocation),
+        selectShown: (rows) => selectShown(rows, invocation),
+        hasExcerpts: invocation.explain || invocation.message !== null,
       });
       if (session.terminal.stdout.isClosed()) break;
-      if (result.ok) await answer(session, { report: result.value, invocation });
-      else if (result.error.kind !== 'interrupted') {
+      if (result.ok) {
+        if (!(await answer(session, { report: result.value, invocation }))) failedCount += 1;
+      }
+      if (!result.ok && result.error.kind !== 'interrupted') {
         const skipped = skipUnreadable(result.error, { name, isNamed });
         if (skipped === null) session.reporter.error(renderFailure(result.error));
         else session.reporter.report([renderSkipped(skipped)]);
@@ -105,17 +120,60 @@ async function run(context: CliContext, invocation: ScoreInvocation): Promise<Ex
   });
 }
 
-async function answer(
-  { reporter }: Session,
-  scored: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
-): Promise<void> {
-  const { report, invocation } = scored;
-  if (invocation.outputOptions.json) {
-    for (const piece of scoreJson(report, selectRows(report.messages, invocation))) reporter.answerPiece(piece);
-    return;
+const EXPLAINED = 20;
+
+function limitOf({ all, limit }: ScoreInvocation): number | null {
+  return all ? null : (limit ?? EXPLAINED);
+}
+
+function selectShown(rows: readonly ScoreRow[], invocation: ScoreInvocation): readonly ScoreRow[] {
+  const { message, explain, outputOptions } = invocation;
+  if (message !== null) {
+    const found = findMessage(rows, message);
+    return found === null || found === 'several' ? [] : [found];
   }
-  const { renderScoreReport } = await import('../render/score.ts');
-  const { explain, sort, limit } = invocation;
-  const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns, explain, sort, limit };
-  reporter.answer(renderScoreReport(report, rendering));
+  return explain && !outputOptions.json ? selectExplained(rows, limitOf(invocation)) : selectRows(rows, invocation);
+}
+
+/** Returns whether there was an answer: the message that was asked for may not be in the file. */
+async function answer(
+  { reporter, terminal }: Session,
+  { report, invocation }: { readonly report: ScoreReport; readonly invocation: ScoreInvocation },
+): Promise<boolean> {
+  const { outputOptions, message, explain, sort, limit } = invocation;
+  const shown = selectShown(report.messages, invocation);
+  const [first] = shown;
+  if (message !== null && first === undefined) {
+    reporter.error(describeMissing(report, message, terminal.program()));
+    return false;
+  }
+  if (outputOptions.json) {
+    for (const piece of scoreJson(report, shown)) reporter.answerPiece(piece);
+    return true;
+  }
+  const theme = reporter.answerTheme;
+  const widthColumns = terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY;
+  if (message !== null && first !== undefined) {
+    reporter.answer(renderMessage(report, first, { theme, widthColumns, program: terminal.program() }));
+  } else if (explain) {
+    reporter.answer(renderExplained(report, { theme, widthColumns, limit: limitOf(invocation) }));
+  } else {
+    const { renderScoreReport } = await import('../render/score.ts');
+    reporter.answer(renderScoreReport(report, { theme, widthColumns: reporter.answerWidthColumns, sort, limit }));
+  }
+  return true;
+}
+
+/** A message that a compaction removed is in the archive, and its score in the restored original. */
+function describeMissing({ file, messages }: ScoreReport, id: string, program: string): string {
+  const name = safeText(file);
+  if (findMessage(messages, id) === 'several')
+    return `${name}: several messages have an id that begins with ${safeText(id)}. Type more of it.`;
+  const [word, path] = [shellWord(id), shellWord(file)];
+  return [
+    `${name}: there is no message ${safeText(id)} in it now. If a compaction removed it, read it with`,
+    `  ${program} show ${word}`,
+    'and see why it was removed, in the original, with',
+    `  ${program} restore ${path} -o - | ${program} score --message ${word} -`,
+  ].join('\n');
 }

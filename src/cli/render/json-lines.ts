@@ -8,11 +8,18 @@ export function* scoreJson(report: ScoreReport, rows: readonly ScoreRow[]): Gene
   const { messages: _all, ...head } = report;
   yield `${safeJson(JSON.stringify(head)).slice(0, -1)},"messages":[`;
   for (let start = 0; start < rows.length; start += ROWS_A_PIECE) {
-    const piece = safeJson(JSON.stringify(rows.slice(start, start + ROWS_A_PIECE))).slice(1, -1);
+    const piece = safeJson(JSON.stringify(rows.slice(start, start + ROWS_A_PIECE), roundScores)).slice(1, -1);
     yield start === 0 ? piece : `,${piece}`;
   }
   yield ']}\n';
 }
+
+/** Scores to four digits, which is more than they mean. */
+function roundScores(key: string, value: unknown): unknown {
+  return typeof value === 'number' && SCORES.has(key) ? Number(value.toPrecision(4)) : value;
+}
+
+const SCORES: ReadonlySet<string> = new Set(['score', 'value', 'groupScore']);
 
 /** One report as one line; safe to print on a terminal, and the same value for a parser. */
 export function reportJson(report: object): string {

@@ -9,7 +9,7 @@ import { loadTheme, PLAIN_THEME } from '../../../src/cli/render/theme.ts';
 import { scoreReport } from '../fakes.ts';
 
 function rendering(changes: Partial<ScoreRendering> = {}): ScoreRendering {
-  return { theme: PLAIN_THEME, widthColumns: 60, explain: false, sort: 'score', limit: null, ...changes };
+  return { theme: PLAIN_THEME, widthColumns: 60, sort: 'score', limit: null, ...changes };
 }
 
 test('the ranking shows rank, score, a bar as long as the score, role, outcome and id', () => {
@@ -19,26 +19,8 @@ test('the ranking shows rank, score, a bar as long as the score, role, outcome a
     '1 10.00 ████████████ asst survived   m-1',
     '2  5.00 ██████       tool kept       m-2',
     '3  4.00 █████        user summarized m-0',
-    '1 kept, 1 survive word for word, 1 go into the summary',
+    '1 kept, 1 quoted word for word, 1 go into the summary',
   ]);
-});
-
-test('explained in 60 columns, each factor has its share in percent, and the keywords are named', () => {
-  assert.deepEqual(renderScoreReport(scoreReport(), rendering({ explain: true })), [
-    'talk.jsonl: 3 messages (chat-lines)',
-    '# score        role   R  Q  T  K  L words     outcome line',
-    '1 10.00 ██████ asst  30  · 40 30  · error,fix surv       2',
-    '2  5.00 ███    tool 100  ·  ·  ·  ·           kept       3',
-    '3  4.00 ██     user  25 50  ·  · 25           sum        1',
-    'R role, Q question, T tool call, K keywords, L length, in %',
-    '1 kept, 1 survive word for word, 1 go into the summary',
-  ]);
-});
-
-test('explained in 200 columns, the words are whole', () => {
-  const lines = renderScoreReport(scoreReport(), rendering({ explain: true, widthColumns: 200 }));
-  assert.match(lines[1] ?? '', /role +role % question % tool call % keywords % length % keywords +outcome +id$/);
-  assert.match(lines[2] ?? '', /assistant +30 +· +40 +30 +· +error, fix +survived +m-1$/);
 });
 
 test('sorted by position the rows stand as in the file, under their index', () => {
@@ -50,7 +32,7 @@ test('sorted by position the rows stand as in the file, under their index', () =
       '# score role outcome id',
       '0 4.00 █████ user summarized m-0',
       '1 10.00 ████████████ asst survived m-1',
-      '1 kept, 1 survive word for word, 1 go into the summary',
+      '1 kept, 1 quoted word for word, 1 go into the summary',
     ],
   );
 });
@@ -67,25 +49,23 @@ function oddReport(): ScoreReport {
   });
 }
 
-for (const widthColumns of [40, 60, 100, 200]) {
-  for (const explain of [false, true]) {
-    test(`no line is wider than ${widthColumns} columns${explain ? ' explained' : ''}, whatever ids and words are`, () => {
-      const lines = renderScoreReport(oddReport(), rendering({ widthColumns, explain }));
-      assert.deepEqual(
-        lines.slice(1).filter((line) => textWidth(line) > widthColumns || /\p{Cc}/u.test(line)),
-        [],
-      );
-      const places = lines.filter((line) => /^[123] +\d+\.\d/.test(line));
-      assert.equal(places.length, 3);
-      for (const line of places) assert.match(line, /kept|surv|sum/);
-    });
-  }
+for (const widthColumns of [40, 60, 80, 120, 200]) {
+  test(`no line is wider than ${widthColumns} columns, whatever ids and words are`, () => {
+    const lines = renderScoreReport(oddReport(), rendering({ widthColumns }));
+    assert.deepEqual(
+      lines.slice(1).filter((line) => textWidth(line) > widthColumns || /\p{Cc}/u.test(line)),
+      [],
+    );
+    const places = lines.filter((line) => /^[123] +\d+\.\d/.test(line));
+    assert.equal(places.length, 3);
+    for (const line of places) assert.match(line, /kept|surv|sum/);
+  });
 }
 
 test('with color the table is the same but for the paint', async () => {
   const theme = await loadTheme(true);
-  const painted = renderScoreReport(scoreReport(), rendering({ explain: true, theme }));
-  const plain = renderScoreReport(scoreReport(), rendering({ explain: true }));
+  const painted = renderScoreReport(scoreReport(), rendering({ theme }));
+  const plain = renderScoreReport(scoreReport(), rendering());
   const strip = (line: string) => stripVTControlCharacters(line).trimEnd();
   assert.deepEqual(painted.map(strip), plain);
   assert.notDeepEqual(painted, plain);
@@ -93,13 +73,10 @@ test('with color the table is the same but for the paint', async () => {
 
 test('scores of zero and no messages at all are drawn without a division by nothing', () => {
   const zero = scoreReport({ messages: scoreReport().messages.map((row) => ({ ...row, score: 0, terms: [] })) });
-  assert.match(
-    renderScoreReport(zero, rendering({ explain: true }))[2] ?? '',
-    /^1 0\.00 +asst|^1 {2}0\.00|^1 0\.00 +user/,
-  );
+  assert.match(renderScoreReport(zero, rendering())[2] ?? '', /^1 0\.00 +asst|^1 {2}0\.00|^1 0\.00 +user/);
   assert.deepEqual(renderScoreReport(scoreReport({ messages: [] }), rendering()), [
     'talk.jsonl: 0 messages (chat-lines)',
-    '0 kept, 0 survive word for word, 0 go into the summary',
+    '0 kept, 0 quoted word for word, 0 go into the summary',
   ]);
 });
 

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createUseCases } from '../../src/cli/compose.ts';
+import { run } from '../../src/cli/run.ts';
+import { chatLine, chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { asReport } from '../support/report-schemas.ts';
+import { createFakeTerminal } from './fakes.ts';
+
+async function scored(t: TestContext, ...args: readonly string[]) {
+  const folder = folderWith(t, {
+    'talk.jsonl': chatTranscript(40) + chatLine({ role: 'user', content: 'Why does the build fail? '.repeat(9) }),
+  });
+  const file = join(folder, 'talk.jsonl');
+  const terminal = createFakeTerminal(['score', file, '--archive', join(folder, 'a.db'), ...args]);
+  const code = await run({ terminal, loadUseCases: () => Promise.resolve(createUseCases) });
+  return {
+    code,
+    out: terminal.out().replaceAll(`${folder}/`, ''),
+    errors: terminal.errors().replaceAll(`${folder}/`, ''),
+  };
+}
+
+/** The lines of messages, by their score at the beginning. */
+const entries = (out: string): readonly string[] =>
+  out.split('\n').filter((line) => /^ +[\d.]+ (kept|going|quoted) /.test(line));
+
+test('the 20 most important are explained with the border, fewer with --limit, and all with --all', async (t) => {
+  assert.equal(entries((await scored(t, '--explain')).out).length, 22);
+  assert.equal(entries((await scored(t, '--explain', '--limit', '3')).out).length, 5);
+  assert.equal(entries((await scored(t, '--explain', '--all')).out).length, 111);
+});
+
+test('--message says why a message stays or goes, and its report has only that row', async (t) => {
+  const old = await scored(t, '--message', 'line:2');
+  assert.equal(old.code, 0);
+  assert.match(
+    old.out,
+    /message 2 of 109, line 2 of talk\.jsonl\n[^]*It goes into the summary: it is older than[^]*read it with: compact show line:2\n$/,
+  );
+  assert.match(
+    (await scored(t, '--message', 'line:109')).out,
+    /Why does the build fail\? [^]*…\n[^]*It stays: it belongs to the recent part/,
+  );
+  const { out } = await scored(t, '--message', 'line:2', '--json');
+  const { messages } = asReport('score', JSON.parse(out));
+  assert.deepEqual(
+    messages.map(({ line, because }) => [line, because]),
+    [[2, 'older']],
+  );
+  assert.equal(typeof messages[0]?.excerpt, 'string');
+});
+
+test('a message that is not in the file is looked for with the commands that are printed', async (t) => {
+  const { code, out, errors } = await scored(t, '--message', 'm 99');
+  assert.deepEqual([code, out], [1, '']);
+  assert.match(errors, /^talk\.jsonl: there is no message m 99 in it now\./);
+  assert.match(errors, /\n {2}compact show 'm 99'\n/);
+  assert.match(errors, /\n {2}compact restore talk\.jsonl -o - \| compact score --message 'm 99' -\n$/);
+});
+
+test('--all needs --explain, and --message excludes --limit', async (t) => {
+  assert.match((await scored(t, '--all')).errors, /--all says how much --explain shows: add --explain/);
+  assert.equal((await scored(t, '--message', 'x', '--limit', '2')).code, 2);
+});
