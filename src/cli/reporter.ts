@@ -1,6 +1,6 @@
 import type { Progress } from '../ports/runtime.ts';
 import type { OutputOptions } from './invocation.ts';
-import { formatCount } from './render/quantities.ts';
+import { formatCount, formatDuration } from './render/quantities.ts';
 import { clipStart, clipText, createTerminalFilter, safeLines, safeText, textWidth } from './render/text.ts';
 import { decideColor, isCi, loadTheme, type Theme } from './render/theme.ts';
 import type { Channel, Terminal } from './terminal.ts';
@@ -80,6 +80,8 @@ type RunProgress = Progress & {
 
 /** One line that is redrawn in place; with `channel` null nothing is drawn. In a run over several transcripts it stays between them. */
 function createProgress(channel: Channel | null): RunProgress {
+  const files = createTimeLeft();
+  const stages = createTimeLeft();
   const state: { transcript: string; place: Place | null; isDrawn: boolean; drawnAtMs: number } = {
     transcript: '',
     place: null,
@@ -104,14 +106,17 @@ function createProgress(channel: Channel | null): RunProgress {
   const turnTo = (transcript: string, place: Place | undefined): void => {
     state.transcript = transcript;
     state.place = place !== undefined && place.count > 1 ? place : null;
+    if (state.place !== null) files.note('', state.place.index / state.place.count);
   };
   const name = (transcript: string, place?: Place): void => {
     turnTo(transcript, place);
     if (state.place !== null) draw('');
   };
   const update: Progress['update'] = (stage, done, total) => {
-    const share = total > 0 ? ` ${Math.floor((100 * Math.min(done, total)) / total)} %` : '';
-    draw(`: ${safeText(stage)}${share}`);
+    const share = total > 0 ? Math.min(done, total) / total : 0;
+    stages.note(`${state.transcript} ${stage}`, share);
+    const percent = total > 0 ? ` ${Math.floor(100 * share)} %` : '';
+    draw(`: ${safeText(stage)}${percent}${state.place === null ? stages.text() : files.text()}`);
   };
   const finish = (): void => {
     if (state.place === null) clear();
@@ -131,6 +136,31 @@ function createProgress(channel: Channel | null): RunProgress {
     update,
     finish,
     clear,
+  };
+}
+
+/** Before, an estimate would be a guess, and most runs are over. */
+const MIN_ELAPSED_MS = 2000;
+const MIN_SHARE = 0.02;
+
+/** How long the rest of some work takes if it goes on as it did. */
+function createTimeLeft(): {
+  /** Work with another key starts anew. `share`: how much is done, from 0 to 1. */
+  readonly note: (key: string, share: number) => void;
+  /** ', about 12 s left'; empty: too early to say. */
+  readonly text: () => string;
+} {
+  const state: { key: string | null; startedAtMs: number; share: number } = { key: null, startedAtMs: 0, share: 0 };
+  return {
+    note: (key, share) => {
+      if (key !== state.key) Object.assign(state, { key, startedAtMs: Date.now(), share: 0 });
+      state.share = Math.max(state.share, share);
+    },
+    text: () => {
+      const elapsedMs = Date.now() - state.startedAtMs;
+      if (elapsedMs < MIN_ELAPSED_MS || state.share < MIN_SHARE || state.share >= 1) return '';
+      return `, about ${formatDuration((elapsedMs * (1 - state.share)) / state.share)} left`;
+    },
   };
 }
 

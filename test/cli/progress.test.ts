@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createReporter } from '../../src/cli/reporter.ts';
 import { createFakeTerminal, type TerminalOptions } from './fakes.ts';
 
-const outputOptions = { json: false, verbosity: 'normal', color: 'auto', showProgress: true } as const;
+const outputOptions = { json: false, verbosity: 'normal', color: 'never', showProgress: true } as const;
 
 async function progressOn(
   options: TerminalOptions,
@@ -107,4 +107,36 @@ test('where several are at work the line is about the one that told something la
     'a.jsonl: it waits\n',
     '[1/3] a.jsonl: summarizing 100 %',
   ]);
+});
+
+/** The last progress line. */
+const lastLine = (text: string): string => text.slice(text.lastIndexOf('\u001b[2K') + '\u001b[2K'.length);
+
+test('after two seconds the line says how long the rest of the stage takes', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress } = await createReporter(terminal, outputOptions);
+  progress.name('x.jsonl');
+  progress.update('reading', 0, 100);
+  t.mock.timers.tick(1900);
+  progress.update('reading', 20, 100);
+  assert.equal(lastLine(terminal.errors()), 'x.jsonl: reading 20 %');
+  t.mock.timers.tick(1100);
+  progress.update('reading', 25, 100);
+  assert.equal(lastLine(terminal.errors()), 'x.jsonl: reading 25 %, about 9 s left');
+  t.mock.timers.tick(1000);
+  progress.update('summarizing', 1, 4);
+  assert.equal(lastLine(terminal.errors()), 'x.jsonl: summarizing 25 %');
+});
+
+test('in a run over several it says how long the other files take', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: 1_000_000 });
+  const terminal = createFakeTerminal([], { isTerminal: true });
+  const { progress } = await createReporter(terminal, outputOptions);
+  progress.name('a.jsonl', { index: 0, count: 10 });
+  t.mock.timers.tick(20_000);
+  progress.name('b.jsonl', { index: 2, count: 10 });
+  t.mock.timers.tick(1000);
+  progress.update('reading', 1, 2);
+  assert.equal(lastLine(terminal.errors()), '[3/10] b.jsonl: reading 50 %, about 1 min 24 s left');
 });
