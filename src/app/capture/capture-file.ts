@@ -22,7 +22,7 @@ export async function captureFile(deps: AppDeps, request: CaptureFileRequest): P
   const file = request.input.name;
   return attempt({ file, progress: deps.progress }, async () => {
     for (let reads = 0; reads < MAX_READS; reads += 1) {
-      if (await isInterrupted(deps)) return err({ kind: 'interrupted' });
+      if (deps.signal.aborted) return err({ kind: 'interrupted' });
       const done = await captureOnce(deps, request);
       if (done !== 'changed') return done;
     }

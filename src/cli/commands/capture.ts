@@ -110,8 +110,11 @@ async function capture(session: Session, invocation: CaptureInvocation): Promise
     else report.fail(done.error, { name, isNamed });
     if (!done.ok && done.error.kind === 'archive') break; // every other file would fail too
   }
-  if (left === 0 && invocation.filesFrom === null) {
-    const missing = await useCases.captureMissing({ folders: operands.length === 0 ? null : operands, isDryRun });
+  const met = new Set(found.files.map(({ path }) => path));
+  const places = operands.filter((operand) => !met.has(operand));
+  const looksEverywhere = operands.length === 0 && invocation.filesFrom === null;
+  if (left === 0 && (looksEverywhere || places.length > 0)) {
+    const missing = await useCases.captureMissing({ folders: looksEverywhere ? null : places, isDryRun });
     if (missing.ok) missing.value.forEach(report.add);
     else report.fail(missing.error, { name: session.settings.archive.path, isNamed: true });
   }
