@@ -143,7 +143,7 @@ export function ledger({ state, messages, bytes, tokens }: FileReport): Html {
       : table(
           'compactions',
           [
-            '',
+            'compaction',
             'time',
             'bytes before',
             'bytes after',
@@ -169,6 +169,6 @@ export function ledger({ state, messages, bytes, tokens }: FileReport): Html {
       Every message is counted once. Tokens are estimates
       (${tokens.by}).${bytes.before === null ? ' The size of the original is unknown.' : ''}
     </p>
-    ${table('messages', ['', 'messages', 'tokens'], rows)} ${cycles}
+    ${table('messages', ['outcome', 'messages', 'tokens'], rows)} ${cycles}
   </section>`;
 }

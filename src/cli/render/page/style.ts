@@ -45,7 +45,7 @@ svg{display:block}
 svg text{font-size:12px;fill:var(--text)}
 svg .faint{fill:var(--faint)}
 svg .strong{font-weight:600}
-.axis{stroke:var(--text);stroke-width:1}
+.axis{stroke:var(--text);stroke-width:1;pointer-events:none}
 .hit{fill:transparent}
 .strip a:hover .hit,.strip a:focus .hit{fill:var(--track)}
 .strip a:focus{outline:none}
