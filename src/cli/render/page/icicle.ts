@@ -5,9 +5,9 @@ import { foldedTable } from './table.ts';
 
 const ICICLE_HEIGHT = 440;
 const COLUMNS = [
-  { x: 0, width: 24 },
-  { x: 24, width: 28 },
-  { x: 52, width: 48 },
+  { x: 0, width: 28 },
+  { x: 28, width: 26 },
+  { x: 54, width: 46 },
 ] as const;
 const MOST_CHILDREN = [8, 10, 10] as const;
 const MIN_LABEL_HEIGHT = 15;

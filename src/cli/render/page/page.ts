@@ -65,7 +65,9 @@ function describeFile({ file, format, messages }: FileReport): string {
   const times = messages.flatMap(({ at }) => at ?? []).sort();
   const [first = '', last = ''] = [times.at(0)?.slice(0, 10), times.at(-1)?.slice(0, 10)];
   const span = first === last ? first : `${first} to ${last}`;
-  return [file, format, countOf(messages.length, 'message'), span].filter((part) => part !== '').join(' · ');
+  return [file.includes('/') ? file : '', format, countOf(messages.length, 'message'), span]
+    .filter((part) => part !== '')
+    .join(' · ');
 }
 
 function lineageOf({ state }: FileReport): Html {

@@ -34,6 +34,7 @@ export function strip({ messages, state }: FileReport): Html {
     tokens.archived,
     score.toFixed(1),
   ]);
+  const hasUnsummarized = messages.some(({ outcome }) => outcome === 'archived');
   const verb = isPlan ? 'would leave' : 'left';
   return html`<figure>
     <svg
@@ -56,12 +57,15 @@ export function strip({ messages, state }: FileReport): Html {
       <span class="key k-kept">stays in the file</span> <span class="key k-quoted">quoted word for word</span>
       <span class="key k-summarized">${verb}, summarized</span>
       <span class="key k-archived">${verb}, not summarized</span><br />
-      Above the line: in the file. Below: only in the archive. Height: tokens (square root). Darker: more important.
-      Click a bar to read its messages; arrow keys move along.
+      Above the line: in the file. Below: only in the archive. Height: tokens (square root). Stronger color: more
+      important. Click a bar to read its messages; arrow keys move along. ${hasUnsummarized ? NOT_SUMMARIZED : ''}
     </figcaption>
     ${foldedTable('the strip', ['messages', 'kept', 'quoted', 'summarized', 'not summarized', 'top score'], rows)}
   </figure>`;
 }
+
+const NOT_SUMMARIZED =
+  'Not summarized: what the program itself no longer sent, because it had compacted the conversation, or you took it back.';
 
 type Tokens = StripCell['tokens'];
 

@@ -31,7 +31,7 @@ section+section{border-top:1px solid var(--line);padding-top:1.5rem}
 .badge{font-size:1.15rem}
 .good{color:var(--good)}.bad{color:var(--bad)}.plan{color:var(--plan)}
 .problem{border-left:4px solid var(--bad);padding:.2rem 0 .2rem .9rem;margin:.6rem 0;list-style:none}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(13rem,1fr));gap:1rem 2rem;margin:1rem 0}
+.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(10rem,1fr));gap:1rem 1.6rem;margin:1rem 0}
 .figures dt,.facts dt{font-size:.85rem;color:var(--faint)}
 .figures dd,.facts dd{margin:0}
 .figures b{font-size:1.25rem}.figures dd .faint{display:block;font-size:.9rem}
@@ -116,6 +116,6 @@ a.to:hover{text-decoration:underline}
 .m.here{background:var(--code)}
 .pager{display:flex;gap:1rem;align-items:center;margin:.8rem 0}
 footer{border-top:1px solid var(--line);color:var(--faint);font-size:.9rem;padding-top:.6rem}
-@media (max-width:640px){body{padding:0 .9rem 2rem}nav{margin:0 -.9rem;padding:0 .9rem}h1{font-size:1.35rem}.verdict{padding:.9rem}.m>summary{grid-template-columns:auto auto 1fr}.m .what{grid-column:1/-1;white-space:normal;display:-webkit-box;-webkit-line-clamp:2;-webkit-box-orient:vertical}.m .no{text-align:left}.m .fig{text-align:right}.m[open]>summary .what{display:none}.summary{padding:.3rem .8rem .8rem}svg text{font-size:11px}}
+@media (max-width:640px){body{padding:0 .9rem 2rem}nav{margin:0 -.9rem;padding:0 .9rem}h1{font-size:1.35rem}.verdict{padding:.9rem}.m>summary{grid-template-columns:2.6rem auto 1fr}.m .fig{grid-area:1/3}.m .what{grid-column:1/-1;white-space:normal;display:-webkit-box;-webkit-line-clamp:2;-webkit-box-orient:vertical}.m .no{text-align:left}.m .fig{text-align:right}.m[open]>summary .what{display:none}.summary{padding:.3rem .8rem .8rem}svg text{font-size:11px}}
 @media print{nav,.filters,.pager,.skip,.command button{display:none}body{max-width:none;background:#fff;color:#000}section{break-inside:auto}figure,.verdict{break-inside:avoid}::details-content{content-visibility:visible;display:block}.m{content-visibility:visible}.scroll{overflow:visible}}
 `;
