@@ -68,7 +68,7 @@ export function skipUncompacted(
 ): Omit<SkippedRestoreReport, 'schema' | 'file' | 'result'> | null {
   if (failure.kind === 'not-compacted' && !input.isNamed)
     return { reason: 'not-compacted', notes: ['it is not compacted'] };
-  // Where no line can be read, nobody knows what it was.
+  // A file with a damaged line may have been compacted, so it cannot be skipped.
   return failure.kind === 'bad-line' ? null : skipUnreadable(failure, input);
 }
 

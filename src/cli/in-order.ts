@@ -20,7 +20,7 @@ export async function runInOrder<T, R>({ items, jobs, signal, work, report }: In
   const done = new Map<number, R>();
   const state = { nextBegun: 0, nextReported: 0, reportedCount: 0, isOver: false };
   const waiting: (() => void)[] = [];
-  const tell = (index: number): void => {
+  const reportAt = (index: number): void => {
     const item = items[index];
     const result = done.get(index);
     if (item === undefined || result === undefined) return;
@@ -28,8 +28,8 @@ export async function runInOrder<T, R>({ items, jobs, signal, work, report }: In
     state.reportedCount += 1;
     report(result, item);
   };
-  const tellReady = (): void => {
-    for (; done.has(state.nextReported); state.nextReported += 1) tell(state.nextReported);
+  const reportReady = (): void => {
+    for (; done.has(state.nextReported); state.nextReported += 1) reportAt(state.nextReported);
     for (const wake of waiting.splice(0)) wake();
   };
   const takeTurns = async (): Promise<void> => {
@@ -44,11 +44,11 @@ export async function runInOrder<T, R>({ items, jobs, signal, work, report }: In
       const result = await work(item, { index, count: items.length });
       if (result === null) state.isOver = true;
       else done.set(index, result);
-      tellReady();
+      reportReady();
     }
   };
   await Promise.all(Array.from({ length: Math.min(jobs, items.length) }, takeTurns));
   // After an interruption, files behind an interrupted one may be done.
-  for (const index of [...done.keys()].toSorted((a, b) => a - b)) tell(index);
+  for (const index of [...done.keys()].toSorted((a, b) => a - b)) reportAt(index);
   return items.length - state.reportedCount;
 }

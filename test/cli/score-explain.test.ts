@@ -37,7 +37,7 @@ test('--message says why a message stays or goes, and its report has only that r
   assert.equal(old.code, 0);
   assert.match(
     old.out,
-    /message 2 of 109, line 2 of talk\.jsonl\n[^]*It goes into the summary: it is older than[^]*read it with: compact show line:2\n$/,
+    /message 2 of 109, line 2 of talk\.jsonl\n[^]*It goes into the summary: it is older than[^]*read it with: compact show --archive a\.db line:2\n$/,
   );
   assert.match(
     (await scored(t, '--message', 'line:109')).out,
@@ -53,11 +53,14 @@ test('--message says why a message stays or goes, and its report has only that r
 });
 
 test('a message that is not in the file is looked for with the commands that are printed', async (t) => {
-  const { code, out, errors } = await scored(t, '--message', 'm 99');
+  const { code, out, errors } = await scored(t, '--message', 'm 99', '--target', '30k', '--color=never');
   assert.deepEqual([code, out], [1, '']);
   assert.match(errors, /^talk\.jsonl: there is no message m 99 in it now\./);
-  assert.match(errors, /\n {2}compact show 'm 99'\n/);
-  assert.match(errors, /\n {2}compact restore talk\.jsonl -o - \| compact score --message 'm 99' -\n$/);
+  assert.match(errors, /\n {2}compact show --archive a\.db 'm 99'\n/);
+  assert.match(
+    errors,
+    /\n {2}compact restore --archive a\.db talk\.jsonl -o - \| compact score --archive a\.db --target 30k --message 'm 99' -\n$/,
+  );
 });
 
 test('--all needs --explain, and --message excludes --limit', async (t) => {

@@ -10,8 +10,9 @@ import { scoreJson } from '../render/json-lines.ts';
 import { SCORE_ORDERS, type ScoreOrder, selectRows } from '../render/score.ts';
 import { findMessage, renderExplained, renderMessage, selectExplained } from '../render/score-explain.ts';
 import { safeText, shellWord } from '../render/text.ts';
+import { partFlags, typedAgain } from '../render/typed-again.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
-import { defineCommand, inSession } from './command.ts';
+import { defineCommand, type Flag, inSession } from './command.ts';
 import {
   findStdinConflict,
   FORMAT_FLAG,
@@ -144,7 +145,7 @@ async function answer(
   const shown = selectShown(report.messages, invocation);
   const [first] = shown;
   if (message !== null && first === undefined) {
-    reporter.error(describeMissing(report, message, terminal.program()));
+    reporter.error(describeMissing(report, { id: message, terminal }));
     return false;
   }
   if (outputOptions.json) {
@@ -154,7 +155,9 @@ async function answer(
   const theme = reporter.answerTheme;
   const widthColumns = terminal.stdout.isTerminal ? reporter.answerWidthColumns : Number.POSITIVE_INFINITY;
   if (message !== null && first !== undefined) {
-    reporter.answer(renderMessage(report, first, { theme, widthColumns, program: terminal.program() }));
+    reporter.answer(
+      renderMessage(report, first, { theme, widthColumns, show: commandLine(terminal, ['show', SETTINGS_FLAGS]) }),
+    );
   } else if (explain) {
     reporter.answer(renderExplained(report, { theme, widthColumns, limit: limitOf(invocation) }));
   } else {
@@ -165,15 +168,28 @@ async function answer(
 }
 
 /** A message that a compaction removed is in the archive, and its score in the restored original. */
-function describeMissing({ file, messages }: ScoreReport, id: string, program: string): string {
+function describeMissing(
+  { file, messages }: ScoreReport,
+  { id, terminal }: { readonly id: string; readonly terminal: Session['terminal'] },
+): string {
   const name = safeText(file);
   if (findMessage(messages, id) === 'several')
     return `${name}: several messages have an id that begins with ${safeText(id)}. Type more of it.`;
   const [word, path] = [shellWord(id), shellWord(file)];
   return [
     `${name}: there is no message ${safeText(id)} in it now. If a compaction removed it, read it with`,
-    `  ${program} show ${word}`,
+    `  ${commandLine(terminal, ['show', SETTINGS_FLAGS])} ${word}`,
     'and see why it was removed, in the original, with',
-    `  ${program} restore ${path} -o - | ${program} score --message ${word} -`,
+    `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,
   ].join('\n');
+}
+
+const SCORE_FLAGS = [...SELECTION_FLAGS, ...SETTINGS_FLAGS];
+
+/** The beginning of a command line that uses the same archive, and the same settings, as this one. */
+function commandLine(
+  { program, argv }: Session['terminal'],
+  [command, known]: readonly [command: string, known: readonly Flag[]],
+): string {
+  return [program(), command, typedAgain(partFlags(argv, known).flags)].filter((part) => part !== '').join(' ');
 }

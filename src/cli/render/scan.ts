@@ -1,10 +1,10 @@
 import type { ScanReport } from '../../app/survey/scan-file.ts';
-import type { Flag } from '../commands/command.ts';
 import { MAX_UNPACKED_FLAG, OUTPUT_FLAGS, SELECTION_FLAGS, SETTINGS_FLAGS } from '../commands/options.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { type Column, layTable } from './table.ts';
 import { clipMiddle, clipStart, safeText, shellWord } from './text.ts';
 import type { Theme } from './theme.ts';
+import { partFlags, typedAgain } from './typed-again.ts';
 
 export type ScanRendering = {
   readonly theme: Theme;
@@ -119,31 +119,5 @@ function tilde(path: string, homeFolder: string): string {
   return path.startsWith(`${homeFolder}/`) ? `~${path.slice(homeFolder.length)}` : path;
 }
 
-/** A command line that can be typed again; `./` keeps a leading dash from being a flag. */
-function typedAgain(argv: readonly string[]): string {
-  return argv.map((word) => (word.startsWith('-') ? shellWord(word).replace('./-', '-') : shellWord(word))).join(' ');
-}
-
 /** They decide what a compaction does, so that the next command does what this one announced. */
 const POLICY_FLAGS = [...SELECTION_FLAGS, MAX_UNPACKED_FLAG, ...SETTINGS_FLAGS];
-
-/** The words of these flags with their values, and all other words. */
-function partFlags(
-  argv: readonly string[],
-  known: readonly Flag[],
-): { readonly flags: readonly string[]; readonly rest: readonly string[] } {
-  const flags: string[] = [];
-  const rest: string[] = [];
-  for (let index = 0; index < argv.length; index += 1) {
-    const word = argv[index] ?? '';
-    const [name = ''] = word.split('=');
-    const flag = known.find((one) => one.flags.split(/,? /).includes(name));
-    if (flag === undefined) rest.push(word);
-    else flags.push(word);
-    if (flag?.flags.includes('<') === true && name === word && index + 1 < argv.length) {
-      index += 1;
-      flags.push(argv[index] ?? '');
-    }
-  }
-  return { flags, rest };
-}

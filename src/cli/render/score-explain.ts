@@ -194,11 +194,11 @@ const FACTORS: { readonly [name: string]: string } = {
   length: 'its length',
 };
 
-/** The answer to "why was this dropped?". `restored`: how the original is named in commands. */
+/** The answer to "why was this dropped?". `show`: the command that prints an archived message, without its id. */
 export function renderMessage(
   report: ScoreReport,
   row: ScoreRow,
-  { theme, widthColumns, program }: Pick<ExplainRendering, 'theme' | 'widthColumns'> & { readonly program: string },
+  { theme, widthColumns, show }: Pick<ExplainRendering, 'theme' | 'widthColumns'> & { readonly show: string },
 ): readonly string[] {
   const own = report.messages.filter(({ conversation }) => conversation === row.conversation);
   const rank = own.filter(({ score }) => score > row.score).length + 1;
@@ -219,9 +219,7 @@ export function renderMessage(
       return `  ${`${value < 0 ? '' : '+'}${formatScore(value)}`.padStart(5)} ${what}`;
     }),
     ...wrapText(REASONS[row.because] + group, widthColumns),
-    ...(row.outcome === 'kept'
-      ? []
-      : [`It is still in this file. Once it has left, read it with: ${program} show ${id}`]),
+    ...(row.outcome === 'kept' ? [] : [`It is still in this file. Once it has left, read it with: ${show} ${id}`]),
   ];
 }
 

@@ -141,7 +141,7 @@ test('a message is explained: place, rank, factors, what decided, and where it c
   const report = explained();
   const [row] = report.messages;
   assert.ok(row);
-  const place = { theme: PLAIN_THEME, widthColumns: 80, program: 'compact' };
+  const place = { theme: PLAIN_THEME, widthColumns: 80, show: 'compact show' };
   assert.deepEqual(renderMessage(report, { ...row, groupScore: 10 }, place), [
     'm-0: user, message 1 of 3, line 1 of talk.jsonl',
     'Can you mend the build?',
