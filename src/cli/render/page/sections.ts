@@ -154,7 +154,7 @@ export function ledger({ state, messages, bytes, tokens }: FileReport): Html {
           ],
           state.cycles.map(({ at, source, output, keptLines, archivedLines }, index) => [
             index + 1,
-            at.replace('T', ' ').slice(0, 16),
+            html`<span class="when">${at.replace('T', ' ').slice(0, 16)}</span>`,
             source.bytes,
             output.bytes,
             keptLines,

@@ -74,10 +74,10 @@ rect.archived{fill:none;stroke:var(--archived);stroke-width:1}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:.9rem;margin:.4rem 0;min-width:60%}
 caption{text-align:left;color:var(--faint);font-size:.85rem;padding-bottom:.2rem}
-th,td{text-align:left;padding:.25rem .9rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top}
+th,td{text-align:left;padding:.25rem .9rem .25rem 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}
 th{font-weight:600;white-space:nowrap}
 th.n,td.n{text-align:right}
-td code.hash{display:inline-block;min-width:16rem}
+td code.hash{display:inline-block;min-width:16rem;overflow-wrap:anywhere}.when{white-space:nowrap}
 .fold{margin:.4rem 0}
 summary{cursor:pointer}
 .fold>summary{font-size:.9rem;color:var(--link)}

@@ -121,13 +121,21 @@ function change(
 
 /** The command that comes next, ready to be pasted. */
 function command({ state, file }: FileReport, { program, archiveFlag, isFile }: PageContext): Html {
-  const isPlan = state.kind === 'planned' && state.reason === null;
-  const isWhole = state.kind === 'compacted' && state.verified.result === 'verified';
-  if (!isFile || !(isPlan || isWhole)) return NOTHING;
+  const next = isFile ? nextCommand(state) : null;
+  if (next === null) return NOTHING;
   const flag = archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`;
   return html`<p class="command">
-    <span>${isPlan ? 'To compact it' : 'To undo the compaction'}:</span>
-    <code id="command">${program}${isPlan ? '' : ' restore'} -i ${shellWord(file)}${flag}</code>
+    <span>${next.purpose}:</span>
+    <code id="command">${program}${next.words} ${shellWord(file)}${flag}</code>
     <button type="button" data-copy="command" hidden>Copy</button>
   </p>`;
+}
+
+function nextCommand(state: ReportState): { readonly purpose: string; readonly words: string } | null {
+  if (state.kind === 'planned') return state.reason === null ? { purpose: 'To compact it', words: ' -i' } : null;
+  if (state.kind === 'unproven' || state.verified.result === 'failed') return null;
+  if (state.cycles.length === 1) return { purpose: 'To undo the compaction', words: ' restore -i' };
+  // If the program rewrote the file after an earlier compaction, that one cannot be undone.
+  if (state.verified.isStillCompacted === true) return { purpose: 'To undo the last compaction', words: ' restore -i' };
+  return { purpose: 'To undo all compactions', words: ' restore -i --all' };
 }
