@@ -19,7 +19,8 @@ export async function writePage(
   const old = await files.open(path);
   if (old.ok) {
     const head = old.value.read(0, start.length);
-    const isOurs = head.every((byte, at) => byte === start[at]);
+    const isEmpty = head.length === 0;
+    const isOurs = isEmpty || (head.length === start.length && head.every((byte, at) => byte === start[at]));
     old.value.close();
     if (!isOurs) return err({ kind: 'output-exists', file, output: path });
   } else if (old.error.kind !== 'not-found') return err({ kind: 'file', failure: old.error });

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { writePage } from '../../../src/app/write/write-page.ts';
+import { run } from '../../../src/cli/run.ts';
+import type { UseCases } from '../../../src/cli/use-cases.ts';
+import { err, ok } from '../../../src/core/result.ts';
+import { folderWith } from '../../support/folders.ts';
+import { fileReport } from '../../support/file-reports.ts';
+import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
+
+async function ran(argv: readonly string[], answers: Partial<UseCases> = {}) {
+  const terminal = createFakeTerminal(['report', ...argv]);
+  const useCases = createFakeUseCases(answers);
+  const code = await run({ terminal, loadUseCases: useCases.loadUseCases });
+  return { code, out: terminal.out(), errors: terminal.errors(), calls: useCases.calls };
+}
+
+function sceneWith(t: TestContext): string {
+  return folderWith(t, { 'talk.compact.jsonl': '{}\n', 'other.html': '<p>mine</p>' });
+}
+
+test('the page is named after the transcript, and one line says what it shows', async (t) => {
+  const folder = sceneWith(t);
+  const { code, out, errors, calls } = await ran([join(folder, 'talk.compact.jsonl')]);
+  assert.deepEqual([code, out], [0, '']);
+  assert.match(errors, /talk\.jsonl → talk\.report\.html: 6 messages, [\d.]+ kB; verified\n$/);
+  const written = calls.find(({ name }) => name === 'write-page')?.request;
+  assert.ok(typeof written === 'object' && written !== null && 'path' in written);
+  assert.equal(written.path, 'talk.report.html');
+});
+
+test('secrets are masked unless --raw is given', async (t) => {
+  const file = join(sceneWith(t), 'talk.compact.jsonl');
+  const masked = await ran([file]);
+  const raw = await ran([file, '--raw']);
+  const hasMask = ({ calls }: { readonly calls: readonly { readonly name: string; readonly request: unknown }[] }) =>
+    calls.some(({ name, request }) => name === 'report' && Object.hasOwn(Object(request), 'mask'));
+  assert.deepEqual([hasMask(masked), hasMask(raw)], [true, false]);
+});
+
+test('with -o - the page goes to stdout, and --json has one report', async (t) => {
+  const file = join(sceneWith(t), 'talk.compact.jsonl');
+  const piped = await ran([file, '-o', '-']);
+  assert.match(piped.out, /^<!doctype html>/);
+  const json = await ran([file, '-o', 'p.html', '--json']);
+  const { bytes, ...report } = JSON.parse(json.out);
+  assert.deepEqual(report, {
+    schema: 'compact/page@1',
+    file: 'talk.jsonl',
+    output: 'p.html',
+    messages: 6,
+    result: 'verified',
+  });
+  assert.ok(bytes > 1000);
+  assert.equal((await ran([file, '-o', '-', '--json'])).code, 2);
+  assert.equal((await ran([file, '-o', file])).code, 2);
+});
+
+test('for a file that is not compacted, the command for a plan is printed', async (t) => {
+  const file = join(sceneWith(t), 'talk.compact.jsonl');
+  const reportFile = () => Promise.resolve(err({ kind: 'not-compacted', file: 'talk.jsonl' } as const));
+  const { code, errors } = await ran([file], { reportFile });
+  assert.equal(code, 1);
+  assert.match(errors, /not compacted[\s\S]*compact report --plan /);
+});
+
+test('a file that is no page is not replaced, and an earlier page is', async (t) => {
+  const folder = sceneWith(t);
+  const files = createFileStore();
+  const start = new TextEncoder().encode('<!page>');
+  const write = (name: string, text: string) =>
+    writePage({ files }, { path: join(folder, name), bytes: new TextEncoder().encode(text), start, file: 'talk' });
+  const refused = await write('other.html', '<!page>1');
+  assert.deepEqual(refused, err({ kind: 'output-exists', file: 'talk', output: join(folder, 'other.html') }));
+  assert.equal(readFileSync(join(folder, 'other.html'), 'utf8'), '<p>mine</p>');
+  for (const text of ['<!page>1', '<!page>two']) {
+    assert.deepEqual(await write('new.html', text), ok(undefined));
+    assert.equal(readFileSync(join(folder, 'new.html'), 'utf8'), text);
+  }
+  writeFileSync(join(folder, 'short.html'), '<!pa');
+  assert.equal((await write('short.html', '<!page>1')).ok, false);
+  assert.equal((await write('none/new.html', '<!page>1')).ok, false);
+  assert.equal(existsSync(join(folder, 'none')), false);
+});
+
+test('a report of a plan says so in a word', async (t) => {
+  const file = join(sceneWith(t), 'talk.compact.jsonl');
+  const planned = { ...fileReport(), state: { kind: 'planned', reason: null } } as const;
+  const { errors } = await ran([file, '--plan'], { reportFile: () => Promise.resolve(ok(planned)) });
+  assert.match(errors, /; a plan: nothing was compacted\n$/);
+});
