@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { COMMAND_NAMES } from '../../src/cli/commands/table.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runProcess } from '../support/program.ts';
@@ -26,8 +27,7 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
 
 const NO_COMMAND = (word: string, rest: string): string =>
   `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
-const ALL =
-  'The commands are run, score, scan, restore, undo, verify, search, show, archive, mcp, config, schema, completion, help.';
+const ALL = `The commands are ${COMMAND_NAMES.join(', ')}.`;
 
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
@@ -42,6 +42,10 @@ for (const [line, stderr] of [
   [
     '-i typo.jsonl x.jsonl',
     "compact: typo.jsonl: no such file or folder, so nothing was done. Try 'compact --help'.\n",
+  ],
+  [
+    '-i x.jsonl 6b6f4218',
+    "compact: there is no file 6b6f4218, and no session whose id begins with it ('compact scan' lists them). Try 'compact --help'.\n",
   ],
   ['-i nolog/ x.jsonl', "compact: nolog/: no such file or folder, so nothing was done. Try 'compact --help'.\n"],
   ['-i q*.jsonl x.jsonl', "compact: q*.jsonl: no file matches, so nothing was done. Try 'compact --help'.\n"],
@@ -104,12 +108,12 @@ for (const line of [
   });
 }
 
-for (const line of ['-i x.jsonl 6b6f4218', 'run -i x.jsonl status', '-i x.jsonl -- status']) {
+for (const line of ['run -i x.jsonl status', '-i x.jsonl -- status']) {
   test(`'compact ${line}' ends in the name of a file that is missing, which is no command`, async (t) => {
     const { compact, folder } = placeWith(t);
     const { code, stderr } = await compact(...line.split(' '));
     assert.equal(code, 1);
-    assert.match(stderr, /^(?:6b6f4218|status): no such file or folder\. Check the path\.$/m);
+    assert.match(stderr, /^status: no such file or folder\. Check the path\.$/m);
     assert.notEqual(readFileSync(join(folder, 'x.jsonl'), 'utf8'), TALK);
   });
 }
