@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseFields, textOf } from './json.ts';
-import type { Producer } from './producers.ts';
+import type { Package } from './producers.ts';
 
 /** Outside the repository: `$PRODUCERS`, else below the user's cache. */
 export function producersFolder(): string {
@@ -12,7 +12,7 @@ export function producersFolder(): string {
 }
 
 /** Installs the pinned version from npm where it is not there yet; null: it is there, else why it is not. */
-export function install({ folder, packageName, version }: Producer, into: string): string | null {
+export function install({ folder, packageName, version }: Package, into: string): string | null {
   const prefix = join(into, folder);
   const manifest = join(prefix, 'node_modules', packageName, 'package.json');
   const installed = existsSync(manifest) ? textOf(parseFields(readFileSync(manifest, 'utf8'))?.['version']) : undefined;

@@ -1,8 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { runOffline } from './offline.ts';
+import type { Package } from './producers.ts';
 import { lastWords } from './resumed.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -19,8 +30,14 @@ export type Installation = {
   /** A fixture to begin with, and where the client looks for it, below the home. */
   readonly session?: { readonly fixture: string; readonly at: (home: string) => string };
   readonly environment: (home: string) => Readonly<Record<string, string>>;
-  /** What the last request has besides the rules. */
+  /** What the last request has. */
   readonly expected: readonly string[];
+  /** A hook archives the session. */
+  readonly archives?: true;
+  /** The package of the program, if it is another than that of the format. */
+  readonly needs?: Package;
+  /** The command lines that add our plugin, instead of `compact install`. */
+  readonly plugin?: readonly (readonly string[])[];
   /** The command lines, with PROGRAM for the client: the first says the rule, the client compacts in the second at the latest. */
   readonly turns: (rule: string) => readonly (readonly string[])[];
 };
@@ -43,27 +60,37 @@ export async function checkInstalled(installation: Installation, producersFolder
       writeFileSync(path, text.replace('/home/ada/ferry', work));
     }
     const before = readHome(home, installation);
-    const env = { HOME: home, ...installation.environment(home) };
+    const path = [join(home, 'bin'), process.env['PATH'] ?? ''].join(delimiter);
+    const env = { HOME: home, PATH: path, ...installation.environment(home) };
     const install = (...args: readonly string[]) =>
       spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), 'install', installation.client, ...args], {
-        env: { PATH: process.env['PATH'], ...env },
+        env,
         encoding: 'utf8',
       });
-    const installed = install();
+    const { plugin } = installation;
+    if (plugin !== undefined) {
+      mkdirSync(join(home, 'bin'));
+      symlinkSync(join(ROOT, 'bin/compact.js'), join(home, 'bin/compact'));
+    }
+    const installed = plugin === undefined ? install() : { status: 0, stdout: '', stderr: '' };
     if (installed.status !== 0) return lastWords(installed.stdout, installed.stderr);
     const asked: string[] = [];
-    for (const args of installation.turns(RULE)) {
+    for (const args of [...(plugin ?? []), ...installation.turns(RULE)]) {
       const program = join(producersFolder, installation.program);
-      const [command = '', ...rest] = args.map((word) => word.replaceAll('PROGRAM', program));
+      const [command = '', ...rest] = args.map((word) =>
+        word.replaceAll('PROGRAM', program).replaceAll('PLUGIN', join(ROOT, 'bin/plugin')),
+      );
       const run = await runOffline({ command, args: rest, cwd: work, env, timeoutMs: TIMEOUT_MS });
       if (run.code !== 0) return `exit code ${run.code}: ${lastWords(run.stdout, run.stderr)}`;
       asked.push(...run.asked.map(({ body }) => body));
     }
     const last = asked.at(-1) ?? '';
+    const isArchived = installation.archives === undefined || (await findCaptured(home));
     const undone = install('--undo');
-    const missing = ['Rules that hold', RULE, ...installation.expected].filter((part) => !last.includes(part));
+    const missing = installation.expected.filter((part) => !last.includes(part));
     return [
       ...missing.map((part) => `not in the last request: ${part}`),
+      ...(isArchived ? [] : ['the session is not archived']),
       ...(undone.status === 0 ? [] : [lastWords(undone.stdout, undone.stderr)]),
       ...(readHome(home, installation).includes('compact.js') ? ['something of ours is left'] : []),
       ...(before.includes('compact.js') ? ['the home is not clean'] : []),
@@ -71,6 +98,19 @@ export async function checkInstalled(installation: Installation, producersFolder
   } finally {
     rmSync(home, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+const TRIES = 60;
+
+/** The work of a hook goes on when the client has ended. */
+async function findCaptured(home: string): Promise<boolean> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const args = [join(ROOT, 'bin/compact.js'), 'capture', '--list', '--json'];
+    const { stdout } = spawnSync(process.execPath, args, { env: { HOME: home }, encoding: 'utf8' });
+    if (stdout.includes('compact/captured@1')) return true;
+    await setTimeout(250);
+  }
+  return false;
 }
 
 /** The texts of the settings and what stands beside them. */
@@ -109,42 +149,62 @@ const PI_MODELS = `echo '${JSON.stringify({
 /** Its input stays open until it has answered. */
 const PI_COMPACT = `{ echo '{"type":"compact"}'; until grep -q '"command":"compact"' out; do sleep 0.1; done; } | ${PI} --mode rpc > out; cat out; grep -q '"success":true' out && rm out`;
 
+const CLAUDE: Installation = {
+  client: 'claude',
+  program: 'claude/node_modules/.bin/claude',
+  files: { 'config/settings.json': '{\n  "cleanupPeriodDays": 9\n}\n', 'config/.claude.json': '{}' },
+  // It does not compact a few messages only.
+  session: {
+    fixture: 'claude-code/session.jsonl',
+    at: (home) => `config/projects/${join(home, 'work').replaceAll(/[^A-Za-z0-9]/g, '-')}/${SESSION}.jsonl`,
+  },
+  environment: (home) => ({
+    ...KEYS,
+    ANTHROPIC_BASE_URL: 'MODEL_URL',
+    CLAUDE_CONFIG_DIR: join(home, 'config'),
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    DISABLE_TELEMETRY: '1',
+    IS_SANDBOX: '1',
+  }),
+  expected: ['Rules that hold', RULE, 'memory_read'],
+  archives: true,
+  turns: (rule) => [
+    ['PROGRAM', '-p', '--resume', SESSION, `${rule} Say hello.`],
+    ['PROGRAM', '-p', '--resume', SESSION, '/compact'],
+    ['PROGRAM', '-p', '--resume', SESSION, 'Go on.'],
+  ],
+};
+
+const CODEX_CLI: Installation = {
+  client: 'codex',
+  program: 'codex/node_modules/.bin/codex',
+  files: { 'codex/config.toml': '[tui]\nnotifications = true\n' },
+  environment: (home) => ({ ...KEYS, CODEX_HOME: join(home, 'codex') }),
+  expected: ['Rules that hold', RULE, 'memory_read'],
+  archives: true,
+  turns: (rule) => [
+    [...CODEX, `${rule} Say hello.`],
+    [...CODEX, 'resume', '--last', 'Go on.'],
+  ],
+};
+
 export const INSTALLATIONS: readonly Installation[] = [
+  CLAUDE,
   {
-    client: 'claude',
-    program: 'claude/node_modules/.bin/claude',
-    files: { 'config/settings.json': '{\n  "cleanupPeriodDays": 9\n}\n', 'config/.claude.json': '{}' },
-    // It does not compact a few messages only.
-    session: {
-      fixture: 'claude-code/session.jsonl',
-      at: (home) => `config/projects/${join(home, 'work').replaceAll(/[^A-Za-z0-9]/g, '-')}/${SESSION}.jsonl`,
-    },
-    environment: (home) => ({
-      ...KEYS,
-      ANTHROPIC_BASE_URL: 'MODEL_URL',
-      CLAUDE_CONFIG_DIR: join(home, 'config'),
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_AUTOUPDATER: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      DISABLE_TELEMETRY: '1',
-      IS_SANDBOX: '1',
-    }),
-    expected: ['memory_read'],
-    turns: (rule) => [
-      ['PROGRAM', '-p', '--resume', SESSION, `${rule} Say hello.`],
-      ['PROGRAM', '-p', '--resume', SESSION, '/compact'],
-      ['PROGRAM', '-p', '--resume', SESSION, 'Go on.'],
+    ...CLAUDE,
+    plugin: [
+      ['PROGRAM', 'plugin', 'marketplace', 'add', 'PLUGIN'],
+      ['PROGRAM', 'plugin', 'install', 'compact@compact-transcript'],
     ],
   },
+  CODEX_CLI,
   {
-    client: 'codex',
-    program: 'codex/node_modules/.bin/codex',
-    files: { 'codex/config.toml': '[tui]\nnotifications = true\n' },
-    environment: (home) => ({ ...KEYS, CODEX_HOME: join(home, 'codex') }),
-    expected: ['memory_read'],
-    turns: (rule) => [
-      [...CODEX, `${rule} Say hello.`],
-      [...CODEX, 'resume', '--last', 'Go on.'],
+    ...CODEX_CLI,
+    plugin: [
+      ['PROGRAM', 'plugin', 'marketplace', 'add', 'PLUGIN'],
+      ['PROGRAM', 'plugin', 'add', 'compact@compact-transcript'],
     ],
   },
   {
@@ -154,11 +214,28 @@ export const INSTALLATIONS: readonly Installation[] = [
     session: { fixture: 'pi/session.jsonl', at: () => 'session.jsonl' },
     environment: (home) => ({ ...KEYS, PI_CODING_AGENT_DIR: join(home, 'pi'), PI_OFFLINE: '1' }),
     // It compacts by itself in the first turn, because of the token counts in the fixture.
-    expected: ['[Context Summary', 'across 2 compaction cycles', 'five cents'],
+    expected: ['Rules that hold', RULE, '[Context Summary', 'across 2 compaction cycles', 'five cents'],
     turns: (rule) => [
       ['sh', '-c', `${PI_MODELS}; ${PI} -p '${rule} Say hello.'`],
       ['sh', '-c', PI_COMPACT],
       ['sh', '-c', `${PI_MODELS}; ${PI} -p 'Go on.'`],
     ],
+  },
+  {
+    client: 'gemini',
+    needs: { folder: 'gemini-cli', packageName: '@google/gemini-cli', version: '0.61.0' },
+    program: 'gemini-cli/node_modules/.bin/gemini',
+    files: {
+      '.gemini/settings.json':
+        '{ "general": { "enableAutoUpdate": false }, "security": { "auth": { "selectedType": "gemini-api-key" } } }',
+    },
+    environment: () => ({
+      GOOGLE_GEMINI_BASE_URL: 'MODEL_URL',
+      GEMINI_API_KEY: 'not-a-key',
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    }),
+    expected: ['memory_read'],
+    archives: true,
+    turns: () => [['PROGRAM', '-m', 'gemini-2.5-pro', '-p', 'Say hello.']],
   },
 ];

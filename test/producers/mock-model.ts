@@ -55,6 +55,8 @@ const STREAM_TYPE = 'text/event-stream';
 
 function replyTo(path: string, body: string): { readonly type: string; readonly text: string } {
   if (path.endsWith('/responses')) return { type: STREAM_TYPE, text: toEvents(RESPONSE_EVENTS) };
+  if (path.includes('enerateContent'))
+    return { type: path.includes('stream') ? STREAM_TYPE : JSON_TYPE, text: geminiReply(path) };
   if (!path.endsWith('/v1/messages')) {
     return { type: JSON_TYPE, text: JSON.stringify({ object: 'list', data: [], models: [], input_tokens: 1 }) };
   }
@@ -62,6 +64,13 @@ function replyTo(path: string, body: string): { readonly type: string; readonly 
   return isStreamed
     ? { type: STREAM_TYPE, text: toEvents(MESSAGE_EVENTS) }
     : { type: JSON_TYPE, text: JSON.stringify({ ...MESSAGE, content: [{ type: 'text', text: ANSWER }] }) };
+}
+
+function geminiReply(path: string): string {
+  const content = { role: 'model', parts: [{ text: ANSWER }] };
+  const usageMetadata = { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 };
+  const reply = JSON.stringify({ candidates: [{ content, finishReason: 'STOP', index: 0 }], usageMetadata });
+  return path.includes('stream') ? `data: ${reply}\n\n` : reply;
 }
 
 type ModelEvent = { readonly type: string; readonly [field: string]: unknown };

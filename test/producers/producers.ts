@@ -5,13 +5,16 @@ import { checkGemini } from './gemini.ts';
 import { checkPi } from './pi.ts';
 import type { Resumed } from './resumed.ts';
 
-/** A program that reads back what it wrote, in the version that this is tried with. */
-export type Producer = {
-  readonly format: string;
+export type Package = {
   /** Below the folder of the producers. */
   readonly folder: string;
   readonly packageName: string;
   readonly version: string;
+};
+
+/** A program that reads back what it wrote, in the version that this is tried with. */
+export type Producer = Package & {
+  readonly format: string;
   /** Fixtures that the program does not take up by themselves, whatever is in them. */
   readonly notResumed?: readonly string[];
   readonly check: (compactedFile: string, producersFolder: string) => Promise<Resumed>;

@@ -95,10 +95,11 @@ async function main(): Promise<number> {
       failures += await tryFile(producer, path, into);
     }
     for (const installation of INSTALLATIONS.filter(({ client }) => client === producer.folder)) {
-      const faults = await checkInstalled(installation, into);
+      const { needs } = installation;
+      const faults = (needs === undefined ? null : install(needs, into)) ?? (await checkInstalled(installation, into));
       if (faults !== '') failures += 1;
       console.log(
-        `${producer.format.padEnd(12)} compact install: ${faults === '' ? 'its hooks run, and are taken out again' : `FAILED: ${faults}`}`,
+        `${producer.format.padEnd(12)} ${installation.plugin === undefined ? 'compact install' : 'plugin'}: ${faults === '' ? 'it works in the program, offline' : `FAILED: ${faults}`}`,
       );
     }
   }

@@ -3,7 +3,7 @@ import type { Client, ClientHost } from '../../ports/clients.ts';
 import { createJsonEdit } from './json-edit.ts';
 import { hookEntry, isOwnServer, markFor } from './launch.ts';
 
-/** Seconds; the hooks answer in a tenth of one. */
+/** Seconds; the hooks answer in a tenth of one. Claude Code itself ends those of SessionEnd after 1.5. */
 const TIMEOUT = 10;
 
 /**
@@ -26,6 +26,7 @@ export function createClaudeCode(host: ClientHost): Client {
         entries: [
           hookEntry(host, { client: 'claude', event: 'PreCompact', timeout: TIMEOUT }),
           hookEntry(host, { client: 'claude', event: 'SessionStart', matcher: 'compact', timeout: TIMEOUT }),
+          hookEntry(host, { client: 'claude', event: 'SessionEnd', timeout: TIMEOUT }),
         ],
       }),
       createJsonEdit({

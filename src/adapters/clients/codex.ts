@@ -24,6 +24,7 @@ export function createCodex(host: ClientHost): Client {
         entries: [
           hookEntry(host, { client: 'codex', event: 'PreCompact', timeout: TIMEOUT }),
           hookEntry(host, { client: 'codex', event: 'SessionStart', matcher: 'compact', timeout: TIMEOUT }),
+          hookEntry(host, { client: 'codex', event: 'SessionEnd', timeout: TIMEOUT }),
         ],
       }),
       createTomlEdit({

@@ -1,10 +1,11 @@
 import type { Client, ClientHost } from '../../ports/clients.ts';
 import { createClaudeCode } from './claude-code.ts';
 import { createCodex } from './codex.ts';
+import { createGemini } from './gemini.ts';
 import { createPi } from './pi.ts';
 
 /** Every client that can be installed in. A new one is a file and a line here. */
-const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex, createPi];
+const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex, createGemini, createPi];
 
 export function createClients(host: ClientHost): readonly Client[] {
   return CLIENTS.map((create) => create(host));

@@ -18,7 +18,7 @@ export type HookInvocation = CommonRequest & {
 
 export const hookCommand = defineCommand<HookInvocation>({
   operands: [
-    { syntax: '<client>', description: 'whose hook it is: claude or codex' },
+    { syntax: '<client>', description: 'whose hook it is: claude, codex or gemini' },
     { syntax: '<event>', description: "the client's name for the event; its JSON is read from standard input" },
   ],
   flags: [

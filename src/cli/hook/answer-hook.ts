@@ -27,6 +27,7 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
       folder: terminal.host.homeFolder,
       log: join(stateFolder(terminal.host), 'hooks.log'),
     });
+  const capture = ['capture', '--quiet', transcript];
   const notes = createRuleNotes(terminal.host);
   switch (action) {
     case 'before-compaction':
@@ -34,7 +35,9 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
         notes.begin(session);
         run(['hook', client, event, '--session', session, '--transcript', transcript]);
       }
-      return;
+      return run(capture);
+    case 'archive':
+      return run(capture);
     case 'after-compaction': {
       const rules = session === null ? null : notes.take(session, WAIT_MS);
       const additionalContext = writeReminder(rules, transcript);
@@ -48,7 +51,7 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
 
 type HookTerminal = Pick<Terminal, 'host' | 'stdout' | 'startDetached'>;
 
-/** Claude Code and Codex use the same names. */
+/** Claude Code, Codex and Gemini CLI use the same names. */
 function readInput(input: string): { readonly session: string | null; readonly transcript: string | null } {
   const fields: unknown = parseJson(input);
   const textOf = (key: string): string | null => {

@@ -44,7 +44,7 @@ test('Claude Code gets hooks and the MCP server, is said to have them, and has n
   assert.equal(installed.code, 0, installed.errors);
   assert.match(installed.out, /^\+ .*"compact hook claude PreCompact"/m);
   const { hooks } = JSON.parse(read('.claude/settings.json'));
-  assert.deepEqual(Object.keys(hooks), ['PreCompact', 'SessionStart']);
+  assert.deepEqual(Object.keys(hooks), ['PreCompact', 'SessionStart', 'SessionEnd']);
   assert.equal(hooks.PreCompact[0].hooks[0].command, 'mine');
   assert.equal(hooks.SessionStart[0].matcher, 'compact');
   assert.deepEqual(JSON.parse(read('.claude.json')).mcpServers.compact.args, ['mcp']);
@@ -180,7 +180,11 @@ test('Codex gets hooks and the MCP server in two files, and both are as before a
   assert.equal(code, 0);
   assert.match(out, /type \/hooks/);
   assert.ok(read('.codex/config.toml').startsWith(config));
-  assert.deepEqual(Object.keys(JSON.parse(read('.codex/hooks.json')).hooks), ['PreCompact', 'SessionStart']);
+  assert.deepEqual(Object.keys(JSON.parse(read('.codex/hooks.json')).hooks), [
+    'PreCompact',
+    'SessionStart',
+    'SessionEnd',
+  ]);
   assert.match((await install('--status')).out, /^Claude Code +client not found\nCodex +installed$/m);
   await install('--undo');
   assert.deepEqual(snapshot(home), before);
@@ -202,4 +206,30 @@ test("an extension of the user's with our name is left alone", async (t) => {
   assert.match((await install('pi')).out, /compact\.js: already in use in pi, and left as it is/);
   await install('pi', '--undo');
   assert.equal(read('.pi/agent/extensions/compact.js'), '// mine');
+});
+
+test('Gemini CLI gets an extension with hooks and the MCP server, and nothing is left of it after --undo', async (t) => {
+  const { home, at, read, install } = createHome(t, { '.gemini/settings.json': '{}' });
+  const before = snapshot(home);
+  assert.equal((await install('gemini')).code, 0);
+  assert.equal((await install('gemini')).out, 'Gemini CLI: already installed, nothing to do.\n');
+  const { mcpServers } = JSON.parse(read('.gemini/extensions/compact/gemini-extension.json'));
+  assert.deepEqual(mcpServers, { compact: { command: 'compact', args: ['mcp'] } });
+  const { hooks } = JSON.parse(read('.gemini/extensions/compact/hooks/hooks.json'));
+  assert.deepEqual(Object.keys(hooks), ['PreCompress', 'SessionEnd']);
+  assert.equal((await install('gemini', '--undo')).code, 0);
+  assert.deepEqual(snapshot(home), before);
+  assert.ok(!existsSync(at('.gemini/extensions')));
+});
+
+test('the plugin has the hooks that are installed, and the version of the package', async (t) => {
+  const root = join(import.meta.dirname, '../../..');
+  const readJson = (path: string) => JSON.parse(readFileSync(join(root, path), 'utf8'));
+  const { read, install } = createHome(t, { '.codex/config.toml': '' });
+  await install('codex');
+  const installed = read('.codex/hooks.json').replaceAll('hook codex', 'hook claude');
+  assert.deepEqual(readJson('bin/plugin/hooks/hooks.json'), JSON.parse(installed));
+  for (const client of ['claude', 'codex']) {
+    assert.equal(readJson(`bin/plugin/.${client}-plugin/plugin.json`).version, readJson('package.json').version);
+  }
 });

@@ -27,7 +27,8 @@ test('after a compaction, the client is told the rules that were noted before it
   const home = createHome(t);
   const before = await hook(home, ['PreCompact']);
   assert.deepEqual([before.code, before.out, before.errors], [0, '', '']);
-  const [work = []] = before.detached;
+  const [work = [], capture] = before.detached;
+  assert.deepEqual(capture, ['capture', '--quiet', TRANSCRIPT]);
   assert.deepEqual(work, ['hook', 'claude', 'PreCompact', '--session', 'one', '--transcript', TRANSCRIPT]);
   assert.equal((await hook(home, work.slice(2))).code, 0);
   const after = await hook(home, ['SessionStart'], { source: 'compact' });
@@ -36,6 +37,11 @@ test('after a compaction, the client is told the rules that were noted before it
   assert.match(output.additionalContext, /## Rules that hold\n- Important: always add 5 % oil/);
   assert.ok(output.additionalContext.includes(TRANSCRIPT) && output.additionalContext.includes('memory_read'));
   assert.doesNotMatch((await hook(home, ['SessionStart'])).out, /Rules that hold/);
+});
+
+test('when a session ends, it is archived', async (t) => {
+  const { code, out, detached } = await hook(createHome(t), ['SessionEnd']);
+  assert.deepEqual([code, out, detached], [0, '', [['capture', '--quiet', TRANSCRIPT]]]);
 });
 
 test('a transcript that cannot be read leaves the client without rules, not without an answer', async (t) => {
@@ -82,5 +88,13 @@ test('the program itself answers a hook, and notes the rules in a process that o
   const note = join(home, '.local/state/compact/rules/one.md');
   while (readFileSync(note, 'utf8') === '') await new Promise((resolve) => setTimeout(resolve, 20));
   assert.match(start('SessionStart').stdout, /Rules that hold/);
+  const isCaptured = (): boolean => {
+    const listed = spawnSync(process.execPath, [join(ROOT, 'bin/compact.js'), 'capture', '--list', '--json'], {
+      env: { HOME: home },
+      encoding: 'utf8',
+    });
+    return listed.stdout.includes(TRANSCRIPT);
+  };
+  while (!isCaptured()) await new Promise((resolve) => setTimeout(resolve, 20));
   assert.equal(readFileSync(join(home, '.local/state/compact/hooks.log'), 'utf8'), '');
 });
