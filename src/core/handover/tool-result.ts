@@ -109,6 +109,8 @@ export function readableLine(line: string): string | null {
 
 const BRACKETS = '])},:;';
 const LETTER = CHARACTER.lower | CHARACTER.upper;
+const BLANK = 0x20;
+const DELETE = 0x7f;
 
 /** Whether text has enough letters and no word so long that it must be encoded data. */
 function isWritten(text: string): boolean {
@@ -116,6 +118,13 @@ function isWritten(text: string): boolean {
   let wordChars = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
+    // Printable ASCII, the usual case, needs none of the checks below.
+    if (code > BLANK && code < DELETE) {
+      if ((classOf(code) & LETTER) !== 0) letters += 1;
+      wordChars += 1;
+      if (wordChars > MAX_WORD_CHARS) return false;
+      continue;
+    }
     const isSurrogate = code >= 0xd800 && code < 0xe000;
     if (isSurrogate || (classOf(code) & LETTER) !== 0) letters += 1;
     wordChars = isBlankCode(code) || code > 0x2e80 ? 0 : wordChars + 1;
