@@ -28,7 +28,11 @@ export type FilePoolOptions = {
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
 
-/** Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its file. */
+/**
+ * Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its
+ * file. Each has its own connection to the archive: they hold its lock for a third of their time, so one writer for all
+ * would gain nothing on two cores.
+ */
 export function createFilePool(options: FilePoolOptions): FilePool {
   // Several threads keep every core busy without more of them for the archive.
   const minBytesForArchiveThread = options.threads > 1 ? Number.POSITIVE_INFINITY : undefined;

@@ -38,6 +38,8 @@ export type FileFailure =
   /** Another run holds its lock. */
   | { readonly kind: 'held'; readonly path: string }
   | { readonly kind: 'io'; readonly path: string; readonly code: string }
+  /** No producer writes a line of this size. */
+  | { readonly kind: 'line-too-long'; readonly path: string; readonly line: number; readonly maxLineBytes: number }
   /** It is compressed and cannot be decompressed completely. */
   | {
       readonly kind: 'damaged';

@@ -143,8 +143,7 @@ function createReader(fd: number, path: string, sizeBytes: number): LineSource &
   return {
     fill,
     refuseLine: (line, maxLineBytes) => {
-      const problem = `line ${line} is longer than ${Math.floor(maxLineBytes / 1024 / 1024)} MiB`;
-      throw fileError(`${path}: ${problem}`, { kind: 'io', path, code: problem });
+      throw fileError(`${path}: line ${line} is too long`, { kind: 'line-too-long', path, line, maxLineBytes });
     },
     read: createRangeReader(fill, sizeBytes),
   };

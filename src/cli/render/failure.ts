@@ -166,6 +166,10 @@ function fileFailure(failure: FileFailure): string {
       return at(failure.path, 'another run of compact is working on it.', 'Try again when that one is done.');
     case 'io':
       return at(failure.path, `the system cannot read or write it (${safeText(failure.code)}).`, 'Check the disk.');
+    case 'line-too-long': {
+      const limit = `${Math.floor(failure.maxLineBytes / 1024 / 1024)} MiB`;
+      return at(failure.path, `line ${failure.line} is longer than ${limit}.`, 'Such a line is damage. Remove it.');
+    }
     case 'damaged':
       return damaged(failure);
     case 'no-room':

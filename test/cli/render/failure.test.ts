@@ -55,6 +55,10 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'talk.jsonl: the system cannot read or write it (EIO). Check the disk.',
   ],
   [
+    { kind: 'file', failure: { kind: 'line-too-long', path: file, line: 89, maxLineBytes: 256 * 1024 * 1024 } },
+    'talk.jsonl: line 89 is longer than 256 MiB. Such a line is damage. Remove it.',
+  ],
+  [
     { kind: 'file', failure: { kind: 'damaged', path: 'a.jsonl', compression: 'gzip', problem: 'cut-off' } },
     'a.jsonl: gzip data that ends too early. Get a complete copy.',
   ],
