@@ -70,7 +70,9 @@ export async function installClient(
     plans.push(planned.value);
   }
   const changed = plans.filter(({ before, after }) => before !== after);
-  const states = new Set(plans.map(({ presence }) => presence.state));
+  // A file in which the user's own settings stand in the place of ours says nothing.
+  const telling = plans.filter(({ presence: { state, taken } }) => state !== 'absent' || taken.length === 0);
+  const states = new Set(telling.map(({ presence }) => presence.state));
   const [only = 'absent'] = states;
   const report: InstallReport = {
     schema: 'compact/install@1',

@@ -135,6 +135,7 @@ test("an MCP server of the user's with our name stays, and the user hears of it"
   const { read, install } = createHome(t, { ...CLAUDE, '.claude.json': mine });
   assert.match((await install()).out, /mcpServers\.compact: already in use in Claude Code, and left as it is/);
   assert.equal(read('.claude.json'), mine);
+  assert.match((await install('--status')).out, /^Claude Code +installed\n.*already in use/m);
   await install('--undo');
   assert.equal(read('.claude.json'), mine);
 });
