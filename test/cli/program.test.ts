@@ -126,6 +126,8 @@ test('score ranks for people and keeps the order of the file for programs', asyn
     format: null,
     policy: { ...noPolicy, targetTokens: 50 },
     explain: true,
+    all: false,
+    message: null,
     limit: 3,
     sort: 'score',
     outputOptions: plain,
