@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import axe from 'axe-core';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { chatLine, prose } from '../support/chat.ts';
 
@@ -13,7 +13,6 @@ import { chatLine, prose } from '../support/chat.ts';
 
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const PROGRAM = join(import.meta.dirname, '../../bin/compact.js');
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const WIDE = { width: 1280, height: 900 };
 const NARROW = { width: 390, height: 844 };
 const SCHEMES = ['light', 'dark'] as const;
@@ -99,7 +98,7 @@ test('axe finds nothing, in both themes, wide and narrow, with a message open', 
         const { page, said } = await open(path, { colorScheme, viewport }, '#m3');
         for (const fold of await page.locator('.fold > summary').all()) await fold.click();
         // The page's policy forbids added scripts, so axe comes through the debugger.
-        await page.evaluate(readFileSync(AXE, 'utf8'));
+        await page.evaluate(axe.source);
         const found = await page.evaluate(async () => {
           const { axe } = globalThis as unknown as { axe: { run: () => Promise<{ violations: readonly unknown[] }> } };
           const { violations } = await axe.run();

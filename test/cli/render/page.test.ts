@@ -103,7 +103,8 @@ test('10,000 long messages make a page of less than 4 MB, and 100,000 short ones
   );
   assert.ok(render({ ...fileReport(), messages: long }).length < 4_000_000);
   const many = Array.from({ length: 100_000 }, (_, at) => reportedMessage({ number: at + 1 }));
-  const page = render({ ...fileReport(), messages: many });
+  const requests = many.map(({ number, text }) => ({ message: number, text, ending: { message: number, text } }));
+  const page = render({ ...fileReport(), messages: many, requests });
   assert.ok(page.length < 4_000_000, `${page.length}`);
   assert.match(page, /messages in the middle are left out/);
 });

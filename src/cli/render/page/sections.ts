@@ -5,6 +5,8 @@ import { messageLink, table } from './table.ts';
 
 const FIRST_REQUESTS = 5;
 const LAST_REQUESTS = 15;
+/** Of longer conversations, the page lists the newest; all of them are among the messages. */
+const MOST_HIDDEN = 400;
 
 export function rulesAndRequests({ rules, requests, state }: FileReport): Html {
   const where = state.kind === 'planned' ? 'would stand' : 'stand';
@@ -24,7 +26,8 @@ export function rulesAndRequests({ rules, requests, state }: FileReport): Html {
             ? NOTHING
             : html`<details class="fold">
                 <summary>${countOf(hidden.length, 'more request')} in between</summary>
-                ${requestList(hidden)}
+                ${hidden.length > MOST_HIDDEN ? html`<p class="note">The newest ${MOST_HIDDEN} of them. All are among the messages.</p>` : NOTHING}
+                ${requestList(hidden.slice(-MOST_HIDDEN))}
               </details>`
         }
         ${requestList(requests.slice(FIRST_REQUESTS + hidden.length))}`;
