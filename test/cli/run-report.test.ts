@@ -51,7 +51,7 @@ test('a run over several is one report: a line each, then the totals', async () 
     '            12,000 → 750 tokens (93 % saved),',
     '            33 kB of disk gained, net of the archive',
     '  archive   /data/archive.db',
-    '  restore   compact restore FILE -i (each by itself)',
+    '  undo      compact undo',
   ]);
 });
 

@@ -38,6 +38,7 @@ export type CompactRendering = {
 export function renderCompactReport(report: CompactReport, rendering: CompactRendering): readonly string[] {
   const { theme } = rendering;
   if (report.result === 'skipped') return [renderSkip(report, theme), ...verboseBatches(report, rendering)];
+  const restoring = renderRestoring(report, rendering);
   const rows = [
     ...reportList('result', changeTexts(report), rendering.widthColumns),
     ...reportList('messages', messageTexts(report)),
@@ -47,7 +48,7 @@ export function renderCompactReport(report: CompactReport, rendering: CompactRen
     ...factRows(report, rendering.widthColumns),
     ...usageRows(report),
     ...(report.archive === null ? [] : [reportRow('archive', safeText(report.archive))]),
-    ...restoreRow(report, rendering),
+    ...(restoring === null ? [] : [reportRow('restore', restoring)]),
     ...[...new Set(report.notes)].map((note) => reportRow('note', theme.warning(safeText(note)))),
   ];
   return [headline(report, rendering), ...rows, ...verboseBatches(report, rendering)];
@@ -98,9 +99,10 @@ export function renderTotals(
     ...usageRows(totals),
   ];
   if (archive === null) return [head, ...models];
-  const target = rendering.isInPlace ? 'FILE -i' : 'FILE -o ORIGINAL';
-  const restore = `${restoreCommand(rendering)} ${target} (each by itself)`;
-  return [head, ...models, reportRow('archive', safeText(archive)), reportRow('restore', restore)];
+  const back = rendering.isInPlace
+    ? reportRow('undo', commandOnArchive('undo', rendering))
+    : reportRow('restore', `${commandOnArchive('restore', rendering)} FILE -o ORIGINAL`);
+  return [head, ...models, reportRow('archive', safeText(archive)), back];
 }
 
 /** What a run changed in tokens and on disk. Only a file that is replaced makes room. */
@@ -227,24 +229,19 @@ function ledgerText({ ledger }: CompactReport): string {
   return `${formatCount(kept)} kept, ${formatCount(summarized)} summarized${quotedText}${otherText}, of ${formatCount(total)}`;
 }
 
-function restoreRow(report: CompactReport, rendering: CompactRendering): readonly string[] {
-  const command = renderRestoring(report, rendering);
-  return command === null ? [] : [reportRow('restore', command)];
-}
-
 /** The command that restores the original; null: nothing was compacted. */
 export function renderRestoring(report: CompactReport, rendering: CompactRendering): string | null {
   if (report.result !== 'compacted') return null;
-  const { isInPlace } = rendering;
-  const command = restoreCommand(rendering);
+  const command = commandOnArchive('restore', rendering);
   if (report.output === '-') return `${command} FILE (where you keep the output)`;
-  const file = isInPlace || report.output === null ? report.file : report.output;
-  const target = isInPlace || report.output === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
+  const other = rendering.isInPlace ? null : report.output;
+  const file = other ?? report.file;
+  const target = other === null ? ' -i' : ` -o ${shellWord(restoredPath(file))}`;
   return `${command} ${shellWord(file)}${target}`;
 }
 
-function restoreCommand({ archiveFlag, program }: CompactRendering): string {
-  return `${program} restore${archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`}`;
+function commandOnArchive(command: 'restore' | 'undo', { archiveFlag, program }: CompactRendering): string {
+  return `${program} ${command}${archiveFlag === null ? '' : ` --archive ${shellWord(archiveFlag)}`}`;
 }
 
 function verboseBatches(report: CompactReport, { theme, isVerbose }: CompactRendering): readonly string[] {

@@ -143,11 +143,11 @@ test('several transcripts are added up, with where their archive is and how any 
     '  result    4.1 MB → 50 kB (archive + 800 kB),',
     '            4,000 → 1,000 tokens (75 % saved)',
     '  archive   /data/a b.db',
-    "  restore   compact restore --archive 'a b.db' FILE -o ORIGINAL (each by itself)",
+    "  restore   compact restore --archive 'a b.db' FILE -o ORIGINAL",
   ]);
   const inPlace = renderTotals(TOTALS, { ...rendering({ isInPlace: true }), archive: '/data/a.db' });
   assert.equal(inPlace[3], '            3.3 MB of disk gained, net of the archive');
-  assert.equal(inPlace.at(-1), '  restore   compact restore FILE -i (each by itself)');
+  assert.equal(inPlace.at(-1), '  undo      compact undo');
 });
 
 test('where nothing was stored there is nothing to restore', () => {
