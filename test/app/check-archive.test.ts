@@ -171,6 +171,7 @@ for (const { what, sql, problems } of [
       'reference: compaction 8: 1 of its cycles belongs to compactions that are gone (the first to 8) []',
       'reference: compaction 8: 1 of its blocks belongs to compactions that are gone (the first to 8) []',
       'reference: compaction 8: 1 of its inserted_lines belongs to compactions that are gone (the first to 8) []',
+      'reference: compaction 8: 1 of its run_files belongs to compactions that are gone (the first to 8) []',
     ],
   },
   {

@@ -63,6 +63,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   carried_lines: VIA_CYCLE,
   inserted_lines: 't.compaction_id',
   kept_runs: 't.compaction_id',
+  run_files: 't.compaction_id',
 };
 const LIST_REFERRING = `
 SELECT t.name FROM sqlite_schema AS t WHERE t.type = 'table' AND EXISTS (SELECT 1 FROM pragma_foreign_key_list(t.name)) ORDER BY t.rowid`;
