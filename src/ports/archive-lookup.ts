@@ -104,6 +104,8 @@ export type ArchiveFigures = {
   readonly fileBytes: number;
   readonly oldest: Date | null;
   readonly newest: Date | null;
+  /** Whole files that were captured: their distinct lines, originally and as stored. */
+  readonly captured: { readonly files: number; readonly originalBytes: number; readonly compressedBytes: number };
   /** Unfinished compactions; the other figures do not include them. */
   readonly prepared: number;
   readonly formats: readonly {

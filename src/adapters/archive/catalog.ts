@@ -140,11 +140,15 @@ SELECT c.format, count(*) AS compactions,
   coalesce(sum((SELECT sum(raw_size_bytes) FROM blocks WHERE compaction_id = c.id)), 0) AS original_bytes,
   sum(c.source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id)) AS lines
 FROM compactions AS c WHERE c.status = 'applied' GROUP BY c.format ORDER BY original_bytes DESC, c.format`;
+const COUNT_CAPTURED = `
+SELECT (SELECT count(*) FROM captured_files) AS files, coalesce(sum(raw_size_bytes), 0) AS original_bytes,
+  coalesce(sum(length(data)), 0) AS compressed_bytes FROM captured_blocks`;
 
 /** Counts and sizes of the whole archive. */
 export function createMeasure(db: Database.Database, path: string): () => ArchiveFigures {
   const measure = (): ArchiveFigures => {
     const row = db.prepare<[], Row>(COUNT).get() ?? {};
+    const captured = db.prepare<[], Row>(COUNT_CAPTURED).get() ?? {};
     const formats = db
       .prepare<[], Row>(COUNT_FORMATS)
       .all()
@@ -165,6 +169,11 @@ export function createMeasure(db: Database.Database, path: string): () => Archiv
       fileBytes: ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
       oldest: readTime(row, 'oldest_ms'),
       newest: readTime(row, 'newest_ms'),
+      captured: {
+        files: readInteger(captured, 'files'),
+        originalBytes: readInteger(captured, 'original_bytes'),
+        compressedBytes: readInteger(captured, 'compressed_bytes'),
+      },
       prepared: readInteger(row, 'prepared'),
       formats,
     };

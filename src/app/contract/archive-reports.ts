@@ -156,10 +156,15 @@ export type ArchiveStatsReport = {
     readonly compressed: Count;
     readonly file: Count;
     /**
-     * Size of the archive's file relative to the original; null if nothing is archived.
+     * Size of the archive's file relative to all originals, captured ones too; null if there are none.
      * @minimum 0
      */
     readonly share: number | null;
+  };
+  /** Files of `compact capture`: the bytes of their distinct lines. */
+  readonly captured: {
+    readonly files: Count;
+    readonly bytes: { readonly original: Count; readonly compressed: Count };
   };
   /** For search by meaning: how many messages and batches have a vector; null: none. */
   readonly vectors: {

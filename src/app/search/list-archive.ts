@@ -40,6 +40,7 @@ const NOTHING: ArchiveFigures = {
   fileBytes: 0,
   oldest: null,
   newest: null,
+  captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
   prepared: 0,
   formats: [],
 };
@@ -72,6 +73,8 @@ function reportCompaction(one: CompactionSummary): ArchivedCompactionReport {
 function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schema' | 'archive' | 'vectors'> {
   const { compactions, prepared, conversations, batches, lines, messages, originalBytes, compressedBytes, fileBytes } =
     figures;
+  const { captured } = figures;
+  const allBytes = originalBytes + captured.originalBytes;
   return {
     compactions,
     prepared,
@@ -83,7 +86,11 @@ function reportFigures(figures: ArchiveFigures): Omit<ArchiveStatsReport, 'schem
       original: originalBytes,
       compressed: compressedBytes,
       file: fileBytes,
-      share: originalBytes === 0 ? null : fileBytes / originalBytes,
+      share: allBytes === 0 ? null : fileBytes / allBytes,
+    },
+    captured: {
+      files: captured.files,
+      bytes: { original: captured.originalBytes, compressed: captured.compressedBytes },
     },
     oldest: formatTime(figures.oldest),
     newest: formatTime(figures.newest),

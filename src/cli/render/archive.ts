@@ -61,7 +61,7 @@ export function renderArchiveStats(
   report: ArchiveStatsReport,
   { theme, widthColumns }: StatsRendering,
 ): readonly string[] {
-  const { bytes, oldest, newest, prepared } = report;
+  const { bytes, captured, oldest, newest, prepared } = report;
   const times = oldest === null || newest === null ? '' : `, ${formatMinute(oldest)} to ${formatMinute(newest)}`;
   const path = clipPath(safeText(report.archive ?? ''), Math.max(MIN_PATH_COLUMNS, widthColumns));
   return [
@@ -72,6 +72,7 @@ export function renderArchiveStats(
     row('batches', formatCount(report.batches)),
     row('originals', formatBytes(bytes.original)),
     row('compressed', formatBytes(bytes.compressed)),
+    ...(captured.files === 0 ? [] : [row('captured', capturedText(captured))]),
     row('on disk', `${formatBytes(bytes.file)}${bytes.share === null ? '' : ` (${formatShare(bytes.share)})`}`),
     ...(report.vectors === null ? [] : [row('vectors', vectorsText(report.vectors))]),
     ...report.formats.map(({ format, compactions, lines, bytes: size }) =>
@@ -81,6 +82,10 @@ export function renderArchiveStats(
       ? []
       : [theme.warning(row('unsettled', `${formatCount(prepared)}; the next compaction settles it`))]),
   ];
+}
+
+function capturedText({ files, bytes }: ArchiveStatsReport['captured']): string {
+  return `${countOf(files, 'file')}, ${formatBytes(bytes.original)} compressed to ${formatBytes(bytes.compressed)}`;
 }
 
 function vectorsText({ done, total, model, dimensions }: NonNullable<ArchiveStatsReport['vectors']>): string {

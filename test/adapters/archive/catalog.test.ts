@@ -150,6 +150,7 @@ test('figures count what is applied, and what is only prepared apart', (t) => {
     compressedBytes: 0,
     oldest: null,
     newest: null,
+    captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
     prepared: 0,
     formats: [],
   };
@@ -174,6 +175,7 @@ test('figures count what is applied, and what is only prepared apart', (t) => {
     originalBytes: 14,
     oldest: new Date('2026-03-02T12:00:00.000Z'),
     newest: new Date('2026-03-03T12:00:00.000Z'),
+    captured: { files: 0, originalBytes: 0, compressedBytes: 0 },
     prepared: 1,
     formats: [
       { format: 'chat', compactions: 1, lines: 2, originalBytes: 10 },
