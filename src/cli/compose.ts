@@ -2,13 +2,13 @@ import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
 import { createTurns, withTurns } from '../adapters/archive/turns.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
-import { createNodeRuntime } from '../adapters/runtime/node.ts';
+import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
 import type { AppDeps, ArchiveMode, ModelService, Summarizer, WritingDeps } from '../app/contract/deps.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive, ArchiveFailure, RunMark } from '../ports/archive.ts';
+import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
 import { estimateBytes } from './transcript-files.ts';
@@ -81,6 +81,8 @@ export function createUseCases(composition: Composition): UseCases {
       (await import('../app/capture/restore-captured.ts')).restoreCaptured({ ...writing, progress }, request),
     restoreFile: async (request, progress) =>
       (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
+    diffFile: async (request, progress) =>
+      (await import('../app/survey/diff-file.ts')).diffFile({ ...deps, progress }, request),
     listRuns: async () => (await import('../app/restore/undo.ts')).listRuns(deps),
     undoFile: async (request, progress) =>
       (await import('../app/restore/undo.ts')).undoFile({ ...writing, progress }, request),
@@ -109,13 +111,6 @@ export function createUseCases(composition: Composition): UseCases {
     listFormats: () => deps.formats.list(),
     close: archive.close,
   };
-}
-
-/** The token only has to differ from those of other runs in the same archive. */
-function beginRun(): RunMark {
-  const begunAt = new Date();
-  const random = [Math.random(), Math.random()].map((part) => part.toString(36).slice(2));
-  return { begunAt, token: [begunAt.getTime().toString(36), ...random].join('-') };
 }
 
 async function createSummarizer(

@@ -25,6 +25,7 @@ import type {
 import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
+import type { DiffReport } from '../app/survey/diff-file.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
 import type { RunReport, UndoReport } from './render/undo.ts';
 
@@ -34,6 +35,7 @@ export type Reports = {
   score: ScoreReport;
   capture: CaptureReport | SkippedCaptureReport | FailedCaptureReport | CapturedFileReport;
   restore: RestoreReport | SkippedRestoreReport | FailedRestoreReport | RestoreCapturedReport;
+  diff: DiffReport;
   undo: UndoReport;
   'undo-list': RunReport;
   verify: VerifyReport;

@@ -29,6 +29,7 @@ import type { ShownOriginal } from '../app/search/show-archived.ts';
 import type { ReadRulesRequest } from '../app/install/read-rules.ts';
 import type { RateLimits } from '../app/summarize/limits.ts';
 import type { ReportFileRequest } from '../app/survey/report-file.ts';
+import type { DiffFileRequest, DiffReport } from '../app/survey/diff-file.ts';
 import type { ScanFileRequest, ScanReport } from '../app/survey/scan-file.ts';
 import type { InstallOutcome, InstallRequest } from '../app/install/install-client.ts';
 import type { NewPage } from '../app/write/write-page.ts';
@@ -76,6 +77,7 @@ export type UseCases = {
     progress: Progress,
   ) => Promise<Result<RestoreCapturedReport, LookupFailure>>;
   readonly restoreFile: (request: RestoreFileRequest, progress: Progress) => Promise<Result<RestoreReport, Failure>>;
+  readonly diffFile: (request: DiffFileRequest, progress: Progress) => Promise<Result<DiffReport, Failure>>;
   /** The runs that an archive knows, newest first. */
   readonly listRuns: () => Promise<Result<StoredRuns, Failure>>;
   readonly undoFile: (request: UndoFileRequest, progress: Progress) => Promise<Result<UndoneFile, Failure>>;

@@ -9,7 +9,7 @@ import type { ScanReport } from '../../src/app/survey/scan-file.ts';
 import type { Channel, Terminal } from '../../src/cli/terminal.ts';
 import type { Composition, CreateUseCases, Embeddings, UseCases } from '../../src/cli/use-cases.ts';
 import type { Environment } from '../../src/config/find.ts';
-import { ok, type Result } from '../../src/core/result.ts';
+import { err, ok, type Result } from '../../src/core/result.ts';
 import type { Format } from '../../src/ports/codec.ts';
 import { USER_ID } from '../config/fakes.ts';
 import { fileReport } from '../support/file-reports.ts';
@@ -192,6 +192,12 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep(
           { name: 'restore', request },
           answers.restoreFile?.(request, progress) ?? Promise.resolve(ok(restoreReport(request))),
+        ),
+      diffFile: (request, progress) =>
+        keep(
+          { name: 'diff', request },
+          answers.diffFile?.(request, progress) ??
+            Promise.resolve(err({ kind: 'not-compacted', file: request.input.name })),
         ),
       listRuns: () =>
         keep(

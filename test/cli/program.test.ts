@@ -242,6 +242,7 @@ test("every command that reads a project's file may be told to trust it", async 
     ['score', 'f'],
     ['scan'],
     ['restore', 'f'],
+    ['diff', 'f'],
     ['undo'],
     ['verify', 'f'],
     ['search', 'x'],

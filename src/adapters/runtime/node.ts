@@ -1,3 +1,4 @@
+import type { RunMark } from '../../ports/archive.ts';
 import type { Hash } from 'node:crypto';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 
@@ -24,6 +25,13 @@ function toRunningHash(running: Hash): RunningHash {
     digest: () => running.digest('hex'),
     copy: () => toRunningHash(running.copy()),
   };
+}
+
+/** The token only has to differ from those of other runs in the same archive. */
+export function beginRun(): RunMark {
+  const begunAt = new Date();
+  const random = [Math.random(), Math.random()].map((part) => part.toString(36).slice(2));
+  return { begunAt, token: [begunAt.getTime().toString(36), ...random].join('-') };
 }
 
 /** Loaded on first use, because loading it takes a tenth of the program's start-up time. */

@@ -54,6 +54,8 @@ export type Failure =
   /** Another program has it open for writing. */
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }
+  /** `compacted` was made from another file. */
+  | { readonly kind: 'not-its-original'; readonly file: string; readonly compacted: string }
   /**
    * What a run wrote cannot be undone any more. gone: the file is not there. edited: it was changed in other places than at its end; `problem`
    * says where. compacted-again: by a later run. other-output: the file beside the original is no longer what was written. only-copy: its

@@ -29,6 +29,10 @@ export const COMMANDS = {
     summary: 'restores the original, byte for byte',
     load: async () => (await import('./restore.ts')).restoreCommand,
   },
+  diff: {
+    summary: 'shows what a compaction kept, quoted and left',
+    load: async () => (await import('./diff.ts')).diffCommand,
+  },
   undo: {
     summary: 'undoes the last run, every file of it',
     load: async () => (await import('./undo.ts')).undoCommand,

@@ -57,6 +57,8 @@ export function renderFailure(failure: LookupFailure): string {
       );
     case 'not-compacted':
       return at(failure.file, 'not compacted: it has no clip-archive.', 'Name the compacted file.');
+    case 'not-its-original':
+      return at(failure.file, `not the original of ${safeText(failure.compacted)}.`, 'Name the compacted file alone.');
     case 'cannot-undo':
       return renderCannotUndo(failure);
     case 'not-in-archive':

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import type { DiffReport } from '../../src/app/survey/diff-file.ts';
+import { run } from '../../src/cli/run.ts';
+import { showInPager } from '../../src/cli/pager.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { folderWith } from '../support/folders.ts';
+import { type Ended, runHere } from '../support/program.ts';
+import { problemsWith } from '../support/report-schemas.ts';
+import { createFakeTerminal } from './fakes.ts';
+
+const TALK = chatTranscript(30);
+const SESSION = join(import.meta.dirname, '../../fixtures/transcripts/claude-code/session.jsonl');
+const MESSAGES = TALK.trimEnd().split('\n').length;
+
+type Place = {
+  readonly path: (name: string) => string;
+  readonly compact: (...args: readonly string[]) => Promise<Ended>;
+};
+
+function placeWith(t: TestContext, files: Readonly<Record<string, string>> = { 'a.jsonl': TALK }): Place {
+  const folder = folderWith(t, files);
+  const path = (name: string): string => join(folder, name);
+  return { path, compact: (...args) => runHere([...args, '--archive', path('.archive.db')]) };
+}
+
+async function readDiff({ compact }: Place, ...files: readonly string[]): Promise<DiffReport> {
+  const { code, stdout, stderr } = await compact('diff', '--json', ...files);
+  assert.equal(code, 0, stderr);
+  const report: DiffReport = JSON.parse(stdout);
+  assert.deepEqual(problemsWith('diff', report), []);
+  return report;
+}
+
+test('every message of the original is named once, with what became of it', async (t) => {
+  const session = readFileSync(SESSION, 'utf8');
+  const place = placeWith(t, { 'a.jsonl': session });
+  const few = ['--target', '2000', '--keep-recent', '4', '--keep-recent-tokens', '0'];
+  await place.compact('-i', ...few, place.path('a.jsonl'));
+  const { messages, summary, cycles } = await readDiff(place, place.path('a.jsonl'));
+  assert.deepEqual([cycles, messages.map(({ number }) => number)], [1, Array.from(messages, (_, at) => at + 1)]);
+  const compacted = readFileSync(place.path('a.jsonl'), 'utf8');
+  const outcomes = Object.groupBy(messages, ({ outcome }) => outcome);
+  const { kept = [], quoted = [], summarized = [] } = outcomes;
+  assert.ok(kept.length >= 4 && quoted.length > 0 && summarized.length > 0, JSON.stringify(outcomes));
+  for (const { line } of kept) assert.ok(compacted.includes(session.split('\n')[line - 1] ?? '?'));
+  for (const { text } of quoted) assert.ok(summary.join('\n').includes(text.split('\n')[0]?.slice(0, 40) ?? '?'), text);
+});
+
+test('an original leads to its compacted file, and both may be named', async (t) => {
+  const place = placeWith(t, { 'a.jsonl': TALK, 'b.jsonl': chatTranscript(9, 70) });
+  const [a, compacted] = [place.path('a.jsonl'), place.path('a.compact.jsonl')];
+  await place.compact(a);
+  appendFileSync(a, chatTranscript(1, 300));
+  const byItself = await readDiff(place, compacted);
+  assert.deepEqual(await readDiff(place, a), byItself);
+  assert.deepEqual(await readDiff(place, a, compacted), byItself);
+  const other = await place.compact('diff', place.path('b.jsonl'), compacted);
+  assert.deepEqual([other.code, other.stderr.includes('b.jsonl: not the original of')], [1, true]);
+  const plain = await place.compact('diff', place.path('b.jsonl'));
+  assert.deepEqual([plain.code, /not compacted/.test(plain.stderr)], [1, true]);
+});
+
+test('after several compactions it goes back to the first original', async (t) => {
+  const place = placeWith(t);
+  await place.compact('-i', place.path('a.jsonl'));
+  appendFileSync(place.path('a.jsonl'), chatTranscript(20, 400));
+  await place.compact('-i', place.path('a.jsonl'));
+  const { messages, cycles } = await readDiff(place, place.path('a.jsonl'));
+  const left = new Set(messages.map(({ cycle }) => cycle));
+  assert.deepEqual([cycles, [1, 2, null].every((cycle) => left.has(cycle))], [2, true]);
+});
+
+test('a file that was edited, or whose archive is gone, is an error that says so', async (t) => {
+  const { path, compact } = placeWith(t);
+  await compact('-i', path('a.jsonl'));
+  const gone = await runHere(['diff', '--archive', path('other.db'), path('a.jsonl')]);
+  assert.deepEqual([gone.code, /its compaction is not in the archive/.test(gone.stderr)], [1, true]);
+  const text = readFileSync(path('a.jsonl'), 'utf8');
+  writeFileSync(path('a.jsonl'), text.replace(/retry(?=[^\n]*\n$)/, 'again'));
+  const edited = await compact('diff', path('a.jsonl'));
+  assert.deepEqual([edited.code, /changed since/.test(edited.stderr)], [1, true], edited.stderr);
+});
+
+for (const widthColumns of [60, 80, 120]) {
+  test(`at ${widthColumns} columns each line has its sign, and none is too long`, async (t) => {
+    const { path, compact } = placeWith(t);
+    await compact('-i', path('a.jsonl'));
+    const terminal = createFakeTerminal(['diff', '--archive', path('.archive.db'), path('a.jsonl')], { widthColumns });
+    const loadUseCases = async () => (await import('../../src/cli/compose.ts')).createUseCases;
+    assert.equal(await run({ terminal, loadUseCases }), 0, terminal.errors());
+    const lines = terminal.out().trimEnd().split('\n');
+    const body = lines.slice(lines.indexOf('') + 1, -1);
+    assert.deepEqual(
+      lines.slice(1).filter((line) => line.length > widthColumns),
+      [],
+    );
+    assert.deepEqual(
+      body.filter((line) => !/^[-=~+] /.test(line)),
+      [],
+    );
+    assert.match(lines.at(-1) ?? '', /^\d+ messages not shown: --all shows everything\.$/);
+  });
+}
+
+test('--all shows every message, --limit at most so many', async (t) => {
+  const { path, compact } = placeWith(t);
+  await compact('-i', path('a.jsonl'));
+  const count = async (...flags: readonly string[]): Promise<number> =>
+    [...(await compact('diff', ...flags, path('a.jsonl'))).stdout.matchAll(/^[-=~] +\d+ (?:user|asst|tool|syst) /gm)]
+      .length;
+  assert.deepEqual([await count('--all'), await count('--limit', '5')], [MESSAGES, 5]);
+});
+
+test('the pager is used on a terminal only, and it may be missing', (t) => {
+  const file = join(folderWith(t, {}), 'shown');
+  const show = (PAGER: string, isTerminal = true): boolean => {
+    const terminal = createFakeTerminal([], { environment: { PAGER }, isTerminal });
+    return showInPager('one\ntwo\n', terminal);
+  };
+  assert.deepEqual([show(`cat > '${file}'`), readFileSync(file, 'utf8')], [true, 'one\ntwo\n']);
+  assert.deepEqual(
+    [show('cat > /dev/null', false), show(''), show('cat'), show('no-such-pager 2> /dev/null')],
+    [false, false, false, false],
+  );
+});
