@@ -279,7 +279,7 @@ test('two records that are glued together are told once and in short, and can be
       ],
     ],
   );
-  assert.match(inFolder.stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 damaged\); /m);
+  assert.match(inFolder.stderr, /^2 transcripts: 1 compacted, 1 skipped \(1 damaged\)$/m);
   const named = await compact(path('logs/glued.jsonl'));
   assert.deepEqual(
     [named.code, named.stderr],

@@ -70,7 +70,7 @@ test('a dry run tells what would be asked and the most that it may cost, and ask
   assert.equal(plan.asked[0].request.model, MODEL);
   assert.equal(plan.cost, (plan.tokensIn * 10 + plan.tokensOut * 50) / 1_000_000);
   const { stderr } = await runHere(['-n', ...scene.args]);
-  assert.match(stderr, /\n {2}requests {2}2, about [\d,]+ tokens in, 600 out,? ?\n? +cost about 0\.0\d+\n/);
+  assert.match(stderr, /\n {2}model {5}2 requests, about [\d,]+ tokens in,\n {12}at most 600 out, cost about 0\.0\d+\n/);
 });
 
 test('a plan loads no library of a vendor and needs no key and no network', (t) => {
@@ -87,7 +87,7 @@ test('a plan loads no library of a vendor and needs no key and no network', (t) 
     { encoding: 'utf8', env: { PATH: process.env['PATH'], HOME: folder }, cwd: folder },
   );
   assert.equal(status, 0, stderr);
-  assert.match(stderr, /requests {2}2, about /);
+  assert.match(stderr, /2 requests, about /);
   assert.doesNotMatch(stderr, /node_modules\/(?:@anthropic-ai|openai)\/|connected/);
 });
 
