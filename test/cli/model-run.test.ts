@@ -70,7 +70,10 @@ test('a dry run tells what would be asked and the most that it may cost, and ask
   assert.equal(plan.asked[0].request.model, MODEL);
   assert.equal(plan.cost, (plan.tokensIn * 10 + plan.tokensOut * 50) / 1_000_000);
   const { stderr } = await runHere(['-n', ...scene.args]);
-  assert.match(stderr, /\n {2}model {5}2 requests, about [\d,]+ tokens in,\n {12}at most 600 out, cost about 0\.0\d+\n/);
+  assert.match(
+    stderr,
+    /\n {2}model {5}2 requests, about [\d,]+ tokens in,\n {12}at most 600 out, cost about 0\.0\d+\n/,
+  );
 });
 
 test('a plan loads no library of a vendor and needs no key and no network', (t) => {
