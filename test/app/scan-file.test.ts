@@ -58,10 +58,14 @@ test('a transcript is reported with its project, its last message and the figure
   const plan = reportOf(await bench.compact('x.jsonl', { output: { kind: 'none' } }));
   const [conversation] = plan.conversations;
   const tokens = conversation?.tokens ?? { before: 0, after: 0, by: '' };
-  assert.deepEqual(await surveyed(bench, 'x.jsonl'), {
+  const { title, bytesAfter, archiveBytes, ...rest } = (await surveyed(bench, 'x.jsonl')) ?? assert.fail();
+  assert.match(title ?? '', /^the0 parser\.ts line config\.json 8080/);
+  assert.deepEqual([bytesAfter, archiveBytes], [plan.plan?.bytesAfter, plan.plan?.archiveBytes]);
+  assert.deepEqual(rest, {
     schema: 'compact/scan@1',
     file: 'x.jsonl',
     format: 'claude-code',
+    id: 'stored-session',
     project: '/w',
     at: LAST_SAID.toISOString(),
     modified: '2027-01-15T08:00:00.500Z',

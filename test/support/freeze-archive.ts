@@ -58,6 +58,8 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
   for (const [name, [first = '', second = '']] of Object.entries(parts)) {
     const path = join(folder, name);
     writeFileSync(path, first);
+    const captured = await runHere(['capture', '--config', join(folder, 'plain.toml'), '--archive', archive, path]);
+    assert.equal(captured.code, 0, captured.stderr);
     await compact(
       name,
       name === 'talk.jsonl' ? 'model.toml' : 'plain.toml',

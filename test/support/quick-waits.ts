@@ -8,6 +8,7 @@ const REAL = '?real';
 
 /** What the program loads in its runtime's place: the same with waits that are over at once, and without chance. */
 const SOURCE = (url: string): string => `
+  export * from '${url}${REAL}';
   import { createNodeRuntime as createReal } from '${url}${REAL}';
   import { waitsMs } from '${import.meta.url}';
   export const createNodeRuntime = () => ({

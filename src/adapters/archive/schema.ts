@@ -253,6 +253,7 @@ CREATE TABLE captured_lines (
   size_bytes INTEGER NOT NULL,
   sha256 BLOB NOT NULL CHECK (length(sha256) = 32)
 ) STRICT;
+CREATE INDEX captured_lines_by_block ON captured_lines (block_id);
 CREATE INDEX captured_lines_by_hash ON captured_lines (substr(sha256, 1, 8));
 `;
 

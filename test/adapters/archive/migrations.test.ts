@@ -173,5 +173,5 @@ test('every reference to another row can be followed back without reading a whol
       .all();
     return plan.some(({ detail }) => detail.startsWith('SCAN'));
   });
-  assert.deepEqual([scans, references.length], [[], 20]);
+  assert.deepEqual([scans, references.length], [[], 25]);
 });

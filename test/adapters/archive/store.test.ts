@@ -32,7 +32,7 @@ test('a compaction comes back as it was stored', (t) => {
     ],
   });
   const id = archive.store(draft, [lineDraft(2), lineDraft(3)]);
-  const { cycles: cycleDrafts, carried: _, ...rest } = draft;
+  const { cycles: cycleDrafts, carried: _, run: _run, ...rest } = draft;
   const [cycle] = cycleDrafts;
   assert.ok(cycle);
   const { sources, ...batch } = batchDraft();
