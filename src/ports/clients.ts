@@ -27,7 +27,7 @@ export type FileEdit = {
   readonly remove: (text: string) => Result<{ readonly text: string; readonly isEmpty: boolean }, EditProblem>;
 };
 
-export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi' | 'opencode';
+export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi';
 
 /** A program that this one can be installed in. */
 export type Client = {

@@ -19,7 +19,11 @@ export type JsonEntry = {
   readonly value: object;
   /** Recognizes what this or another version of the program has written. */
   readonly isOurs: (value: unknown) => boolean;
+  /** The ways within an item to what is ours in it; by default all of it. */
+  readonly findParts?: (value: unknown) => readonly Way[];
 };
+
+type Way = readonly (string | number)[];
 
 type JsonEditOptions = {
   readonly path: string;
@@ -238,7 +242,7 @@ function tokensAfter(text: string, offset: number): { readonly commaEnd: number 
 }
 
 /** Removes what is ours, and objects and lists that are empty then. */
-function removeEntry(text: string, { keys, kind, isOurs }: JsonEntry, root: Node | null): string {
+function removeEntry(text: string, { keys, kind, isOurs, findParts }: JsonEntry, root: Node | null): string {
   const node = root === null ? undefined : findNodeAtLocation(root, [...keys]);
   if (node === undefined) return text;
   if (kind === 'value') return isOurs(valueOf(node)) ? removeWithParents(text, keys) : text;
@@ -246,12 +250,14 @@ function removeEntry(text: string, { keys, kind, isOurs }: JsonEntry, root: Node
   const items = node.type === 'array' ? (node.children ?? []) : [];
   for (let at = items.length - 1; at >= 0; at -= 1) {
     const item = items[at];
-    if (item !== undefined && isOurs(valueOf(item))) rest = removeWithParents(rest, [...keys, at]);
+    if (item === undefined || !isOurs(valueOf(item))) continue;
+    const parts = findParts?.(valueOf(item)) ?? [[]];
+    for (const way of parts.toReversed()) rest = removeWithParents(rest, [...keys, at, ...way]);
   }
   return rest;
 }
 
-function removeWithParents(text: string, way: readonly (string | number)[]): string {
+function removeWithParents(text: string, way: Way): string {
   const root = parseTree(text, [], { allowTrailingComma: true });
   const node = root === undefined ? undefined : findNodeAtLocation(root, [...way]);
   const child = typeof way.at(-1) === 'number' ? node : node?.parent;

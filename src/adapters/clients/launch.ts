@@ -9,9 +9,9 @@ export function markFor(client: ClientName): Readonly<Record<string, string>> {
   return { [MARK]: client };
 }
 
-/** Whether a value in a client's settings is an MCP server that we added. `env`: what the client calls the environment. */
-export function isOwnServer(value: unknown, env: 'env' | 'environment' = 'env'): boolean {
-  const variables = propertyOf(value, env);
+/** Whether a value in a client's settings is an MCP server that we added. */
+export function isOwnServer(value: unknown): boolean {
+  const variables = propertyOf(value, 'env');
   return typeof variables === 'object' && variables !== null && MARK in variables;
 }
 
@@ -41,15 +41,22 @@ export function hookEntry(host: ClientHost, { client, event, matcher, timeout }:
     keys: ['hooks', event],
     kind: 'item',
     value: matcher === undefined ? { hooks } : { matcher, hooks },
-    isOurs: (value) => {
-      const listed: unknown = propertyOf(value, 'hooks');
-      const commands: readonly unknown[] = Array.isArray(listed) ? listed : [];
-      return commands.some((hook) => isOwnCommand(propertyOf(hook, 'command'), client));
+    isOurs: (value) => hooksOf(value).some((hook) => isOwnHook(hook, client)),
+    // The user may have added a hook to our group.
+    findParts: (value) => {
+      const own = hooksOf(value).flatMap((hook, at) => (isOwnHook(hook, client) ? [['hooks', at]] : []));
+      return own.length === hooksOf(value).length ? [[]] : own;
     },
   };
 }
 
-function isOwnCommand(command: unknown, client: ClientName): boolean {
+function hooksOf(group: unknown): readonly unknown[] {
+  const hooks = propertyOf(group, 'hooks');
+  return Array.isArray(hooks) ? hooks : [];
+}
+
+function isOwnHook(hook: unknown, client: ClientName): boolean {
+  const command = propertyOf(hook, 'command');
   return (
     typeof command === 'string' && new RegExp(`\\bcompact(?:-transcript|\\.js)?'? hook ${client} \\w+$`).test(command)
   );

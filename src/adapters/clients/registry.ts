@@ -4,7 +4,7 @@ import { createCodex } from './codex.ts';
 import { createGemini } from './gemini.ts';
 import { createPi } from './pi.ts';
 
-/** Every client that can be installed in. A new one is a file and a line here. */
+/** Every client that `compact install` can set up. */
 const CLIENTS: readonly ((host: ClientHost) => Client)[] = [createClaudeCode, createCodex, createGemini, createPi];
 
 export function createClients(host: ClientHost): readonly Client[] {

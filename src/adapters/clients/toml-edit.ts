@@ -43,7 +43,12 @@ export function createTomlEdit({ path, table, lines }: TomlEditOptions): FileEdi
       const bare = remove(text ?? '');
       const rest = parseToml(bare);
       if (!rest.ok) return rest;
-      return ok(hasTable(rest.value, table) ? bare : add(bare));
+      if (hasTable(rest.value, table)) return ok(bare);
+      // A file that has the table's parent as an inline table cannot be extended.
+      const added = add(bare);
+      const result = parseToml(added);
+      if (result.ok) return ok(added);
+      return err({ ...result.error, problem: `[${table}] cannot be added to it: ${result.error.problem}` });
     },
     remove: (text) => {
       const root = parseToml(text);
@@ -83,7 +88,10 @@ function removeLines(text: string, table: string): string {
   const begin = lines.findIndex((line) => line.trim() === BEGIN);
   if (begin < 0) return text;
   const isHeader = (line: string): boolean => line.trimStart().startsWith('[');
-  const isOwnHeader = (line: string): boolean => isHeader(line) && line.includes(table);
+  const isOwnHeader = (line: string): boolean => {
+    const name = /^\s*\[+\s*([^\]]*?)\s*\]/.exec(line)?.[1] ?? '';
+    return name === table || name.startsWith(`${table}.`);
+  };
   let isOurs = true;
   const kept = lines.filter((line, at) => {
     if (at < begin) return true;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { parse } from 'jsonc-parser';
 import { createJsonEdit, type JsonEntry } from '../../../src/adapters/clients/json-edit.ts';
+import { hookEntry } from '../../../src/adapters/clients/launch.ts';
 import type { FileEdit } from '../../../src/ports/clients.ts';
 
 const isOurs = (value: unknown): boolean => JSON.stringify(value ?? null).includes('OURS');
@@ -112,4 +113,17 @@ test('what another version wrote is replaced', () => {
   const text = '{ "hooks": { "End": [{ "run": "mine" }, { "run": "OURS, old" }] } }';
   assert.deepEqual(edit([HOOK]).inspect(text), { ok: true, value: { state: 'changed', taken: [] } });
   assert.deepEqual(JSON.parse(add(text, edit([HOOK]))), { hooks: { End: [{ run: 'mine' }, HOOK.value] } });
+});
+
+test('a hook that the user added to our group stays, when ours is replaced and when it is removed', () => {
+  const launch = { command: 'compact', args: [] };
+  const host = { launch, homeFolder: '/home/kim', environment: {} } as unknown as Parameters<typeof hookEntry>[0];
+  const entry = hookEntry(host, { client: 'claude', event: 'PreCompact', timeout: 10 });
+  const mine = { type: 'command', command: 'echo mine' };
+  const group = { hooks: [{ type: 'command', command: '/old/compact hook claude PreCompact', timeout: 5 }, mine] };
+  const text = JSON.stringify({ hooks: { PreCompact: [group] } });
+  const one = edit([entry]);
+  assert.deepEqual(JSON.parse(remove(text, one)), { hooks: { PreCompact: [{ hooks: [mine] }] } });
+  assert.deepEqual(JSON.parse(add(text, one)), { hooks: { PreCompact: [{ hooks: [mine] }, entry.value] } });
+  assert.deepEqual(JSON.parse(remove(add(text, one), one)), { hooks: { PreCompact: [{ hooks: [mine] }] } });
 });

@@ -68,3 +68,19 @@ test('broken TOML is refused with its line and column', () => {
     assert.match(result.error.problem, /^it is not valid TOML \(.+\)$/);
   }
 });
+
+test('a file that cannot be extended by a table is refused', () => {
+  for (const text of ['mcp_servers = {}\n', 'mcp_servers = { other = { command = "x" } }\n']) {
+    const added = edit.add(text);
+    assert.ok(!added.ok, text);
+    assert.match(added.error.problem, /^\[mcp_servers\.compact\] cannot be added to it/);
+  }
+});
+
+test('a table whose name only begins like ours stays', () => {
+  const other = '[mcp_servers.compactor]\ncommand = "other"\n\n';
+  const changed = add('model = "x"\n')
+    .replace('command = "compact"\n', 'command = "mine"\n')
+    .replace('# <<<', `${other}# <<<`);
+  assert.deepEqual(parse(remove(changed)), { model: 'x', mcp_servers: { compactor: { command: 'other' } } });
+});
