@@ -69,16 +69,20 @@ export async function editConfig(context: ConfigContext): Promise<ExitCode> {
   const problem = openEditor(context.terminal.host, copy);
   const text = existsSync(copy) ? readFileSync(copy, 'utf8') : before;
   const parsed = parseConfig(text, copy);
-  if (problem === null && text !== before && !parsed.ok) {
-    const kept = `${safeText(target.path)}: nothing was changed. Your text is in ${safeText(copy)}.`;
-    return refuse(context, [...parsed.error.map(renderConfigProblem), kept]);
-  }
-  rmSync(folder, { recursive: true, force: true });
-  if (problem !== null) return refuse(context, [`${safeText(target.path)}: nothing was changed. ${problem}`]);
-  if (text === before)
+  const removeCopy = (): void => rmSync(folder, { recursive: true, force: true });
+  const unchanged = `${safeText(target.path)}: nothing was changed.`;
+  if (text === before) {
+    removeCopy();
+    if (problem !== null) return refuse(context, [`${unchanged} ${problem}`]);
     return done(context, { result: 'unchanged', path: target.path, sentence: 'nothing was changed' });
+  }
+  // What the user has typed stays in the copy until it is saved.
+  const kept = `${unchanged} Your text is in ${safeText(copy)}.`;
+  if (problem !== null) return refuse(context, [problem, kept]);
+  if (!parsed.ok) return refuse(context, [...parsed.error.map(renderConfigProblem), kept]);
   const written = attempt(target.path, () => saveText(target, { before: read.value, text }));
-  if (!written.ok) return refuse(context, [written.error]);
+  if (!written.ok) return refuse(context, [written.error, kept]);
+  removeCopy();
   return done(context, { result: 'edited', path: target.path, sentence: 'saved' });
 }
 

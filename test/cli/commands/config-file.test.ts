@@ -134,6 +134,10 @@ test('edit keeps a wrong text apart, and a failing editor changes nothing', asyn
   const [, copy = ''] = /nothing was changed\. Your text is in (.*)\.$/.exec(kept) ?? [];
   assert.equal(readFileSync(copy, 'utf8'), '[summarization]\nkeep_recent = -1\n');
   rmSync(dirname(copy), { recursive: true });
+  const typed = await config('edit', 'sed -i.bak s/3/4/ "$1"; exit 1 #');
+  const [, left = ''] = /Your text is in (.*)\.\n$/.exec(typed.errors) ?? [];
+  assert.deepEqual([typed.code, readFileSync(left, 'utf8')], [2, '[summarization]\nkeep_recent = 4\n']);
+  rmSync(dirname(left), { recursive: true });
   const failed = await config('edit', 'false');
   assert.equal(failed.code, 2);
   assert.match(failed.errors, /nothing was changed\. The editor 'false' ended with exit code 1/);
