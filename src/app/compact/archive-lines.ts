@@ -110,7 +110,10 @@ type MeasuredWriter = Omit<CompactionWriter, 'commit'> & {
 /** Nobody else can write until the writer has ended, so what the archive grows by is this compaction's alone. */
 async function beginMeasured(archive: MeasuredArchive, outline: CompactionOutline): Promise<MeasuredWriter> {
   const writer = await archive.begin(outline);
-  const bytesBefore = await archive.usedBytes();
+  const bytesBefore = await archive.usedBytes().catch(async (error: unknown) => {
+    await writer.abandon();
+    throw error;
+  });
   return {
     ...writer,
     commit: async (draft) => {

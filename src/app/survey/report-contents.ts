@@ -50,9 +50,10 @@ export function describeContents(transcript: IndexedTranscript, input: ContentsI
     rules: readRules(transcript, said, input).map(({ text, message }) => ({ text: mask(text), message })),
     requests: readRequests(spoken, numberOf, mask),
     summaries: clips.map((clip) =>
-      readSummaryLines(clip, sources).map(({ kind, text, source }) => ({
+      // Masked as a whole, because a secret may cover several lines.
+      readSummaryLines(mask(clip), sources).map(({ kind, text, source }) => ({
         kind,
-        text: mask(text),
+        text,
         source: source === null ? null : source + 1,
       })),
     ),
