@@ -213,7 +213,10 @@ async function toLibraryResult<T>(file: string, result: Result<T, Failure>): Pro
   if (result.ok) return result;
   const { error } = result;
   if (error.kind === 'interrupted')
-    return err({ kind: 'interrupted', message: `${file}: interrupted; it is as it was.` });
+    return err({
+      kind: 'interrupted',
+      message: file === '' ? 'interrupted.' : `${file}: interrupted; it is as it was.`,
+    });
   const { toFailedReport } = await import('./cli/failed-and-skipped.ts');
   const report = toFailedReport(file, error);
   return err({ ...report.error, ...(report.usage === undefined ? {} : { usage: report.usage }) });

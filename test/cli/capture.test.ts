@@ -87,7 +87,7 @@ test('without files, captures what programs keep, and without a file lists what 
 });
 
 const REFUSED: readonly (readonly [args: readonly string[], message: RegExp])[] = [
-  [['capture', '-'], /only files can be captured/],
+  [['capture', '-'], /capture reads files, not standard input/],
   [['capture', '--list', '-n'], /cannot be used with/],
   [['restore', '--version', '2', 'x.jsonl'], /--version and --at are for captured files/],
   [['restore', '--captured', 'x.jsonl', 'y.jsonl'], /give no compacted files beside it/],

@@ -9,7 +9,7 @@ import { type CaptureCounts, renderCapture, renderCaptureCounts } from '../rende
 import { skipWords } from '../render/compact-list.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
-import { noArchive } from '../render/problems.ts';
+import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
@@ -61,8 +61,7 @@ export const captureCommand = defineCommand<CaptureInvocation>({
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operands }) =>
-    operands.includes('-') ? 'only files can be captured, and standard input (-) is none' : null,
+  findConflict: ({ operands }) => (operands.includes('-') ? 'capture reads files, not standard input (-)' : null),
   run,
 });
 
@@ -83,7 +82,10 @@ async function list({ useCases, reporter, settings }: Session, invocation: Captu
       reporter.error(renderFailure(listed.error));
       continue;
     }
-    if (listed.value.length === 0) reporter.report([noArchive(settings.archive.path)]);
+    if (listed.value.length === 0)
+      reporter.report([
+        `${safeText(settings.archive.path)}: nothing has been captured in it yet. Name another archive with --archive.`,
+      ]);
     for (const report of listed.value) {
       if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
       else reporter.answer(renderCaptured(report, reporter.answerTheme));

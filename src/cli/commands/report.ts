@@ -78,7 +78,7 @@ async function run(context: CliContext, invocation: ReportInvocation): Promise<E
       const gathered = await gatherInputs(session, [operand], { skipsCompacted: false, isStdinImplied });
       if (typeof gathered === 'number') return gathered;
       const [input, ...others] = gathered.inputs;
-      if (others.length > 0) return session.refuse('report takes one file, and several are meant');
+      if (others.length > 0) return session.refuse('report takes one file, but this names several');
       if (input === undefined) return gathered.failures.length > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
       return reportOn(session, { input, invocation });
     },
