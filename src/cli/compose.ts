@@ -74,11 +74,11 @@ export function createUseCases(composition: Composition): UseCases {
       (await import('../app/survey/report-file.ts')).reportFile({ ...deps, progress, mask }, request),
     writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
     captureFile: async (request, progress) =>
-      (await import('../app/capture/capture-file.ts')).captureFile({ ...deps, progress }, request),
-    captureMissing: async (request) => (await import('../app/capture/captured.ts')).captureMissing(deps, request),
-    listCaptured: async (of) => (await import('../app/capture/captured.ts')).listCaptured(deps, of),
+      (await import('../app/archive/capture-file.ts')).captureFile({ ...deps, progress }, request),
+    captureMissing: async (request) => (await import('../app/archive/captured.ts')).captureMissing(deps, request),
+    listCaptured: async (of) => (await import('../app/archive/captured.ts')).listCaptured(deps, of),
     restoreCaptured: async (request, progress) =>
-      (await import('../app/capture/restore-captured.ts')).restoreCaptured({ ...writing, progress }, request),
+      (await import('../app/archive/restore-captured.ts')).restoreCaptured({ ...writing, progress }, request),
     restoreFile: async (request, progress) =>
       (await import('../app/restore/restore-file.ts')).restoreFile({ ...writing, progress }, request),
     diffFile: async (request, progress) =>

@@ -4,7 +4,7 @@ import type {
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
-import type { MissingRequest } from '../app/capture/captured.ts';
+import type { MissingRequest } from '../app/archive/captured.ts';
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';

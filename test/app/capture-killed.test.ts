@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { captureFile } from '../../src/app/capture/capture-file.ts';
+import { captureFile } from '../../src/app/archive/capture-file.ts';
 import { collect } from '../support/collect.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, type Workbench } from '../support/workbench.ts';

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { captureFile } from '../../../src/app/capture/capture-file.ts';
+import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { CaptureWriter } from '../../../src/ports/captures.ts';
 import { createWorkbench } from '../../support/workbench.ts';
