@@ -22,12 +22,12 @@ import type {
   SkippedRestoreReport,
   VerifyReport,
 } from '../app/contract/reports.ts';
+import type { RunReport, UndoReport } from '../app/contract/undo-reports.ts';
 import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { DiffReport } from '../app/survey/diff-file.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
-import type { RunReport, UndoReport } from './render/undo.ts';
 
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {

@@ -20,7 +20,8 @@ import type {
   ShowRequest,
   VerifyFileRequest,
 } from '../app/contract/requests.ts';
-import type { StoredRuns, UndoFileRequest, UndoneFile } from '../app/restore/undo.ts';
+import type { StoredRuns, UndoFileRequest } from '../app/restore/undo.ts';
+import type { UndoneFile } from '../app/contract/undo-reports.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
@@ -37,7 +38,7 @@ import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
-import type { RunMark } from '../ports/archive.ts';
+import type { RunMark, StoredRun } from '../ports/archive.ts';
 import type { Client, LaunchCommand } from '../ports/clients.ts';
 import type { Format } from '../ports/codec.ts';
 import type { ModelProvider } from '../ports/model.ts';
@@ -80,6 +81,8 @@ export type UseCases = {
   readonly diffFile: (request: DiffFileRequest, progress: Progress) => Promise<Result<DiffReport, Failure>>;
   /** The runs that an archive knows, newest first. */
   readonly listRuns: () => Promise<Result<StoredRuns, Failure>>;
+  /** The first of these that `undo` should take. */
+  readonly findRunToUndo: (newestFirst: readonly StoredRun[]) => Promise<StoredRun | null>;
   readonly undoFile: (request: UndoFileRequest, progress: Progress) => Promise<Result<UndoneFile, Failure>>;
   /** Records that a run was undone, as far as it could be. */
   readonly endUndo: (runId: number) => Promise<Result<null, Failure>>;

@@ -204,6 +204,7 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'list-runs', request: null },
           answers.listRuns?.() ?? Promise.resolve(ok({ archive: '/data/archive.db', runs: [] })),
         ),
+      findRunToUndo: async (runs) => runs.find(({ undoneAt }) => undoneAt === null) ?? null,
       undoFile: (request, progress) =>
         keep(
           { name: 'undo', request },

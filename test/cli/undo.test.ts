@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
@@ -48,19 +57,21 @@ test('each undo undoes one run more, all its files at once', async (t) => {
   assert.match(none.stderr, /every run in it was undone; nothing to undo/);
 });
 
-for (const [what, change, message] of [
+for (const [what, change, message, isPassing] of [
   [
     'edited',
     ({ path, text }: Place) => writeFileSync(path('a.jsonl'), text('a.jsonl').replace(/retry/g, 'again')),
     /edited since/,
+    false,
   ],
-  ['replaced', ({ path }: Place) => writeFileSync(path('a.jsonl'), B), /edited since/],
+  ['replaced', ({ path }: Place) => writeFileSync(path('a.jsonl'), B), /edited since/, false],
   [
     'moved',
     ({ path }: Place) => renameSync(path('a.jsonl'), path('c.jsonl')),
     /moved or deleted since.*where it is now/,
+    true,
   ],
-  ['deleted', ({ path }: Place) => rmSync(path('a.jsonl')), /moved or deleted since/],
+  ['deleted', ({ path }: Place) => rmSync(path('a.jsonl')), /moved or deleted since/, true],
 ] as const) {
   test(`a file that was ${what} is left alone and named, and the others are undone`, async (t) => {
     const place = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
@@ -74,12 +85,73 @@ for (const [what, change, message] of [
     assert.match(stderr, message);
     assert.match(stdout, /^2 files: 1 restored, 1 left alone\n'compact undo 1' tries/m);
     const again = await place.compact('undo');
-    assert.match(again.stderr, /nothing to undo/);
-    if (what === 'moved') renameSync(place.path('c.jsonl'), place.path('a.jsonl'));
-    else return;
-    assert.deepEqual([(await place.compact('undo', '1')).code, place.text('a.jsonl')], [0, A]);
+    if (isPassing) assert.match(again.stdout, /^1 file: 1 left alone\n'compact undo 1' tries/m);
+    else assert.match(again.stderr, /nothing to undo/);
+    if (what !== 'moved') return;
+    renameSync(place.path('c.jsonl'), place.path('a.jsonl'));
+    assert.deepEqual([(await place.compact('undo')).code, place.text('a.jsonl')], [0, A]);
   });
 }
+
+for (const [how, options] of [
+  ['replaced', ['-i']],
+  ['written beside its original', []],
+] as const) {
+  test(`a file that was ${how} on a disk that is not mounted stays the last run until it is`, async (t) => {
+    const { path, text, compact } = placeWith(t, { 'a.jsonl': A });
+    await compact('-i', path('a.jsonl'));
+    mkdirSync(path('disk'));
+    writeFileSync(path('disk/b.jsonl'), B);
+    await compact(...options, path('disk/b.jsonl'));
+    renameSync(path('disk'), path('.unmounted'));
+    const compacted = text('a.jsonl');
+    for (const _ of [1, 2]) {
+      const { code, stdout, stderr } = await compact('undo');
+      assert.deepEqual([code, text('a.jsonl')], [1, compacted]);
+      assert.match(stderr, /its folder is not there\. If it is on a disk that is not mounted, mount the disk/);
+      assert.match(stdout, /^'compact undo 1' undoes the run before it: run 1 of .* \(1 in place, /m);
+    }
+    renameSync(path('.unmounted'), path('disk'));
+    assert.deepEqual([(await compact('undo')).code, text('disk/b.jsonl'), text('a.jsonl')], [0, B, compacted]);
+    assert.deepEqual(readdirSync(path('disk')), ['b.jsonl']);
+    assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A]);
+  });
+}
+
+test('a run that left nothing to undo is passed over: standard output, or a file in a folder that was temporary', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B, 'c.jsonl': A });
+  await compact('-i', path('a.jsonl'));
+  await compact(path('b.jsonl'), '-o', '-');
+  mkdirSync(path('temporary'));
+  await compact(path('b.jsonl'), '-o', path('temporary/one.jsonl'));
+  await compact(path('c.jsonl'), '-o', path('temporary/two.jsonl'));
+  rmSync(path('temporary'), { recursive: true });
+  rmSync(path('c.jsonl'));
+  assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A]);
+  const none = await compact('undo');
+  assert.deepEqual([none.code, text('b.jsonl')], [0, B]);
+  assert.match(none.stderr, /no file that its runs wrote is left; nothing to undo/);
+});
+
+test('an undo names the run that is next', async (t) => {
+  const { path, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact('-i', path('a.jsonl'));
+  await compact(path('b.jsonl'), '-o', '-');
+  await compact('-i', path('b.jsonl'));
+  const { stdout } = await compact('undo');
+  assert.match(stdout, /^1 file: 1 restored\nThe next 'compact undo' undoes run 1 of .* \(1 in place, .* → .*\)\.$/m);
+  assert.doesNotMatch((await compact('undo')).stdout, /next/);
+});
+
+test('a file that was deleted keeps its run the last one, and the run before is named', async (t) => {
+  const { path, text, compact } = placeWith(t, { 'a.jsonl': A, 'b.jsonl': B });
+  await compact('-i', path('a.jsonl'));
+  await compact('-i', path('b.jsonl'));
+  rmSync(path('b.jsonl'));
+  assert.match((await compact('undo')).stdout, /^'compact undo 1' undoes the run before it: run 1 of /m);
+  assert.notEqual(text('a.jsonl'), A);
+  assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A]);
+});
 
 test('a file that a later run compacted again is left alone until that run is undone', async (t) => {
   const { path, text, compact } = placeWith(t, { 'a.jsonl': A });
@@ -90,8 +162,8 @@ test('a file that a later run compacted again is left alone until that run is un
   const { code, stderr } = await compact('undo', '1');
   assert.deepEqual([code, text('a.jsonl')], [1, twice]);
   assert.match(stderr, /a later run compacted it again. Undo that run first/);
-  await compact('undo', '2');
-  assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A + B]);
+  await compact('undo');
+  assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A + B]);
 });
 
 test('a file that was written beside its original is removed, unless it was changed', async (t) => {
@@ -113,7 +185,7 @@ test('the only copy of a transcript is never removed', async (t) => {
   assert.deepEqual([code, existsSync(path('short.jsonl'))], [1, true]);
   assert.match(stderr, /this may be the only copy\. 'compact restore .*short\.jsonl -o .*a\.jsonl' brings/);
   await compact('restore', path('short.jsonl'), '-o', path('a.jsonl'));
-  assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A]);
+  assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A]);
   assert.equal(existsSync(path('short.jsonl')), false);
 });
 

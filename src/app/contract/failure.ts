@@ -57,14 +57,14 @@ export type Failure =
   /** `compacted` was made from another file. */
   | { readonly kind: 'not-its-original'; readonly file: string; readonly compacted: string }
   /**
-   * What a run wrote cannot be undone any more. gone: the file is not there. edited: it was changed in other places than at its end; `problem`
-   * says where. compacted-again: by a later run. other-output: the file beside the original is no longer what was written. only-copy: its
-   * original is gone or was changed.
+   * What a run wrote cannot be undone, now or ever. no-folder: the folder of the file is not there. gone: the file is not there. edited: it was
+   * changed in other places than at its end; `problem` says where. compacted-again: by a later run. other-output: the file beside the original
+   * is no longer what was written. only-copy: its original is gone or was changed.
    */
   | {
       readonly kind: 'cannot-undo';
       readonly file: string;
-      readonly why: 'gone' | 'edited' | 'compacted-again' | 'other-output' | 'only-copy';
+      readonly why: 'no-folder' | 'gone' | 'edited' | 'compacted-again' | 'other-output' | 'only-copy';
       readonly problem?: string;
       /** The path of the original. */
       readonly original: string;

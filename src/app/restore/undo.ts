@@ -1,9 +1,10 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction, StoredRun, StoredRunFile } from '../../ports/archive.ts';
-import type { FileStamp } from '../../ports/files.ts';
+import type { FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps, WritingDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
+import type { UndoneFile } from '../contract/undo-reports.ts';
 import { beginsWith, holdsOnly, openSettled } from '../write/settle.ts';
 import { withFileLock } from '../write/target.ts';
 import { restoreFile } from './restore-file.ts';
@@ -19,12 +20,6 @@ export type UndoFileRequest = {
   readonly output: { readonly kind: 'in-place' } | { readonly kind: 'none' };
 };
 
-/** restored: the file is its original again. removed: the file beside the original is gone. unchanged: there was nothing to do. */
-export type UndoneFile =
-  | { readonly result: 'restored'; readonly bytes: number; readonly appendedBytes: number }
-  | { readonly result: 'removed'; readonly bytes: number }
-  | { readonly result: 'unchanged'; readonly reason: 'as-before' | 'gone' | 'standard-output' };
-
 export async function listRuns(deps: AppDeps): Promise<Result<StoredRuns, Failure>> {
   return attempt({ file: deps.archivePath }, async (): Promise<Result<StoredRuns, Failure>> => {
     const archive = await openSettled(deps, 'existing');
@@ -34,6 +29,39 @@ export async function listRuns(deps: AppDeps): Promise<Result<StoredRuns, Failur
   });
 }
 
+/**
+ * The run that `undo` takes by default: the first one that is not over and has a file to undo. Passed over, but not over, is a file that went
+ * to standard output, or beside its original and is gone while nothing happened to the original.
+ */
+export async function findRunToUndo(
+  { files }: Pick<AppDeps, 'files'>,
+  newestFirst: readonly StoredRun[],
+): Promise<StoredRun | null> {
+  for (const run of newestFirst) {
+    if (run.undoneAt !== null) continue;
+    for (const file of run.files) if (file.undoneAt === null && (await hasWork(files, file))) return run;
+  }
+  return null;
+}
+
+async function hasWork(files: FileStore, { sourcePath, outputPath }: StoredRunFile): Promise<boolean> {
+  if (outputPath === null) return false;
+  if (sourcePath === outputPath || !(await isGone(files, outputPath))) return true;
+  if (!(await isGone(files, sourcePath))) return false;
+  // A temporary folder is gone for good; a folder that is gone together with the original's may be on a disk that is not mounted.
+  return !(await isGone(files, folderOf(outputPath))) || (await isGone(files, folderOf(sourcePath)));
+}
+
+async function isGone(files: FileStore, path: string): Promise<boolean> {
+  const found = await files.stamp(path);
+  return !found.ok && found.error.kind === 'not-found';
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(1, path.lastIndexOf('/')));
+}
+
+/** Records that nothing of a run is left to undo, except what never can be. */
 export async function endUndo(deps: AppDeps, runId: number): Promise<Result<null, Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const archive = await openWritable(deps);
@@ -88,11 +116,12 @@ async function undo(
     const cleared = await deps.files.clearLeftovers(outputPath);
     if (!cleared.ok) return err({ kind: 'file', failure: cleared.error });
   }
-  const found = await deps.files.stamp(outputPath);
-  const isGone = !found.ok && found.error.kind === 'not-found';
-  if (sourcePath !== outputPath)
-    return isGone ? ok({ result: 'unchanged', reason: 'gone' }) : removeOutput(deps, request, compaction);
-  if (isGone) return cannotUndo(request, 'gone');
+  if (await isGone(deps.files, outputPath)) {
+    if (await isGone(deps.files, folderOf(outputPath))) return cannotUndo(request, 'no-folder');
+    if (sourcePath === outputPath || (await isGone(deps.files, sourcePath))) return cannotUndo(request, 'gone');
+    return ok({ result: 'unchanged', reason: 'gone' });
+  }
+  if (sourcePath !== outputPath) return removeOutput(deps, request, compaction);
   if (await beginsWith(deps, outputPath, compaction.source)) return ok({ result: 'unchanged', reason: 'as-before' });
   return restoreInPlace(deps, request, compaction);
 }

@@ -1,5 +1,6 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type { UndoFileRequest, UndoneFile } from '../../app/restore/undo.ts';
+import { reportRun, reportUndone, type UndoneFile } from '../../app/contract/undo-reports.ts';
+import type { UndoFileRequest } from '../../app/restore/undo.ts';
 import type { Result } from '../../core/result.ts';
 import type { StoredRun } from '../../ports/archive.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
@@ -12,12 +13,11 @@ import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/problems.ts';
 import {
   nameOfRun,
+  renderNextRun,
   renderRuns,
   renderUndoCounts,
   renderUndone,
-  reportRun,
   type UndoCounts,
-  undoneReport,
 } from '../render/undo.ts';
 import { safeText } from '../render/text.ts';
 import type { CliContext, Session } from '../session.ts';
@@ -90,19 +90,25 @@ async function run(context: CliContext, invocation: UndoInvocation): Promise<Exi
       }
       if (invocation.isList) return list(session, invocation, runs);
       if (invocation.run === null) {
-        const last = runs.find(({ undoneAt }) => undoneAt === null);
-        if (last !== undefined) return undo(session, invocation, last);
-        const why = runs.length === 0 ? 'no run is recorded in it' : 'every run in it was undone';
-        reporter.report([`${safeText(archive)}: ${why}; nothing to undo.`]);
+        const last = await useCases.findRunToUndo(runs);
+        if (last !== null) return undo(session, invocation, { chosen: last, runs });
+        reporter.report([`${safeText(archive)}: ${whyNothing(runs)}; nothing to undo.`]);
         return EXIT_CODES.done;
       }
       const id = Number(invocation.run);
       const named = runs.find((one) => one.id === id);
-      if (named !== undefined) return undo(session, invocation, named);
+      if (named !== undefined) return undo(session, invocation, { chosen: named, runs });
       reporter.error(`${safeText(archive)}: it has no run ${id}. 'compact undo --list' shows the runs.`);
       return EXIT_CODES.failed;
     },
   );
+}
+
+function whyNothing(runs: readonly StoredRun[]): string {
+  if (runs.length === 0) return 'no run is recorded in it';
+  return runs.every(({ undoneAt }) => undoneAt !== null)
+    ? 'every run in it was undone'
+    : 'no file that its runs wrote is left';
 }
 
 function list({ reporter }: Session, { outputOptions }: UndoInvocation, runs: readonly StoredRun[]): ExitCode {
@@ -112,7 +118,11 @@ function list({ reporter }: Session, { outputOptions }: UndoInvocation, runs: re
   return EXIT_CODES.done;
 }
 
-async function undo(session: Session, invocation: UndoInvocation, chosen: StoredRun): Promise<ExitCode> {
+async function undo(
+  session: Session,
+  invocation: UndoInvocation,
+  { chosen, runs }: { readonly chosen: StoredRun; readonly runs: readonly StoredRun[] },
+): Promise<ExitCode> {
   const { reporter, terminal, useCases } = session;
   const { isDryRun, jobs, outputOptions } = invocation;
   const open = chosen.files.filter(({ undoneAt }) => undoneAt === null);
@@ -144,11 +154,11 @@ async function undo(session: Session, invocation: UndoInvocation, chosen: Stored
       reporter.error(failed.error.message);
       session.explain(result.error);
       if (outputOptions.json)
-        reporter.answerPiece(reportJson(undoneReport(chosen, file, { result: 'left', error: failed.error })));
+        reporter.answerPiece(reportJson(reportUndone(chosen, file, { result: 'left', error: failed.error })));
       return;
     }
     if (outputOptions.json && result.ok)
-      reporter.answerPiece(reportJson({ ...undoneReport(chosen, file, result.value), ...(isDryRun && { isDryRun }) }));
+      reporter.answerPiece(reportJson({ ...reportUndone(chosen, file, result.value), ...(isDryRun && { isDryRun }) }));
   };
   const atWork = await openFilesAtWork(session, { files: requests.map(({ input }) => input), jobs, isOffline: true });
   counts.notBegun = await runInOrder<UndoFileRequest, Result<UndoneFile, Failure>>({
@@ -163,18 +173,25 @@ async function undo(session: Session, invocation: UndoInvocation, chosen: Stored
   });
   answer(renderUndoCounts(chosen, counts, rendering));
   if (terminal.signal.aborted) return interruptionCode(terminal.signal);
+  const isOver = state.isOver && counts.notBegun === 0;
   // What failed for a reason that may pass stays the last run, so that it is tried again.
-  if (!isDryRun && state.isOver && counts.notBegun === 0) {
+  if (!isDryRun && isOver) {
     const ended = await useCases.endUndo(chosen.id);
     if (!ended.ok && ended.error.kind !== 'interrupted') {
       reporter.error(renderFailure(ended.error));
       return EXIT_CODES.failed;
     }
   }
+  if (!isDryRun && !outputOptions.json && !isQuiet) {
+    const others = runs.filter(({ id }) => (isOver ? id !== chosen.id : id < chosen.id));
+    const next = await useCases.findRunToUndo(others);
+    if (next !== null) reporter.answer([renderNextRun(next, { isOver })]);
+  }
   return counts.left + counts.notBegun > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 /** Trying again would not help. */
-function isForGood({ kind }: Failure): boolean {
-  return kind === 'cannot-undo' || kind === 'rewritten' || kind === 'not-in-archive';
+function isForGood(failure: Failure): boolean {
+  if (failure.kind === 'cannot-undo') return failure.why === 'edited' || failure.why === 'other-output';
+  return failure.kind === 'rewritten' || failure.kind === 'not-in-archive';
 }

@@ -1,65 +1,10 @@
 import type { Failure } from '../../app/contract/failure.ts';
-import type { FailedReport } from '../../app/contract/reports.ts';
-import type { UndoneFile } from '../../app/restore/undo.ts';
-import type { Count, IsoTime, Ordinal } from '../../core/units.ts';
+import type { UndoneFile } from '../../app/contract/undo-reports.ts';
 import { assertNever } from '../../core/result.ts';
 import type { StoredRun, StoredRunFile } from '../../ports/archive.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { clipPath, formatMinute, safeText, shellWord } from './text.ts';
 import type { Theme } from './theme.ts';
-
-/** What `compact undo --list --json` prints for each run. */
-export type RunReport = {
-  readonly schema: 'compact/undo-list@1';
-  readonly run: Ordinal;
-  readonly at: IsoTime;
-  /** Null: it was not undone. Files that had to be left alone may remain. */
-  readonly undoneAt: IsoTime | null;
-  readonly files: readonly {
-    /** Absolute path of the transcript. */
-    readonly file: string;
-    /** The path that was written; null: standard output. */
-    readonly output: string | null;
-    readonly bytes: { readonly before: Count; readonly after: Count };
-    readonly isUndone: boolean;
-  }[];
-};
-
-type FileOfRun = {
-  readonly schema: 'compact/undo@1';
-  readonly run: Ordinal;
-  readonly file: string;
-  /** The path that the run wrote; null: standard output. */
-  readonly output: string | null;
-};
-
-/** What `compact undo --json` prints for each file. left: it was not touched. */
-export type UndoReport =
-  | (FileOfRun & UndoneFile & { readonly isDryRun?: boolean })
-  | (FileOfRun & { readonly result: 'left'; readonly error: FailedReport['error'] });
-
-export function reportRun({ id, begunAt, undoneAt, files }: StoredRun): RunReport {
-  return {
-    schema: 'compact/undo-list@1',
-    run: id,
-    at: begunAt.toISOString(),
-    undoneAt: undoneAt?.toISOString() ?? null,
-    files: files.map(({ sourcePath, outputPath, sizeBytes, undoneAt: at }) => ({
-      file: sourcePath,
-      output: outputPath,
-      bytes: sizeBytes,
-      isUndone: at !== null,
-    })),
-  };
-}
-
-export function undoneReport<T>(
-  { id }: StoredRun,
-  { sourcePath, outputPath }: StoredRunFile,
-  outcome: T,
-): FileOfRun & T {
-  return { schema: 'compact/undo@1', run: id, file: sourcePath, output: outputPath, ...outcome };
-}
 
 export function nameOfRun({ id, begunAt }: StoredRun): string {
   return `Run ${id} of ${formatMinute(begunAt.toISOString())}`;
@@ -138,6 +83,8 @@ const NOTHING_TO_DO: { readonly [reason in Extract<UndoneFile, { reason: unknown
   'standard-output': 'went to standard output, which cannot be undone; the file itself was never changed',
 };
 
+const IF_MOVED = "If it was moved, 'compact restore -i' restores it where it is now.";
+
 /** Why a file is left alone, and what to try. */
 export function renderCannotUndo({
   file,
@@ -147,8 +94,12 @@ export function renderCannotUndo({
 }: Extract<Failure, { readonly kind: 'cannot-undo' }>): string {
   const left = `${safeText(file)}: left alone:`;
   switch (why) {
+    case 'no-folder':
+      return `${left} its folder is not there. If it is on a disk that is not mounted, mount the disk. ${IF_MOVED}`;
     case 'gone':
-      return `${left} it was moved or deleted since. If it was moved, 'compact restore -i' restores it where it is now.`;
+      return file === original
+        ? `${left} it was moved or deleted since. ${IF_MOVED}`
+        : `${left} it was moved or deleted since, and so was its original, ${safeText(original)}. If they are on a disk that is not mounted, mount the disk.`;
     case 'edited': {
       const where = problem === undefined ? '' : ` (${safeText(problem)})`;
       return `${left} it was edited since${where}. 'compact verify' says what is still intact; 'compact search' finds the lines that left it.`;
@@ -193,7 +144,15 @@ export function renderUndoCounts(
   const again = notBegun > 0 ? 'finishes the rest, which is as it was' : 'tries the files again that were left alone';
   return [
     `${countOf(total, 'file')}: ${parts.join(', ')}`,
-    ...(total === unchanged && !isDryRun ? ["'compact undo --list' shows the other runs."] : []),
     ...(left + notBegun > 0 && !isDryRun ? [`'compact undo ${id}' ${again}.`] : []),
   ];
+}
+
+/** What to do after an undo. `isOver`: nothing more is to be done about the run that was undone. */
+export function renderNextRun(next: StoredRun, { isOver }: { readonly isOver: boolean }): string {
+  const { id, begunAt, files } = next;
+  const which = `run ${id} of ${formatMinute(begunAt.toISOString())} (${whatItDid(files)})`;
+  return isOver
+    ? `The next 'compact undo' undoes ${which}.`
+    : `'compact undo ${id}' undoes the run before it: ${which}.`;
 }
