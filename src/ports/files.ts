@@ -142,8 +142,14 @@ export type FileStore = {
   /** Rejects if `signal` interrupts it, because decompressing can take long. */
   readonly open: (path: string, signal?: AbortSignal) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
-  /** `held` if another run has the lock. Finishes and removes what a killed run left beside the file, or fails as `unfinished`. */
-  readonly lock: (path: string) => Promise<Result<FileLock, FileFailure>>;
+  /**
+   * `held` if another run has the lock. Finishes and removes what a killed run left beside the file, or fails as `unfinished`. A path that is
+   * a symbolic link leads to the file that is locked, unless it is refused as `not-a-file`.
+   */
+  readonly lock: (
+    path: string,
+    options?: { readonly refusesLinks?: boolean },
+  ) => Promise<Result<FileLock, FileFailure>>;
   /**
    * Finishes and removes what a killed run left beside a file; does nothing while another run works on it. Fails only as `unfinished` or
    * `foreign-leftover`.

@@ -132,3 +132,15 @@ test('every text of a transcript passes the mask', async (t) => {
     assert.ok(!text.includes(secret) && text.includes('***'));
   }
 });
+
+test('a secret that is longer than an excerpt, or lies where a long text is cut, is masked before the cut', async (t) => {
+  const bench = benchFor(t);
+  const secret = (chars: number): string => `BEGIN ${'k9x2 is a part. '.repeat(chars / 16)}END`;
+  const asked = `Please deploy it. ${secret(1600)} Thanks.`;
+  const long = `${secret(16_000)}${'It is fine. '.repeat(5_000)}${secret(16_000)}`;
+  const turn = [chatLine({ role: 'user', content: asked }), chatLine({ role: 'assistant', content: long })];
+  bench.write('talk.jsonl', `${turn.join('\n')}\n${chatTranscript(20)}`);
+  const mask = (text: string): string => text.replaceAll(/BEGIN[^]*?END/g, '***');
+  const page = JSON.stringify(await report(bench, 'talk.jsonl', { isPlan: true, mask }));
+  assert.ok(page.includes('***') && !page.includes('k9x2'));
+});

@@ -28,6 +28,8 @@ import { describeNonFile, errorCode, toFileFailure } from './system.ts';
 
 export type LockOptions = {
   readonly path: string;
+  /** A path that is a symbolic link is refused instead of followed. */
+  readonly refusesLinks?: boolean | undefined;
   /** Registers a file to be removed when the process ends; the returned function removes it now. */
   readonly removeAtExit: (path: string) => () => void;
 };
@@ -44,13 +46,19 @@ const NO_LOCKS = new Set(['SQLITE_IOERR_LOCK', 'SQLITE_IOERR_RDLOCK', 'SQLITE_IO
  * file beside the target; the lock ends with the process, however that ends. Releasing the lock removes the file,
  * unless leftovers remain for the next run to handle.
  */
-export async function lockFile({ path, removeAtExit }: LockOptions): Promise<Result<FileLock, FileFailure>> {
+export async function lockFile({
+  path,
+  refusesLinks = false,
+  removeAtExit,
+}: LockOptions): Promise<Result<FileLock, FileFailure>> {
   let failing = path;
   try {
     const is = await describeObstacle(path);
     if (is !== null) return err({ kind: 'not-a-file', path, is });
     failing = dirname(path); // from here on, a missing or read-only path means the folder
-    const target = await followLinks(path);
+    const target = refusesLinks ? join(await realpath(dirname(path)), basename(path)) : await followLinks(path);
+    if (refusesLinks && (await readLink(target)) !== null)
+      return err({ kind: 'not-a-file', path, is: 'a symbolic link' });
     const names = hiddenNamesOf(target);
     const taken = await takeLock(names.lock, statName(target));
     if (!taken.ok) return err(taken.error === 'held' ? { kind: 'held', path } : taken.error);

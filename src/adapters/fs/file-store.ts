@@ -30,10 +30,10 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
         return err(toFileFailure(error, { path, what: 'read' }));
       }
     },
-    lock: async (path) => {
+    lock: async (path, options) => {
       // Loaded here, because most commands only read.
       const { lockFile } = await import('./file-lock.ts');
-      return lockFile({ path, removeAtExit });
+      return lockFile({ path, ...options, removeAtExit });
     },
     clearLeftovers: async (path) => {
       const { clearLeftovers } = await import('./file-lock.ts');

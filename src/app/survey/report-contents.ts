@@ -14,8 +14,6 @@ import { scoreRows } from './score-file.ts';
 
 /** Longer texts are cut: nobody reads more of one message on a page. */
 const MAX_TEXT_CHARS = 64_000;
-/** A secret that begins before the cut is masked whole. */
-const MASK_AHEAD_CHARS = 16_000;
 const MAX_REQUEST_CHARS = 400;
 const MAX_ENDING_CHARS = 240;
 
@@ -80,7 +78,7 @@ function reportMessages(
     score: rows.get(line)?.score ?? null,
     terms: rows.get(line)?.terms ?? [],
     isRequest: message.typed !== undefined,
-    text: mask(message.content.slice(0, MAX_TEXT_CHARS + MASK_AHEAD_CHARS)).slice(0, MAX_TEXT_CHARS),
+    text: mask(message.content).slice(0, MAX_TEXT_CHARS),
     chars: message.content.length,
   }));
 }
@@ -167,10 +165,13 @@ function readRequests(
     const message = request === null ? undefined : numberOf.get(request.messageId);
     if (request === null || message === undefined) return [];
     const end = ending === null ? undefined : numberOf.get(ending.messageId);
-    const text = mask(excerptOf(request.text, { maxChars: MAX_REQUEST_CHARS }));
+    const text = maskedExcerpt(mask, request.text, MAX_REQUEST_CHARS);
     if (ending === null || end === undefined) return [{ message, text, ending: null }];
-    return [
-      { message, text, ending: { message: end, text: mask(excerptOf(ending.text, { maxChars: MAX_ENDING_CHARS })) } },
-    ];
+    return [{ message, text, ending: { message: end, text: maskedExcerpt(mask, ending.text, MAX_ENDING_CHARS) } }];
   });
+}
+
+/** Masked before it is cut: half a secret is not recognized. */
+function maskedExcerpt(mask: Mask, text: string, maxChars: number): string {
+  return excerptOf(mask(text), { maxChars });
 }

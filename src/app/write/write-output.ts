@@ -152,7 +152,7 @@ async function* watchEnd(pieces: Pieces, ends: { output: boolean }): AsyncGenera
   }
 }
 
-async function isTargetUnchanged(files: FileStore, { path, stamp }: WriteInput['target']): Promise<boolean> {
+export async function isTargetUnchanged(files: FileStore, { path, stamp }: WriteInput['target']): Promise<boolean> {
   const now = await files.stamp(path);
   if (!now.ok) return stamp === null || now.error.kind === 'not-found';
   return stamp !== null && isSameStamp(stamp, now.value);

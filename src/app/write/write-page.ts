@@ -1,6 +1,8 @@
 import { err, ok, type Result } from '../../core/result.ts';
+import type { FileLock, FileStamp, FileStore } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
+import { isTargetUnchanged } from './write-output.ts';
 
 /** A page to write. It may replace an empty file, or one that begins with `start`: an earlier page. */
 export type NewPage = {
@@ -11,35 +13,56 @@ export type NewPage = {
   readonly file: string;
 };
 
-/** Writes a page completely or not at all. */
-export async function writePage(
-  { files }: Pick<AppDeps, 'files'>,
-  { path, bytes, start, file }: NewPage,
-): Promise<Result<void, Failure>> {
-  const old = await files.open(path);
-  if (old.ok) {
-    const head = old.value.read(0, start.length);
-    const isEmpty = head.length === 0;
-    const isOurs = isEmpty || (head.length === start.length && head.every((byte, at) => byte === start[at]));
-    old.value.close();
-    if (!isOurs) return err({ kind: 'output-exists', file, output: path });
-  } else if (old.error.kind !== 'not-found') return err({ kind: 'file', failure: old.error });
-  const lock = await files.lock(path);
+/**
+ * Writes a page completely or not at all. A symbolic link is refused: in a folder that others may write to, it could lead to any file of the
+ * user.
+ */
+export async function writePage({ files }: Pick<AppDeps, 'files'>, page: NewPage): Promise<Result<void, Failure>> {
+  const lock = await files.lock(page.path, { refusesLinks: true });
   if (!lock.ok) return err({ kind: 'file', failure: lock.error });
   try {
-    const begun = await lock.value.begin();
-    if (!begun.ok) return err({ kind: 'file', failure: begun.error });
-    const page = begun.value;
-    try {
-      for (const step of [() => page.write(bytes), page.drain, page.sync, page.rename, page.syncFolder]) {
-        const done = await step();
-        if (!done.ok) return err({ kind: 'file', failure: done.error });
-      }
-      return ok(undefined);
-    } finally {
-      page.close();
-    }
+    const old = await checkReplaceable(files, page);
+    return old.ok ? await write(files, page, { lock: lock.value, replaced: old.value }) : old;
   } finally {
     lock.value.release();
+  }
+}
+
+/** The stamp of the file that the page may replace; null: there is none. */
+async function checkReplaceable(
+  files: FileStore,
+  { path, start, file }: NewPage,
+): Promise<Result<FileStamp | null, Failure>> {
+  const old = await files.open(path);
+  if (!old.ok) return old.error.kind === 'not-found' ? ok(null) : err({ kind: 'file', failure: old.error });
+  try {
+    const head = old.value.read(0, start.length);
+    const isOurs = head.length === start.length && head.every((byte, at) => byte === start[at]);
+    return isOurs || head.length === 0 ? ok(old.value.stamp) : err({ kind: 'output-exists', file, output: path });
+  } finally {
+    old.value.close();
+  }
+}
+
+async function write(
+  files: FileStore,
+  { path, bytes, file }: NewPage,
+  { lock, replaced }: { readonly lock: FileLock; readonly replaced: FileStamp | null },
+): Promise<Result<void, Failure>> {
+  const begun = await lock.begin();
+  if (!begun.ok) return err({ kind: 'file', failure: begun.error });
+  const page = begun.value;
+  try {
+    for (const step of [() => page.write(bytes), page.drain, page.sync]) {
+      const done = step();
+      if (!done.ok) return err({ kind: 'file', failure: done.error });
+    }
+    const isStill = await isTargetUnchanged(files, { path, stamp: replaced });
+    if (!isStill) return err({ kind: 'output-exists', file, output: path });
+    const named = await page.rename();
+    const onDisk = named.ok ? await page.syncFolder() : named;
+    return onDisk.ok ? onDisk : err({ kind: 'file', failure: onDisk.error });
+  } finally {
+    page.close();
   }
 }

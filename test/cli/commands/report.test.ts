@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
@@ -7,6 +7,7 @@ import { writePage } from '../../../src/app/write/write-page.ts';
 import { run } from '../../../src/cli/run.ts';
 import type { UseCases } from '../../../src/cli/use-cases.ts';
 import { err, ok } from '../../../src/core/result.ts';
+import type { FileLock, FileStore } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 import { fileReport } from '../../support/file-reports.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
@@ -84,6 +85,54 @@ test('a file that is no page is not replaced, and an earlier page is', async (t)
   assert.equal((await write('short.html', '<!page>1')).ok, false);
   assert.equal((await write('none/new.html', '<!page>1')).ok, false);
   assert.equal(existsSync(join(folder, 'none')), false);
+});
+
+test('a page does not follow a symbolic link, even to an empty file or an earlier page', async (t) => {
+  const folder = sceneWith(t);
+  const files = createFileStore();
+  const start = new TextEncoder().encode('<!page>');
+  for (const content of ['', '<!page>1', null]) {
+    const target = join(folder, 'target.html');
+    if (content === null) rmSync(target);
+    else writeFileSync(target, content);
+    const path = join(folder, 'link.html');
+    rmSync(path, { force: true });
+    symlinkSync(target, path);
+    const done = await writePage({ files }, { path, bytes: new TextEncoder().encode('<!page>2'), start, file: 'talk' });
+    assert.deepEqual(done, err({ kind: 'file', failure: { kind: 'not-a-file', path, is: 'a symbolic link' } }));
+    assert.equal(existsSync(target) ? readFileSync(target, 'utf8') : null, content);
+  }
+});
+
+test('a file that changes while its page is written is not replaced', async (t) => {
+  const folder = sceneWith(t);
+  const path = join(folder, 'new.html');
+  const store = createFileStore();
+  const start = new TextEncoder().encode('<!page>');
+  /** Another program writes the file as soon as this one writes its own. */
+  const files: FileStore = {
+    ...store,
+    lock: async (...of) => {
+      const lock = await store.lock(...of);
+      if (!lock.ok) return lock;
+      const begin: FileLock['begin'] = async (...like) => {
+        writeFileSync(path, '<!page> with my notes');
+        return lock.value.begin(...like);
+      };
+      return ok({ ...lock.value, begin });
+    },
+  };
+  for (const before of [null, '<!page>1']) {
+    rmSync(path, { force: true });
+    if (before !== null) writeFileSync(path, before);
+    const done = await writePage({ files }, { path, bytes: start, start, file: 'talk' });
+    assert.deepEqual(done, err({ kind: 'output-exists', file: 'talk', output: path }));
+    assert.equal(readFileSync(path, 'utf8'), '<!page> with my notes');
+  }
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('.')),
+    [],
+  );
 });
 
 test('a report of a plan says so in a word', async (t) => {
