@@ -1,6 +1,6 @@
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
-import { createTurns, withTurns } from '../adapters/archive/turns.ts';
+import { turnsAt, withTurns } from '../adapters/archive/turns.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
@@ -228,14 +228,13 @@ function createArchiveOpener(path: string): {
   readonly close: () => Promise<void>;
 } {
   const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
-  const takeTurn = createTurns();
   const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
     const { vectorExtension, isAside } = use;
     const options = { path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) };
-    if (!isAside) return (await import('../adapters/archive/sqlite.ts')).openArchive(options, takeTurn);
+    if (!isAside) return (await import('../adapters/archive/sqlite.ts')).openArchive(options);
     const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
     const threaded = await openArchiveInThread(options);
-    return threaded.ok ? ok(withTurns(threaded.value.archive, takeTurn)) : threaded;
+    return threaded.ok ? ok(withTurns(threaded.value.archive, turnsAt(path))) : threaded;
   };
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');

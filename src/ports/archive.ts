@@ -161,6 +161,8 @@ export type Archive = ArchiveLookup & {
   readonly path: string;
   /** The file or its folder is read-only: nothing can be stored or settled. */
   readonly isReadOnly: boolean;
+  /** False: others cannot read while something is being stored. SQLite needs its write-ahead log for that, which some network file systems lack. */
+  readonly isReadableWhileStoring: boolean;
   /** Applied cycles that wrote this clip-archive line, newest first. */
   readonly findCycles: (clipSha256: string) => Promise<readonly StoredCycle[]>;
   readonly loadCompaction: (id: number) => Promise<StoredCompaction | null>;

@@ -36,9 +36,12 @@ function watch(archive: Archive): { readonly archive: Archive; readonly calls: s
 }
 
 /** A bench whose archive stores beside the summarizer. */
-function earlyBench(t: TestContext, overrides: Partial<BenchDeps> = {}): Workbench & { readonly calls: string[] } {
+function earlyBench(
+  t: TestContext,
+  { isReadableWhileStoring = true, ...overrides }: Partial<BenchDeps & Pick<Archive, 'isReadableWhileStoring'>> = {},
+): Workbench & { readonly calls: string[] } {
   const bench = benchFor(t);
-  const { archive, calls } = watch(bench.archive());
+  const { archive, calls } = watch({ ...bench.archive(), isReadableWhileStoring });
   const model: BenchDeps['model'] = {
     ...bench.deps.model,
     complete: async (request, signal) => {
@@ -75,6 +78,13 @@ suite('an archive that stores beside the summarizer', () => {
     assert.deepEqual(early.read('talk.jsonl'), late.read('talk.jsonl'));
     assert.deepEqual(await storedIn(early), await storedIn(late));
     assert.deepEqual((await early.verify('talk.jsonl')).problems, []);
+  });
+
+  test('waits for the summaries where nobody could read the archive meanwhile', async (t) => {
+    const bench = earlyBench(t, { isReadableWhileStoring: false });
+    bench.write('talk.jsonl', chatTranscript(TURNS));
+    assert.equal(reportOf(await bench.compact('talk.jsonl', SETTINGS)).result, 'compacted');
+    assert.deepEqual(bench.calls, ['summarize', 'begin 1', 'commit']);
   });
 
   test('stores the summary of another program as a batch of its own', async (t) => {

@@ -84,6 +84,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     ...state,
     path: sync.path,
     isReadOnly: sync.isReadOnly,
+    isReadableWhileStoring: sync.isReadableWhileStoring,
     findCycles: read(sync.findCycles),
     loadCompaction: read(sync.loadCompaction),
     findSame: read(sync.findSame),

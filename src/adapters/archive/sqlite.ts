@@ -19,7 +19,7 @@ import { createBatchSearch, createMessageIndex } from './search.ts';
 import { createSettling, createStore } from './store.ts';
 import { createSummaryCache } from './summaries.ts';
 import type { SyncArchive } from './sync-archive.ts';
-import type { TakeTurn } from './turns.ts';
+import { turnsAt } from './turns.ts';
 import { createVectorStore } from './vectors/vector-store.ts';
 
 export type OpenArchiveOptions = {
@@ -39,14 +39,11 @@ const MAX_IDLE_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens an archive, or creates it (0600) and its folders (0700). A file that is not our archive is never changed; a
- * read-only one is opened for reading only.
+ * read-only one is opened for reading only. Its writes take turns with those of other openings in this thread.
  */
-export async function openArchive(
-  options: OpenArchiveOptions,
-  takeTurn?: TakeTurn,
-): Promise<Result<Archive, ArchiveFailure>> {
+export async function openArchive(options: OpenArchiveOptions): Promise<Result<Archive, ArchiveFailure>> {
   const opened = openSyncArchive(options);
-  return opened.ok ? ok(createLocalArchive(opened.value, takeTurn)) : opened;
+  return opened.ok ? ok(createLocalArchive(opened.value, turnsAt(options.path))) : opened;
 }
 
 /** The same with synchronous methods, for threads that may block. */
@@ -223,6 +220,7 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, ope
   return {
     path,
     isReadOnly,
+    isReadableWhileStoring: db.pragma('journal_mode', { simple: true }) === 'wal',
     ...createCompactionReader(db, path),
     ...createLineReader(db, path),
     ...createSettling(db, { path, checkSchema }),

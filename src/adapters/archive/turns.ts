@@ -1,5 +1,8 @@
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import type { ArchiveWriter } from '../../ports/archive-writer.ts';
 import type { Archive } from '../../ports/archive.ts';
+import { systemCode } from './file.ts';
 
 /** Waits for a turn. The turn lasts until the returned function is called. */
 export type TakeTurn = () => Promise<() => void>;
@@ -16,8 +19,31 @@ export function createTurns(): TakeTurn {
   };
 }
 
+const TURNS = new Map<string, TakeTurn>();
+
+/** The turns of everything in this thread that writes to the archive at a path. */
+export function turnsAt(path: string): TakeTurn {
+  const key = realPath(resolve(path));
+  const known = TURNS.get(key);
+  if (known !== undefined) return known;
+  const turns = createTurns();
+  TURNS.set(key, turns);
+  return turns;
+}
+
+/** The name without links. The file may not exist yet, and neither may its folder. */
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    const folder = dirname(path);
+    return folder === path ? path : join(realPath(folder), basename(path));
+  }
+}
+
 /**
- * Makes the writes of an archive take turns with those of other connections in this process. Without turns, a write on
+ * Makes the writes of an archive take turns with those of other connections in this thread. Without turns, a write on
  * this thread would block in SQLite until the archive's thread commits, while that thread waits for lines from this one.
  */
 export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {

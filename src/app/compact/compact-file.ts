@@ -173,6 +173,7 @@ async function beginStoring(deps: WritingDeps, held: Held): Promise<Result<Early
   if (!isGainCertain(held, policy)) return ok(null);
   const storing = await openForStoring(deps);
   if (!storing.ok) return storing;
+  if (!storing.value.isReadableWhileStoring) return ok(null);
   const early = await beginEarly(deps, storing.value, held);
   return early === null ? err({ kind: 'interrupted' }) : ok(early);
 }

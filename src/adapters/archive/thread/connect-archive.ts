@@ -66,6 +66,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
     ...state,
     path: greeting.path,
     isReadOnly: greeting.isReadOnly,
+    isReadableWhileStoring: greeting.isReadableWhileStoring,
     findCycles: call('findCycles'),
     loadCompaction: call('loadCompaction'),
     findSame: call('findSame'),

@@ -1,4 +1,4 @@
-import type { ArchiveFailure } from '../../../ports/archive.ts';
+import type { Archive, ArchiveFailure } from '../../../ports/archive.ts';
 
 /** What a client of an archive in another thread asks. Every request is answered once, with its id. */
 export type Request = { readonly id: number } &
@@ -25,7 +25,7 @@ export type Answer = { readonly id: number } & (
 );
 
 /** The first message to a client. */
-export type Greeting = { readonly kind: 'greeting'; readonly path: string; readonly isReadOnly: boolean };
+export type Greeting = { readonly kind: 'greeting' } & Pick<Archive, 'path' | 'isReadOnly' | 'isReadableWhileStoring'>;
 
 /** `failure`: that of an `ArchiveError`. */
 export type SentError = {

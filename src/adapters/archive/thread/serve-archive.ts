@@ -63,7 +63,8 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
     for (const iterator of iterators.values()) void iterator.return?.().catch(() => undefined);
     for (const writer of writers.values()) void writer.abandon().catch(() => undefined);
   });
-  const greeting: Greeting = { kind: 'greeting', path: archive.path, isReadOnly: archive.isReadOnly };
+  const { path, isReadOnly, isReadableWhileStoring } = archive;
+  const greeting: Greeting = { kind: 'greeting', path, isReadOnly, isReadableWhileStoring };
   port.postMessage(greeting, []);
 }
 
