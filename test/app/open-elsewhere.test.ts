@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { restoreFile } from '../../src/app/restore/restore-file.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
@@ -25,7 +26,7 @@ async function programWith(t: TestContext, path: string, flags: 'a' | 'r'): Prom
 }
 
 test('what a program has open for writing is not replaced: it would write on to a file that is gone', async (t) => {
-  const bench = benchFor(t);
+  const bench = benchFor(t, { files: createFileStore() });
   const end = await programWith(t, bench.write('talk.jsonl', original), 'a');
   const report = reportOf(await bench.compact('talk.jsonl'));
   assert.deepEqual([report.result, report.reason], ['skipped', 'in-use']);
@@ -37,7 +38,7 @@ test('what a program has open for writing is not replaced: it would write on to 
 });
 
 test('another output can be made of it, and what is only read may be replaced', async (t) => {
-  const bench = benchFor(t);
+  const bench = benchFor(t, { files: createFileStore() });
   await programWith(t, bench.write('talk.jsonl', original), 'a');
   const output = { kind: 'file', path: bench.path('out.jsonl') } as const;
   assert.equal(reportOf(await bench.compact('talk.jsonl', { output })).result, 'compacted');
@@ -46,7 +47,7 @@ test('another output can be made of it, and what is only read may be replaced', 
 });
 
 test('a compacted file that a program has open is not restored in place', async (t) => {
-  const bench = benchFor(t);
+  const bench = benchFor(t, { files: createFileStore() });
   bench.write('talk.jsonl', original);
   reportOf(await bench.compact('talk.jsonl'));
   const before = bench.read('talk.jsonl');

@@ -1,9 +1,17 @@
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import type { FileStore, PendingFile } from '../../src/ports/files.ts';
 
-/** The real file store; `change` is told of each file that is begun, and may have its steps do something else. */
+/**
+ * The real file store, without the search through all processes of the machine for one that writes to a file: it takes
+ * longer than the rest of a small compaction. test/app/open-elsewhere.test.ts has it.
+ */
+export function createQuickStore(): FileStore {
+  return { ...createFileStore(), findWriter: async () => null };
+}
+
+/** The same; `change` is told of each file that is begun, and may have its steps do something else. */
 export function storeWith(change: (pending: PendingFile, path: string) => Partial<PendingFile>): FileStore {
-  const real = createFileStore();
+  const real = createQuickStore();
   return {
     ...real,
     lock: async (path) => {

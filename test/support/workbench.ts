@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createLocalArchive } from '../../src/adapters/archive/local-archive.ts';
 import { type OpenArchiveOptions, openSyncArchive } from '../../src/adapters/archive/sqlite.ts';
-import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createExtractiveProvider } from '../../src/adapters/model/extractive.ts';
 import { createProducerIndexes } from '../../src/adapters/producer-index/producer-indexes.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
@@ -20,6 +19,7 @@ import { createBreaker } from '../../src/app/summarize/limits.ts';
 import { type CompactionConfig, DEFAULT_COMPACTION_CONFIG, type TranscriptPolicy } from '../../src/core/policy.ts';
 import type { Result } from '../../src/core/result.ts';
 import type { Archive } from '../../src/ports/archive.ts';
+import { createQuickStore } from './files.ts';
 
 export type BenchSettings = Partial<Omit<TranscriptPolicy, 'compaction'>> & {
   readonly compaction?: Partial<CompactionConfig>;
@@ -82,7 +82,7 @@ export function createWorkbench(
   };
   const written: Uint8Array[] = [];
   const deps: BenchDeps = {
-    files: createFileStore(),
+    files: createQuickStore(),
     formats: formatRegistry,
     runtime: createNodeRuntime(),
     progress: { update: () => undefined, finish: () => undefined },

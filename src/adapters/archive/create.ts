@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
+import { lazily } from '../../core/lazy.ts';
 import { systemCode } from './file.ts';
 import { migrate } from './schema.ts';
 
@@ -46,7 +47,7 @@ export function createArchiveFile(path: string, link: typeof linkSync = linkSync
   return null;
 }
 
-function emptyArchive(): Uint8Array {
+const emptyArchive = lazily((): Uint8Array => {
   const db = new Database(':memory:');
   try {
     migrate(db);
@@ -54,7 +55,7 @@ function emptyArchive(): Uint8Array {
   } finally {
     db.close();
   }
-}
+});
 
 /** Never replaces an existing file. */
 function linkUnlessExists(

@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import Database from 'better-sqlite3';
+import { lazily } from '../../core/lazy.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import { archiveError, toArchiveFailure } from './failure.ts';
 import { systemCode } from './file.ts';
@@ -76,9 +77,7 @@ const MAX_NAME_CHARS = 60;
  * table or index, or one of ours with other SQL. Null: there is none. Only reads the schema, so nothing in it runs.
  */
 export function findForeignEntry(db: Database.Database, version: number): string | null {
-  const expected = listExpected(version);
-  const names = new Set(expected.map((row) => row['name']));
-  const texts = new Set(expected.map(textOf));
+  const { names, texts } = EXPECTED[version]?.() ?? listExpected(version);
   for (const row of db.prepare<[], Row>(LIST_ENTRIES).iterate()) {
     if (texts.has(textOf(row)) || isVectorIndexEntry(row)) continue;
     const what = `${String(row['type'])} ${JSON.stringify(String(row['name']).slice(0, MAX_NAME_CHARS))}`;
@@ -87,13 +86,19 @@ export function findForeignEntry(db: Database.Database, version: number): string
   return null;
 }
 
+type Entries = { readonly names: ReadonlySet<unknown>; readonly texts: ReadonlySet<string> };
+
+/** By schema version; each is made once, because an archive is checked again for every connection to it. */
+const EXPECTED = Array.from({ length: SCHEMA_VERSION + 1 }, (_, version) => lazily(() => listExpected(version)));
+
 /** The entries that the schema's SQL creates, and the statistics that SQLite adds after an ANALYZE. */
-function listExpected(version: number): readonly Row[] {
+function listExpected(version: number): Entries {
   const db = new Database(':memory:');
   try {
     migrate(db, MIGRATIONS.slice(0, version));
     db.exec('ANALYZE');
-    return db.prepare<[], Row>(LIST_ENTRIES).all();
+    const rows = db.prepare<[], Row>(LIST_ENTRIES).all();
+    return { names: new Set(rows.map((row) => row['name'])), texts: new Set(rows.map(textOf)) };
   } finally {
     db.close();
   }
