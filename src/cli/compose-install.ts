@@ -4,17 +4,16 @@ import { createClients } from '../adapters/clients/registry.ts';
 import { createClientFiles } from '../adapters/fs/client-files.ts';
 import { createNodeRuntime } from '../adapters/runtime/node.ts';
 import { installClient } from '../app/install/install-client.ts';
-import { xdgFolder } from '../config/find.ts';
+import { stateFolder } from '../config/find.ts';
 import { EXTENSIONS_FOLDER } from './program-name.ts';
 import type { Installer, InstallerOptions } from './use-cases.ts';
 
 /** Installs this program in others. It reads no configuration: a project cannot have a say in it. */
 export function createInstaller({ host, launch, removeAtExit }: InstallerOptions): Installer {
   const files = createClientFiles({ removeAtExit, path: host.environment['PATH'] ?? '' });
-  const folder = xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
-  const records = createInstallRecords(join(folder, 'compact', 'installed'), files);
+  const records = createInstallRecords(join(stateFolder(host), 'installed'), files);
   return {
-    clients: createClients({ ...host, launch, extensionsFolder: EXTENSIONS_FOLDER }),
+    clients: createClients({ ...host, launch, extensionsFolder: EXTENSIONS_FOLDER, exists: files.exists }),
     install: (request) => installClient({ files, records, runtime: createNodeRuntime() }, request),
   };
 }

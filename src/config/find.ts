@@ -76,6 +76,11 @@ export function xdgFolder(
   return value !== undefined && isAbsolute(value) ? value : join(host.homeFolder, variable.fallback);
 }
 
+/** Where this program keeps what it has to remember between runs. */
+export function stateFolder(host: HostEnvironment): string {
+  return join(xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') }), 'compact');
+}
+
 /** "its folder belongs to another user (uid 7)"; null: it is the user's own. */
 export function describeOwner(
   what: 'it' | 'its folder',

@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { err, ok, type Result } from '../core/result.ts';
-import { describeOwner, type HostEnvironment, xdgFolder } from './find.ts';
+import { describeOwner, type HostEnvironment, stateFolder } from './find.ts';
 import { makeFolder, replaceFile, systemCode } from './write-file.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
@@ -36,8 +36,7 @@ export type TrustStore = {
 };
 
 export function createTrustStore(host: HostEnvironment): TrustStore {
-  const home = xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') });
-  const folder = join(home, 'compact', 'trusted');
+  const folder = join(stateFolder(host), 'trusted');
   const fileOf = (path: string): string => join(folder, `${hashConfig(Buffer.from(path))}.json`);
   const attempt = <T>(work: () => T): Result<T, string> => {
     try {

@@ -18,8 +18,8 @@ export type Presence = {
 /** Our part of one file of a client. Text outside of it stays byte for byte. */
 export type FileEdit = {
   readonly path: string;
-  /** Folders that exist only for this file, the innermost first. */
-  readonly ownFolders?: readonly string[];
+  /** Folders that are removed with the file if they are empty, the innermost first. */
+  readonly managedFolders?: readonly string[];
   /** Null: there is no file. */
   readonly inspect: (text: string | null) => Result<Presence, EditProblem>;
   readonly add: (text: string | null) => Result<string, EditProblem>;
@@ -27,7 +27,7 @@ export type FileEdit = {
   readonly remove: (text: string) => Result<{ readonly text: string; readonly isEmpty: boolean }, EditProblem>;
 };
 
-export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi';
+export type ClientName = 'claude' | 'codex' | 'gemini' | 'pi' | 'opencode';
 
 /** A program that this one can be installed in. */
 export type Client = {
@@ -39,6 +39,8 @@ export type Client = {
   readonly edits: readonly FileEdit[];
   /** What the user has to do before it works, as a sentence. */
   readonly nextStep: string;
+  /** What the client itself needs before ours works, and what to say where it is missing. */
+  readonly needs?: { readonly path: string; readonly notice: string };
 };
 
 /** What a client's adapter needs to know. */
@@ -46,8 +48,9 @@ export type ClientHost = {
   readonly environment: { readonly [name: string]: string | undefined };
   readonly homeFolder: string;
   readonly launch: LaunchCommand;
-  /** Where this program keeps what clients load: `pi.js`. */
+  /** Where this program keeps what clients load: `pi.js`, `opencode.js`. */
   readonly extensionsFolder: string;
+  readonly exists: (path: string) => boolean;
 };
 
 /** Small text files that belong to other programs. A path leads to its file through links. */

@@ -44,6 +44,7 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'LICENSE',
       'README.md',
       'SECURITY.md',
+      'bin/clients/opencode.js',
       'bin/clients/pi.js',
       'bin/compact.js',
       'bin/plugin/.claude-plugin/marketplace.json',

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { runOffline } from './offline.ts';
+import { openCodeEnvironment } from './opencode.ts';
 import type { Package } from './producers.ts';
 import { lastWords } from './resumed.ts';
 
@@ -57,7 +58,7 @@ export async function checkInstalled(installation: Installation, producersFolder
       const path = join(home, session.at(home));
       mkdirSync(join(path, '..'), { recursive: true });
       const text = readFileSync(join(ROOT, 'fixtures/transcripts', session.fixture), 'utf8');
-      writeFileSync(path, text.replace('/home/ada/ferry', work));
+      writeFileSync(path, text.replaceAll(/\/home\/(?:ada\/ferry|me\/mill)/g, work));
     }
     const before = readHome(home, installation);
     const path = [join(home, 'bin'), process.env['PATH'] ?? ''].join(delimiter);
@@ -190,6 +191,9 @@ const CODEX_CLI: Installation = {
   ],
 };
 
+/** Of the fixture. */
+const OPENCODE_SESSION = 'ses_e0161a000ffeMadeUpSession1';
+
 export const INSTALLATIONS: readonly Installation[] = [
   CLAUDE,
   {
@@ -237,5 +241,20 @@ export const INSTALLATIONS: readonly Installation[] = [
     expected: ['memory_read'],
     archives: true,
     turns: () => [['PROGRAM', '-m', 'gemini-2.5-pro', '-p', 'Say hello.']],
+  },
+  {
+    client: 'opencode',
+    program: 'opencode/node_modules/.bin/opencode',
+    files: { '.config/opencode/opencode.json': '{\n  // mine\n  "autoupdate": false,\n}\n' },
+    session: { fixture: 'opencode/session.json', at: () => 'session.json' },
+    environment: () => openCodeEnvironment({ context: 20, output: 12 }),
+    // It compacts by itself in the second turn, because the token counts in the fixture are above the model's limit.
+    expected: ['Rules that hold', RULE, 'opencode export ses_', 'memory_read'],
+    archives: true,
+    turns: (rule) => [
+      ['sh', '-c', 'PROGRAM import "$HOME/session.json"'],
+      ['PROGRAM', 'run', '--model', 'mock/mock', '--session', OPENCODE_SESSION, ...rule.split(' ')], // it puts an argument with spaces into quotes
+      ['PROGRAM', 'run', '--model', 'mock/mock', '--session', OPENCODE_SESSION, 'Go on.'],
+    ],
   },
 ];

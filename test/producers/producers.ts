@@ -2,6 +2,7 @@ import { checkClaudeCode } from './claude-code.ts';
 import { checkCodex } from './codex.ts';
 import { checkCopilot } from './copilot.ts';
 import { checkGemini } from './gemini.ts';
+import { checkOpenCode } from './opencode.ts';
 import { checkPi } from './pi.ts';
 import type { Resumed } from './resumed.ts';
 
@@ -40,4 +41,12 @@ export const PRODUCERS: readonly Producer[] = [
     check: checkCopilot,
   },
   { format: 'gemini', folder: 'gemini', packageName: '@google/gemini-cli-core', version: '0.61.0', check: checkGemini },
+  {
+    format: 'opencode',
+    folder: 'opencode',
+    packageName: 'opencode-ai',
+    version: '1.18.33',
+    notResumed: ['cut-off.json', 'no-messages.json'],
+    check: checkOpenCode,
+  },
 ];

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client, ClientHost } from '../../ports/clients.ts';
 import { createJsonEdit } from './json-edit.ts';
-import { hookEntry, isOwnServer, markFor } from './launch.ts';
+import { hookEntry, isManagedServer, markFor } from './launch.ts';
 
 /** Seconds; the hooks answer in a tenth of one. Claude Code itself ends those of SessionEnd after 1.5. */
 const TIMEOUT = 10;
@@ -37,7 +37,7 @@ export function createClaudeCode(host: ClientHost): Client {
             keys: ['mcpServers', 'compact'],
             kind: 'value',
             value: { type: 'stdio', command, args: [...args, 'mcp'], env: markFor('claude') },
-            isOurs: (value) => isOwnServer(value),
+            isOurs: (value) => isManagedServer(value),
           },
         ],
       }),

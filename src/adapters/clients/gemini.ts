@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Client, ClientHost, FileEdit } from '../../ports/clients.ts';
 import { hookEntry } from './launch.ts';
-import { createOwnFile, OWN_FILE_MARK } from './own-file.ts';
+import { createManagedFile, MANAGED_FILE_MARK } from './managed-file.ts';
 
 /** Milliseconds; the hooks answer in a tenth of a second. */
 const TIMEOUT = 5000;
@@ -14,11 +14,11 @@ export function createGemini(host: ClientHost): Client {
   const extensions = join(folder, 'extensions');
   const extension = join(extensions, 'compact');
   const { command, args } = host.launch;
-  const description = `${OWN_FILE_MARK}; \`compact install gemini --undo\` removes it.`;
+  const description = `${MANAGED_FILE_MARK}; \`compact install gemini --undo\` removes it.`;
   const hooks = EVENTS.map((event) => [event, [hookEntry(host, { client: 'gemini', event, timeout: TIMEOUT }).value]]);
-  const toFile = (path: string, value: object, ownFolders: readonly string[]): FileEdit => {
+  const toFile = (path: string, value: object, managedFolders: readonly string[]): FileEdit => {
     const content = `${JSON.stringify({ description, ...value }, null, 2)}\n`;
-    return { ...createOwnFile({ path: join(extension, path), content }), ownFolders };
+    return { ...createManagedFile({ path: join(extension, path), content }), managedFolders };
   };
   return {
     name: 'gemini',

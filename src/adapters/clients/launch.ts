@@ -10,8 +10,8 @@ export function markFor(client: ClientName): Readonly<Record<string, string>> {
 }
 
 /** Whether a value in a client's settings is an MCP server that we added. */
-export function isOwnServer(value: unknown): boolean {
-  const variables = propertyOf(value, 'env');
+export function isManagedServer(value: unknown): boolean {
+  const variables = propertyOf(value, 'env') ?? propertyOf(value, 'environment');
   return typeof variables === 'object' && variables !== null && MARK in variables;
 }
 
@@ -41,11 +41,11 @@ export function hookEntry(host: ClientHost, { client, event, matcher, timeout }:
     keys: ['hooks', event],
     kind: 'item',
     value: matcher === undefined ? { hooks } : { matcher, hooks },
-    isOurs: (value) => hooksOf(value).some((hook) => isOwnHook(hook, client)),
+    isOurs: (value) => hooksOf(value).some((hook) => isManagedHook(hook, client)),
     // The user may have added a hook to our group.
     findParts: (value) => {
-      const own = hooksOf(value).flatMap((hook, at) => (isOwnHook(hook, client) ? [['hooks', at]] : []));
-      return own.length === hooksOf(value).length ? [[]] : own;
+      const managed = hooksOf(value).flatMap((hook, at) => (isManagedHook(hook, client) ? [['hooks', at]] : []));
+      return managed.length === hooksOf(value).length ? [[]] : managed;
     },
   };
 }
@@ -55,7 +55,7 @@ function hooksOf(group: unknown): readonly unknown[] {
   return Array.isArray(hooks) ? hooks : [];
 }
 
-function isOwnHook(hook: unknown, client: ClientName): boolean {
+function isManagedHook(hook: unknown, client: ClientName): boolean {
   const command = propertyOf(hook, 'command');
   return (
     typeof command === 'string' && new RegExp(`\\bcompact(?:-transcript|\\.js)?'? hook ${client} \\w+$`).test(command)

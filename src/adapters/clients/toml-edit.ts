@@ -88,7 +88,7 @@ function removeLines(text: string, table: string): string {
   const begin = lines.findIndex((line) => line.trim() === BEGIN);
   if (begin < 0) return text;
   const isHeader = (line: string): boolean => line.trimStart().startsWith('[');
-  const isOwnHeader = (line: string): boolean => {
+  const isManagedHeader = (line: string): boolean => {
     const name = /^\s*\[+\s*([^\]]*?)\s*\]/.exec(line)?.[1] ?? '';
     return name === table || name.startsWith(`${table}.`);
   };
@@ -99,7 +99,7 @@ function removeLines(text: string, table: string): string {
       isOurs = line.trim() === BEGIN;
       return false;
     }
-    if (isHeader(line)) isOurs = isOurs && isOwnHeader(line);
+    if (isHeader(line)) isOurs = isOurs && isManagedHeader(line);
     return !isOurs;
   });
   return kept.join('');

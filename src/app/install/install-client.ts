@@ -30,6 +30,8 @@ export type InstallReport = {
   readonly files: readonly InstallReportFile[];
   /** Names in the client's settings that the user gave to something else, and that are left alone. */
   readonly taken: readonly string[];
+  /** What does not work yet although it is installed, as sentences. */
+  readonly notices: readonly string[];
   /** What the user has to do before it works, as a sentence; null: nothing was installed. */
   readonly nextStep: string | null;
 };
@@ -57,6 +59,7 @@ export async function installClient(
   request: InstallRequest,
 ): Promise<Result<InstallOutcome, Failure>> {
   const { client, action, isDryRun } = request;
+  const { needs } = client;
   const records = deps.records.load(client.name);
   const isFound = client.folders.some(deps.files.exists) || deps.files.hasProgram(client.program);
   const plans: FilePlan[] = [];
@@ -74,6 +77,7 @@ export async function installClient(
   const telling = plans.filter(({ presence: { state, taken } }) => state !== 'absent' || taken.length === 0);
   const states = new Set(telling.map(({ presence }) => presence.state));
   const [only = 'absent'] = states;
+  const isPresent = action === 'install' ? isFound : action === 'status' && only !== 'absent';
   const report: InstallReport = {
     schema: 'compact/install@1',
     client: client.name,
@@ -82,6 +86,7 @@ export async function installClient(
     result: changed.length === 0 ? 'unchanged' : isDryRun ? 'planned' : action === 'undo' ? 'undone' : 'installed',
     files: plans.map(({ edit, before, after }) => ({ path: edit.path, change: describeChange(before, after) })),
     taken: plans.flatMap(({ presence }) => presence.taken),
+    notices: needs !== undefined && isPresent && !deps.files.exists(needs.path) ? [needs.notice] : [],
     nextStep: action === 'install' && changed.length > 0 ? client.nextStep : null,
   };
   if (!isDryRun && changed.length > 0) {
@@ -176,7 +181,7 @@ async function writeAll(
   for (const { edit, before, after } of plans) {
     const written =
       after === null
-        ? files.remove(edit.path, edit.ownFolders)
+        ? files.remove(edit.path, edit.managedFolders)
         : await files.replace(edit.path, { expected: before, text: after });
     if (written.ok) continue;
     if (written.error === 'file-changed') return err({ kind: 'source-changed', file: edit.path });

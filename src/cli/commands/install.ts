@@ -10,7 +10,7 @@ import type { CliContext } from '../session.ts';
 import { defineCommand } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions } from './options.ts';
 
-const CLIENT_NAMES: readonly ClientName[] = ['claude', 'codex', 'gemini', 'pi'];
+const CLIENT_NAMES: readonly ClientName[] = ['claude', 'codex', 'gemini', 'pi', 'opencode'];
 
 export type InstallInvocation = {
   readonly kind: 'install';

@@ -1,14 +1,40 @@
 import { join } from 'node:path';
+import { stateFolder } from '../../config/find.ts';
 import { assertNever } from '../../core/result.ts';
+import type { ClientName } from '../../ports/clients.ts';
 import type { Terminal } from '../terminal.ts';
-import { hookAction } from './events.ts';
-import { createRuleNotes, stateFolder } from './rule-notes.ts';
+import { createRuleNotes, removeExpired } from './rule-notes.ts';
 
 export type HookCall = {
   readonly client: string;
   readonly event: string;
   /** The event as the client writes it to standard input, in JSON. */
   readonly input: string;
+};
+
+type HookAction =
+  /** The client is about to summarize its conversation: the session is captured, and the user's rules are noted. */
+  | 'before-compaction'
+  /** The client has summarized its conversation: it is told the rules. */
+  | 'after-compaction'
+  /** The session is captured. */
+  | 'capture';
+
+const CLAUDE_EVENTS = {
+  PreCompact: 'before-compaction',
+  SessionStart: 'after-compaction',
+  SessionEnd: 'capture',
+} as const;
+
+const EVENTS: { readonly [client in ClientName]?: { readonly [event: string]: HookAction } } = {
+  claude: CLAUDE_EVENTS,
+  codex: CLAUDE_EVENTS,
+  gemini: { PreCompress: 'capture', SessionEnd: 'capture' },
+  opencode: {
+    'session.compacting': 'before-compaction',
+    'session.compacted': 'after-compaction',
+    'session.idle': 'capture',
+  },
 };
 
 /** Summaries take a model some seconds, so the note of the rules is nearly always there. */
@@ -19,13 +45,16 @@ const WAIT_MS = 1500;
  * fail because of us.
  */
 export function answerHook({ client, event, input }: HookCall, terminal: HookTerminal): void {
-  const action = hookAction(client, event);
+  const action = findAction(client, event);
   const { session, transcript } = readInput(input);
   if (action === null || transcript === null) return;
+  const state = stateFolder(terminal.host);
+  // The plugin of OpenCode writes copies of its sessions there.
+  removeExpired(join(state, 'opencode'));
   const run = (args: readonly string[]): void =>
     terminal.startDetached(args, {
       folder: terminal.host.homeFolder,
-      log: join(stateFolder(terminal.host), 'hooks.log'),
+      log: join(state, 'hooks.log'),
     });
   const capture = ['capture', '--quiet', transcript];
   const notes = createRuleNotes(terminal.host);
@@ -36,11 +65,15 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
         run(['hook', client, event, '--session', session, '--transcript', transcript]);
       }
       return run(capture);
-    case 'archive':
+    case 'capture':
       return run(capture);
     case 'after-compaction': {
       const rules = session === null ? null : notes.take(session, WAIT_MS);
-      const additionalContext = writeReminder(rules, transcript);
+      const source =
+        client === 'opencode'
+          ? `in OpenCode: search the output of \`opencode export ${session ?? ''}\``
+          : `in ${transcript} (one JSON record per line): search that file`;
+      const additionalContext = writeReminder(rules, source);
       terminal.stdout.write(`${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext } })}\n`);
       return;
     }
@@ -49,9 +82,14 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
   }
 }
 
+function findAction(client: string, event: string): HookAction | null {
+  const events = Object.entries(EVENTS).find(([name]) => name === client)?.[1] ?? {};
+  return Object.entries(events).find(([name]) => name === event)?.[1] ?? null;
+}
+
 type HookTerminal = Pick<Terminal, 'host' | 'stdout' | 'startDetached'>;
 
-/** Claude Code, Codex and Gemini CLI use the same names. */
+/** Claude Code, Codex and Gemini CLI use the same names, and our plugin of OpenCode does too. */
 function readInput(input: string): { readonly session: string | null; readonly transcript: string | null } {
   const fields: unknown = parseJson(input);
   const textOf = (key: string): string | null => {
@@ -72,8 +110,8 @@ function parseJson(text: string): unknown {
 }
 
 /** What the model is told after its client has replaced the conversation by a summary. */
-function writeReminder(rules: string | null, transcript: string): string {
+function writeReminder(rules: string | null, source: string): string {
   const heading = 'What the user said before this conversation was summarized still holds. Quoted from their messages:';
-  const stored = `Every message from before the summary is still in ${transcript} (one JSON record per line): search that file before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
+  const stored = `Every message from before the summary is still ${source} before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
   return rules === null ? stored : `${heading}\n\n${rules.trim()}\n\n${stored}`;
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type HostEnvironment, xdgFolder } from '../../config/find.ts';
-import { systemCode } from '../system-failure.ts';
+import { type HostEnvironment, stateFolder } from '../../config/find.ts';
+import { makeFolder, replaceFile, systemCode } from '../../config/write-file.ts';
 
-/** Notes of the rules of sessions that are being compacted. They bridge two events of a client. */
+/** Notes of the rules of sessions that are being compacted. They bridge two events of a client, and expire after a week. */
 export type RuleNotes = {
   /** From here on, `take` waits for the note. */
   readonly begin: (session: string) => void;
@@ -20,11 +20,10 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
   const pathOf = (session: string): string => join(folder, `${session}.md`);
   const write = (session: string, text: string): void => {
     if (!SESSION_ID.test(session)) return;
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    writeFileSync(`${pathOf(session)}.tmp`, text, { mode: 0o600 });
-    renameSync(`${pathOf(session)}.tmp`, pathOf(session));
+    makeFolder(folder);
+    replaceFile(pathOf(session), text);
   };
-  const take = (session: string): string | null => {
+  const read = (session: string): string | null => {
     try {
       return readFileSync(pathOf(session), 'utf8');
     } catch (error) {
@@ -33,14 +32,17 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
     }
   };
   return {
-    begin: (session) => write(session, ''),
+    begin: (session) => {
+      removeExpired(folder);
+      write(session, '');
+    },
     write: (session, text) => write(session, text === '' ? NO_RULES : text),
     take: (session, waitMs) => {
       if (!SESSION_ID.test(session)) return null;
-      let text = take(session);
+      let text = read(session);
       for (let waited = 0; text === '' && waited < waitMs; waited += POLL_MS) {
         Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, POLL_MS);
-        text = take(session);
+        text = read(session);
       }
       rmSync(pathOf(session), { force: true });
       return text === null || text.trim() === '' ? null : text;
@@ -50,7 +52,26 @@ export function createRuleNotes(host: HostEnvironment): RuleNotes {
 
 const NO_RULES = '\n';
 
-/** Where this program keeps what it has to remember between runs. */
-export function stateFolder(host: HostEnvironment): string {
-  return join(xdgFolder(host, { name: 'XDG_STATE_HOME', fallback: join('.local', 'state') }), 'compact');
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Removes files of a client that never came back for them. */
+export function removeExpired(folder: string): void {
+  for (const name of listFiles(folder)) {
+    const path = join(folder, name);
+    try {
+      if (Date.now() - statSync(path).mtimeMs > MAX_AGE_MS) rmSync(path);
+    } catch (error) {
+      // Another hook was faster, or it cannot be removed: no reason for a hook to fail.
+      if (systemCode(error) === null) throw error;
+    }
+  }
+}
+
+function listFiles(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (systemCode(error) === null) throw error;
+    return [];
+  }
 }

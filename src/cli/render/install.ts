@@ -13,11 +13,11 @@ export function renderInstallation(
 ): readonly string[] {
   const title = theme.strong(report.title);
   if (action === 'status')
-    return [`${report.title.padEnd(12)} ${describeState(report, theme)}`, ...renderTaken(report, theme)];
+    return [`${report.title.padEnd(12)} ${describeState(report, theme)}`, ...renderNotices(report, theme)];
   return [
     ...changes.flatMap((change) => renderDiff(change, theme)),
     `${title}: ${describeResult(report, action)}`,
-    ...renderTaken(report, theme),
+    ...renderNotices(report, theme),
   ];
 }
 
@@ -44,8 +44,9 @@ function describeResult({ result, state, nextStep }: InstallReport, action: Inst
   return action === 'undo' ? 'not installed, nothing to undo.' : 'already installed, nothing to do.';
 }
 
-function renderTaken({ taken, title }: InstallReport, theme: Theme): readonly string[] {
-  return taken.map((name) => theme.warning(`  ${safeText(name)}: already in use in ${title}, and left as it is.`));
+function renderNotices({ taken, notices, title }: InstallReport, theme: Theme): readonly string[] {
+  const names = taken.map((name) => `${safeText(name)}: already in use in ${title}, and left as it is.`);
+  return [...names, ...notices].map((notice) => theme.warning(`  ${notice}`));
 }
 
 const CONTEXT_LINES = 2;

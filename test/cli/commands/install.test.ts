@@ -202,6 +202,26 @@ test('pi gets an extension that it can load, and its folder is gone after --undo
   assert.ok(!existsSync(at('.pi/agent/extensions')));
 });
 
+test('OpenCode gets a plugin that it can load and the MCP server, and both are gone after --undo', async (t) => {
+  const settings = '{\n  // mine\n  "theme": "system",\n}\n';
+  const { home, at, read, install } = createHome(t, { '.config/opencode/opencode.jsonc': settings });
+  const before = snapshot(home);
+  const installed = await install('opencode');
+  assert.match(installed.out, /OpenCode: installed\.[\s\S]*has not fetched its own package/);
+  assert.match(read('.config/opencode/opencode.jsonc'), /\/\/ mine[\s\S]*"compact",\s*"mcp"/);
+  const plugin = read('.config/opencode/plugins/compact.js');
+  const [, path = ''] = /from "(.+)"/.exec(plugin) ?? [];
+  const { createPlugin } = await import(path);
+  const { id, server } = createPlugin({ command: 'compact', args: [] });
+  assert.deepEqual([id, Object.keys(await server({ client: {} })).length], ['compact', 4]);
+  assert.match((await install('--status')).out, /^OpenCode +installed\n +OpenCode has not fetched/m);
+  mkdirSync(at('.config/opencode/node_modules/@opencode-ai/plugin'), { recursive: true });
+  assert.match((await install('--status')).out, /^OpenCode +installed\n$/m);
+  assert.equal((await install('opencode', '--undo')).code, 0);
+  assert.deepEqual(snapshot(home), before);
+  assert.ok(!existsSync(at('.config/opencode/plugins')));
+});
+
 test("an extension of the user's with our name is left alone", async (t) => {
   const { read, install } = createHome(t, { '.pi/agent/extensions/compact.js': '// mine' });
   assert.match((await install('pi')).out, /compact\.js: already in use in pi, and left as it is/);

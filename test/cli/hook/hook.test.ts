@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createUseCases } from '../../../src/cli/compose.ts';
@@ -72,6 +72,20 @@ test('whatever a client sends, a hook ends with 0 and says nothing that the clie
   }
   await hook(home, ['PreCompact'], { session_id: '../../escaped' });
   assert.ok(!existsSync(join(home, '../escaped.md')) && !existsSync(join(home, '.local/state/escaped.md')));
+});
+
+test('notes and copies of sessions that a client never came back for are removed after a week', async (t) => {
+  const home = createHome(t);
+  const state = join(home, '.local/state/compact');
+  const daysAgo = (days: number): Date => new Date(Date.now() - days * 86_400_000);
+  for (const [path, days] of Object.entries({ 'rules/old.md': 8, 'rules/new.md': 6, 'opencode/old.json': 8 })) {
+    mkdirSync(join(state, path, '..'), { recursive: true });
+    writeFileSync(join(state, path), 'x');
+    utimesSync(join(state, path), daysAgo(days), daysAgo(days));
+  }
+  await hook(home, ['PreCompact']);
+  assert.deepEqual(readdirSync(join(state, 'rules')).toSorted(), ['new.md', 'one.md']);
+  assert.deepEqual(readdirSync(join(state, 'opencode')), []);
 });
 
 // Needs `dist`: `npm test` builds first.

@@ -2,11 +2,11 @@ import { ok } from '../../core/result.ts';
 import type { FileEdit } from '../../ports/clients.ts';
 
 /** Stands in every file that belongs to this program as a whole. */
-export const OWN_FILE_MARK = 'Written by compact install';
+export const MANAGED_FILE_MARK = 'Written by compact install';
 
 /** A file that is ours as a whole. A file of the same name without our mark is the user's. `content` has to contain the mark. */
-export function createOwnFile({ path, content }: { readonly path: string; readonly content: string }): FileEdit {
-  const isOurs = (text: string): boolean => text.includes(OWN_FILE_MARK);
+export function createManagedFile({ path, content }: { readonly path: string; readonly content: string }): FileEdit {
+  const isOurs = (text: string): boolean => text.includes(MANAGED_FILE_MARK);
   return {
     path,
     inspect: (text) => {
