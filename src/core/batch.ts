@@ -23,7 +23,7 @@ export type SummaryLevel = 'plain' | 'feedback' | 'halved' | 'fallback';
 /** The fields in the first line of an exported batch. */
 export type BatchMetadata = Pick<SummaryBatch, 'depth' | 'startTime' | 'endTime' | 'messageCount'>;
 
-type TimeSpan = Pick<SummaryBatch, 'startTime' | 'endTime'>;
+export type TimeSpan = Pick<SummaryBatch, 'startTime' | 'endTime'>;
 
 const UNKNOWN: BatchMetadata = { depth: 0, startTime: null, endTime: null, messageCount: 0 };
 const HEADER = /^\[depth:(\d+)\|start:([^|\]\n]*)\|end:([^|\]\n]*)\|count:(\d+)\](?:\n|$)/;

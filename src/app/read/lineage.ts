@@ -101,6 +101,9 @@ type Original = ArchivedLine & { readonly bytes: Uint8Array };
 
 type Placed = { readonly message: ConversationMessage; readonly compactionId: number; readonly index: number };
 
+/** A longer lineage is condensed, so that compactions do not cost more and more. */
+const MAX_LINEAGE_CHARS = 262_144;
+
 /** Reads everything that earlier cycles archived. `decode` returns the message of a line; null: the line is not a message. */
 export async function readLineage(
   archive: LineageArchive,
@@ -132,32 +135,15 @@ export async function readLineage(
   const typed = placed.flatMap(({ message, index }) =>
     message.typed === undefined ? [] : [{ index, text: message.typed }],
   );
-  return { messages: withinBounds(placed.map(({ message }) => message)), typed, replaced, kept };
-}
-
-/** A longer lineage is condensed, so that compactions do not cost more and more. */
-const MAX_LINEAGE_CHARS = 262_144;
-/** The share for typed messages and answers; calls and results get the rest. */
-const WORDS_SHARE = 0.7;
-
-function withinBounds(messages: readonly ConversationMessage[]): readonly ConversationMessage[] {
-  if (charsOf(messages) <= MAX_LINEAGE_CHARS) return messages;
-  const words = condenseMessages(messages.filter(isWords), Math.floor(MAX_LINEAGE_CHARS * WORDS_SHARE));
-  const rest = condenseMessages(
-    messages.filter((message) => !isWords(message)),
-    Math.max(0, MAX_LINEAGE_CHARS - charsOf(words)),
-  );
-  const [nextWords, nextOther] = [words.values(), rest.values()];
-  return messages.map((message) => (isWords(message) ? nextWords : nextOther).next().value ?? message);
-}
-
-function isWords({ typed, role, parts = [], tool_calls: calls = [] }: ConversationMessage): boolean {
-  if (typed !== undefined) return true;
-  return role !== 'tool' && calls.length === 0 && parts.every(({ kind }) => kind === 'text');
-}
-
-function charsOf(messages: readonly ConversationMessage[]): number {
-  return messages.reduce((sum, { content }) => sum + content.length, 0);
+  return {
+    messages: condenseMessages(
+      placed.map(({ message }) => message),
+      MAX_LINEAGE_CHARS,
+    ),
+    typed,
+    replaced,
+    kept,
+  };
 }
 
 /** The sources of a batch that came from elsewhere: they have no originals in the archive. */

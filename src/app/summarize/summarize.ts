@@ -7,7 +7,6 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
 import { estimateTokens } from '../../core/tokens.ts';
 import { isInterrupted } from '../contract/deps.ts';
-import type { LineageMaterial } from '../read/lineage.ts';
 import { summarizeChunk, type SummaryDeps } from './summarize-chunk.ts';
 import { addUsage, NO_USAGE, type Usage } from './usage.ts';
 
@@ -165,76 +164,5 @@ function toBatch(
     firstIndex: indices.reduce((a, b) => Math.min(a, b)),
     lastIndex: indices.reduce((a, b) => Math.max(a, b)),
     members: chunk.members,
-  };
-}
-
-type EverythingInput = {
-  /** Indices of the leaving messages, in the order in which they were said. */
-  readonly members: readonly number[];
-  readonly load: (index: number) => ConversationMessage;
-  /** The 1-based position in the whole conversation. */
-  readonly lifeIndex: (index: number) => number;
-  readonly lineage: LineageMaterial;
-  /** A summary that another program left instead of what it compacted. */
-  readonly foreign: { readonly message: ConversationMessage; readonly batch: SummaryBatch } | null;
-  /** The summaries that are shown with this one. */
-  readonly earlier: readonly string[];
-  readonly config: CompactionConfig;
-  readonly modelName: string;
-};
-
-/**
- * One summary of everything that has left a conversation so far, made from the originals of all its compactions, because quoting quotations
- * would lose something each time. The error tells people why there is none.
- */
-export async function summarizeEverything(
-  deps: SummaryDeps,
-  input: EverythingInput,
-): Promise<Result<{ readonly batch: FreshBatch; readonly usage: Usage }, string>> {
-  const { members, lineage, foreign, earlier, config, modelName } = input;
-  if (await isInterrupted(deps)) return err('it was interrupted');
-  const going = members.map(input.load);
-  const messages = [...lineage.messages, ...(foreign === null ? [] : [foreign.message]), ...going];
-  const request = {
-    messages: [],
-    model: modelName,
-    max_tokens: batchTokensOf(config),
-    source: { kind: 'chunk', messages, earlier },
-  } as const;
-  const answer = await summarizeChunk(
-    deps,
-    { request, messages, previousSummary: null, earlier, config },
-    {
-      inputTokens: messages.reduce((sum, { content }) => sum + estimateTokens(content), 0),
-      maxRetries: config.maxRetries ?? DEFAULT_COMPACTION_CONFIG.maxRetries,
-      canHalve: false,
-      halvings: 0,
-    },
-  );
-  if (answer.kind !== 'summary') return err(answer.message);
-  const { text, level, retention, usage } = answer;
-  const sources = [...lineage.replaced, ...(foreign === null ? [] : [foreign.batch])];
-  const batch = {
-    content: text,
-    depth: sources.reduce((deepest, { depth }) => Math.max(deepest, depth + 1), 0),
-    ...timeSpanOf([
-      ...going.map((message) => message.created_at),
-      ...sources.flatMap(({ startTime, endTime }) => [startTime, endTime]),
-    ]),
-    messageCount: members.length + sources.reduce((sum, { messageCount }) => sum + messageCount, 0),
-    ...indexSpan(members.map(input.lifeIndex), sources),
-  };
-  return ok({ batch: { ...batch, members, level, retention }, usage });
-}
-
-function indexSpan(
-  own: readonly number[],
-  sources: readonly SummaryBatch[],
-): Pick<SummaryBatch, 'firstIndex' | 'lastIndex'> {
-  const firsts = sources.flatMap(({ firstIndex }) => firstIndex ?? []);
-  const lasts = sources.flatMap(({ lastIndex }) => lastIndex ?? []);
-  return {
-    firstIndex: [...own, ...firsts].reduce((a, b) => Math.min(a, b)),
-    lastIndex: [...own, ...lasts].reduce((a, b) => Math.max(a, b)),
   };
 }

@@ -6,6 +6,9 @@ const MIN_TEXT_CHARS = 240;
 const HEAD_SHARE = 0.7;
 const MAX_DEPTH = 6;
 
+/** The share for what people and the assistant wrote. Calls and results get the rest. */
+const WORDS_SHARE = 0.7;
+
 /**
  * Shortens messages to what a hand-over needs of them, about `maxChars` in all, in the same order. Long texts are cut in the middle, long
  * calls inside their arguments. If that would leave too little of each, messages are dropped, oldest first: results and calls, then the
@@ -15,14 +18,70 @@ export function condenseMessages(
   messages: readonly ConversationMessage[],
   maxChars: number,
 ): readonly ConversationMessage[] {
-  const lengths = messages.flatMap((message) => partsOf(message).map((part) => textOf(part).length));
+  if (messages.reduce((sum, message) => sum + charsOf(message), 0) <= maxChars) return messages;
+  const words = condenseEach(messages.filter(isWords), Math.floor(maxChars * WORDS_SHARE));
+  const wordChars = words.reduce((sum, message) => sum + (message === null ? 0 : charsOf(message)), 0);
+  const others = messages.filter((message) => !isWords(message));
+  const rest = condenseEach(others, Math.max(0, maxChars - wordChars));
+  const [nextWords, nextOther] = [words.values(), rest.values()];
+  return messages.flatMap((message) => (isWords(message) ? nextWords : nextOther).next().value ?? []);
+}
+
+/** Collects messages within bounds. */
+type Condenser = {
+  readonly add: (message: ConversationMessage) => void;
+  /** What is left of the added messages, in order. */
+  readonly messages: () => readonly ConversationMessage[];
+};
+
+/**
+ * Creates a condenser that condenses its messages to half of `maxChars` whenever they have more. From then on, it cuts calls and results to
+ * the length that was left of others as soon as they are added.
+ */
+export function createCondenser(maxChars: number): Condenser {
+  let held: ConversationMessage[] = [];
+  let chars = 0;
+  let maxToolChars = Infinity;
+  return {
+    add: (message) => {
+      const kept = isWords(message) ? message : condensed(message, maxToolChars);
+      held.push(kept);
+      chars += charsOf(kept);
+      if (chars <= maxChars) return;
+      held = [...condenseMessages(held, Math.floor(maxChars / 2))];
+      chars = held.reduce((sum, one) => sum + charsOf(one), 0);
+      maxToolChars = held.reduce(
+        (most, one) => (isWords(one) ? most : Math.max(most, ...lengthsOf(one))),
+        MIN_TEXT_CHARS,
+      );
+    },
+    messages: () => held,
+  };
+}
+
+function isWords({ typed, role, parts = [], tool_calls: calls = [] }: ConversationMessage): boolean {
+  if (typed !== undefined) return true;
+  return role !== 'tool' && calls.length === 0 && parts.every(({ kind }) => kind === 'text');
+}
+
+function charsOf(message: ConversationMessage): number {
+  return lengthsOf(message).reduce((sum, length) => sum + length, 0);
+}
+
+function lengthsOf(message: ConversationMessage): readonly number[] {
+  return partsOf(message).map((part) => textOf(part).length);
+}
+
+/** Null: the message is dropped. */
+function condenseEach(
+  messages: readonly ConversationMessage[],
+  maxChars: number,
+): readonly (ConversationMessage | null)[] {
+  const lengths = messages.flatMap(lengthsOf);
   if (lengths.reduce((sum, length) => sum + length, 0) <= maxChars) return messages;
   const cap = capFor(lengths, maxChars);
-  if (cap >= MIN_TEXT_CHARS) return messages.map((message) => condensed(message, cap));
-  return mostImportant(
-    messages.map((message) => condensed(message, MIN_TEXT_CHARS)),
-    maxChars,
-  );
+  const shorter = messages.map((message) => condensed(message, Math.max(cap, MIN_TEXT_CHARS)));
+  return cap >= MIN_TEXT_CHARS ? shorter : mostImportant(shorter, maxChars);
 }
 
 /** The length to which longer texts must be cut so that all of them add up to `maxChars`. */
@@ -45,8 +104,11 @@ function textOf(part: MessagePart): string {
   return part.kind === 'call' ? part.arguments : part.text;
 }
 
-/** Keeps the most important messages, the newest first within each rank. */
-function mostImportant(messages: readonly ConversationMessage[], maxChars: number): readonly ConversationMessage[] {
+/** Drops the least important messages, the oldest first within each rank. */
+function mostImportant(
+  messages: readonly ConversationMessage[],
+  maxChars: number,
+): readonly (ConversationMessage | null)[] {
   const ranked = messages.map((message, index) => ({ index, rank: rankOf(message, messages[index + 1]) }));
   const kept = new Set<number>();
   let left = maxChars;
@@ -56,7 +118,7 @@ function mostImportant(messages: readonly ConversationMessage[], maxChars: numbe
     left -= size;
     kept.add(index);
   }
-  return messages.filter((_, index) => kept.has(index));
+  return messages.map((message, index) => (kept.has(index) ? message : null));
 }
 
 /** Ranks typed messages first, then the assistant's last words before them, its other words, calls, results. */
@@ -126,5 +188,7 @@ function headAndTail(text: string, cap: number): string {
   if (text.length <= cap) return text;
   const head = text.slice(0, safeCut(text, Math.floor(cap * HEAD_SHARE)));
   const tail = text.slice(safeCut(text, text.length - Math.floor(cap * (1 - HEAD_SHARE))));
-  return `${head}\n${tail}`;
+  const short = `${head}\n${tail}`;
+  // Until a character of it is read, V8 only notes where the pieces are, and keeps the long text for them.
+  return Number.isNaN(short.charCodeAt(0)) ? '' : short;
 }
