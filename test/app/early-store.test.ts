@@ -18,6 +18,15 @@ function fineTuneLine(from: number): string {
   return `${JSON.stringify({ messages })}\n`;
 }
 
+/** Some megabytes, which are stored in several blocks. */
+function longTranscript(): string {
+  const long = 'The pump in the hall delivers many liters. '.repeat(600);
+  const lines = Array.from({ length: 120 }, (_, at) =>
+    chatLine({ role: at % 2 === 0 ? 'user' : 'assistant', content: `${at} ${long}` }),
+  );
+  return `${lines.join('\n')}\n`;
+}
+
 /** The calls of an archive that write, in their order. */
 function watch(archive: Archive): { readonly archive: Archive; readonly calls: string[] } {
   const calls: string[] = [];
@@ -66,7 +75,7 @@ async function storedIn(bench: Workbench, archive = bench.archive()): Promise<un
 }
 
 suite('an archive that stores beside the summarizer', () => {
-  test('has all lines before the first summary, and in the end the same rows as any other', async (t) => {
+  test('begins before the first summary, and in the end it has the same rows as any other', async (t) => {
     const early = earlyBench(t);
     const late = benchFor(t);
     for (const [cycle, bench] of [early, late].flatMap((one) => [0, 1].map((at) => [at, one] as const))) {
@@ -107,6 +116,56 @@ suite('an archive that stores beside the summarizer', () => {
     assert.deepEqual(bench.calls, ['begin 1', 'summarize']);
     await bench.archive().discard(9); // would wait for a writer that is still there
     assert.deepEqual([await bench.archive().listPrepared(), await storedIn(bench)], [[], []]);
+  });
+
+  test('stores while the summary is made', async (t) => {
+    const bench = benchFor(t);
+    const summarizing = Promise.withResolvers<void>();
+    const appended: number[] = [];
+    const archive = bench.archive();
+    const begin: Archive['begin'] = async (outline) => {
+      const writer = await archive.begin(outline);
+      const append: typeof writer.append = async (lines) => {
+        appended.push(lines.length);
+        if (appended.length > 1) await summarizing.promise; // never, if all lines had to be stored first
+        return writer.append(lines);
+      };
+      return { ...writer, append };
+    };
+    const model: BenchDeps['model'] = {
+      ...bench.deps.model,
+      complete: async (request, signal) => {
+        summarizing.resolve();
+        return bench.deps.model.complete(request, signal);
+      },
+    };
+    const openArchive = async () => ({ ok: true, value: { ...archive, begin } }) as const;
+    const early = rerun(t, bench, { storesAside: true, openArchive, model });
+    early.write('talk.jsonl', longTranscript());
+    assert.equal(reportOf(await early.compact('talk.jsonl', SETTINGS)).result, 'compacted');
+    assert.ok(appended.length > 2);
+    assert.deepEqual((await early.verify('talk.jsonl')).problems, []);
+  });
+
+  test('a run that is interrupted while it stores keeps nothing', async (t) => {
+    const bench = benchFor(t);
+    const abort = new AbortController();
+    const archive = bench.archive();
+    const begin: Archive['begin'] = async (outline) => {
+      const writer = await archive.begin(outline);
+      const append: typeof writer.append = async (lines) => {
+        await writer.append(lines);
+        abort.abort();
+      };
+      return { ...writer, append };
+    };
+    const openArchive = async () => ({ ok: true, value: { ...archive, begin } }) as const;
+    const early = rerun(t, bench, { storesAside: true, openArchive, signal: abort.signal });
+    early.write('talk.jsonl', longTranscript());
+    const done = await early.compact('talk.jsonl', SETTINGS);
+    assert.equal(done.ok ? 'ok' : done.error.kind, 'interrupted');
+    await archive.discard(9); // would wait for a writer that is still there
+    assert.deepEqual([await archive.listPrepared(), await storedIn(early)], [[], []]);
   });
 
   test('does not begin before the summaries where their number is not known', async (t) => {
@@ -159,8 +218,10 @@ test('the failure of a thread that died is that of its file, which stays as it w
     throw Object.assign(new Error(diedOf), { diedOf });
   };
   const bench = benchFor(t);
-  for (const method of ['begin', 'findSame', 'markApplied'] as const) {
-    const broken = { ...bench.archive(), [method]: dead };
+  for (const method of ['begin', 'append', 'findSame', 'markApplied'] as const) {
+    const archive = bench.archive();
+    const begin: Archive['begin'] = async (outline) => ({ ...(await archive.begin(outline)), append: dead });
+    const broken = { ...archive, ...(method === 'append' ? { begin } : { [method]: dead }) };
     const run = rerun(t, bench, { storesAside: true, openArchive: async () => ({ ok: true, value: broken }) });
     run.write(`${method}.jsonl`, chatTranscript(TURNS));
     const done = await run.compact(`${method}.jsonl`, SETTINGS);

@@ -12,7 +12,7 @@ import type {
   StoredCompaction,
   StoredLine,
 } from '../../ports/archive.ts';
-import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
+import type { WritingDeps } from '../contract/deps.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { readRecords, unitOf } from '../read/records.ts';
 import { findRestoreProblem } from '../read/restored-lines.ts';
@@ -133,14 +133,14 @@ export type EarlyStore = {
 };
 
 /**
- * Hands all lines of a plan that makes one batch of each conversation to the archive, which stores them while the
- * summaries are made. Null: the run was interrupted, and nothing was stored.
+ * Begins to hand all lines of a plan that makes one batch of each conversation to the archive, which stores them while
+ * the summaries are made. The lines are read in turns with other work; `finish` and `abandon` wait for the last one.
  */
 export async function beginEarly(
   deps: WritingDeps,
   archive: Archive,
   { transcript, plans }: { readonly transcript: Prepared; readonly plans: readonly ConversationPlan[] },
-): Promise<EarlyStore | null> {
+): Promise<EarlyStore> {
   const compacting = plans.map((plan) => (plan.kind === 'compact' ? plan : null));
   const expected = compacting.flatMap((plan, index) => {
     const prepared = transcript.conversations[index];
@@ -152,31 +152,37 @@ export async function beginEarly(
   });
   const { outcomes } = planOutcomes(transcript, compacting);
   const writer = await beginMeasured(archive, { batchCounts: expected.map(({ position }) => position + 1) });
-  try {
+  const feed = { isStopped: false };
+  const appendAll = async (): Promise<void> => {
     for (const block of inBlocks(archivedLines(transcript, outcomes, expected))) {
       await writer.append(block);
-      if (await isInterrupted(deps)) {
-        await writer.abandon();
-        return null;
-      }
+      await deps.runtime.yieldToEvents();
+      if (feed.isStopped) return;
     }
-  } catch (error) {
-    await writer.abandon();
-    throw error;
-  }
+  };
+  const appended = appendAll();
+  appended.catch(() => undefined); // thrown by `finish`
   const isAsExpected = ({ plan, draft, batchOf }: CompactedConversation, at: number): boolean => {
     const one = expected[at];
     if (one === undefined || one.plan !== plan || draft.newBatches.length !== one.position + 1) return false;
     return batchOf.size === one.batchOf.size && batchOf.values().every((position) => position === one.position);
   };
+  const abandon = async (): Promise<void> => {
+    feed.isStopped = true;
+    await appended.catch(() => undefined); // it matters no more what could not be stored
+    await writer.abandon();
+  };
   return {
     archive,
     finish: async (draft, results) => {
-      if (results.length === expected.length && results.every(isAsExpected)) return writer.commit(draft);
-      await writer.abandon();
-      return null;
+      if (results.length !== expected.length || !results.every(isAsExpected)) {
+        await abandon();
+        return null;
+      }
+      await appended;
+      return writer.commit(draft);
     },
-    abandon: writer.abandon,
+    abandon,
   };
 }
 

@@ -174,8 +174,7 @@ async function beginStoring(deps: WritingDeps, held: Held): Promise<Result<Early
   const storing = await openForStoring(deps);
   if (!storing.ok) return storing;
   if (!storing.value.isReadableWhileStoring) return ok(null);
-  const early = await beginEarly(deps, storing.value, held);
-  return early === null ? err({ kind: 'interrupted' }) : ok(early);
+  return ok(await beginEarly(deps, storing.value, held));
 }
 
 type Summarizing = {
