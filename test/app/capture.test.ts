@@ -13,60 +13,16 @@ import {
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
-import Database from 'better-sqlite3';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { captureFile } from '../../src/app/archive/capture-file.ts';
 import { captureMissing, listCaptured } from '../../src/app/archive/captured.ts';
-import { restoreCaptured } from '../../src/app/archive/restore-captured.ts';
-import type { CaptureReport, RestoreCapturedReport } from '../../src/app/contract/capture-reports.ts';
-import type { LookupFailure } from '../../src/app/contract/failure.ts';
-import type { CaptureFileRequest, RestoreCapturedRequest } from '../../src/app/contract/requests.ts';
-import type { Result } from '../../src/core/result.ts';
 import type { FileStore, SourceFile } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { capture, restored, tryCapture, tryRestore } from '../support/captures.ts';
 import { benchFor, type Workbench } from '../support/workbench.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
-
-function tryCapture(
-  { deps, path }: Workbench,
-  name: string,
-  changes: Partial<CaptureFileRequest> = {},
-): Promise<Result<CaptureReport, LookupFailure>> {
-  const input = { path: path(name), name, format: null };
-  return captureFile(deps, { input, isDryRun: false, rereads: false, ...changes });
-}
-
-async function capture(
-  bench: Workbench,
-  name: string,
-  changes: Partial<CaptureFileRequest> = {},
-): Promise<CaptureReport> {
-  const captured = await tryCapture(bench, name, changes);
-  assert.ok(captured.ok, JSON.stringify(captured));
-  return captured.value;
-}
-
-function tryRestore(
-  { deps, path }: Workbench,
-  name: string,
-  changes: Partial<RestoreCapturedRequest> = {},
-): Promise<Result<RestoreCapturedReport, LookupFailure>> {
-  const output = { kind: 'file', path: path('restored') } as const;
-  return restoreCaptured(deps, { file: path(name), version: null, at: null, output, ...changes });
-}
-
-async function restored(
-  bench: Workbench,
-  name: string,
-  changes: Partial<RestoreCapturedRequest> = {},
-): Promise<string> {
-  rmSync(bench.path('restored'), { force: true });
-  const done = await tryRestore(bench, name, changes);
-  assert.ok(done.ok, JSON.stringify(done));
-  return bench.read('restored').toString('latin1');
-}
 
 /** Runs ten seconds after every write, so that stamps can be relied on. */
 function settledBench(t: TestContext, overrides: Parameters<typeof benchFor>[1] = {}): Workbench {
@@ -354,56 +310,4 @@ test('what is no transcript is refused, unless it was one when it was captured',
   bench.write('x.jsonl', 'only words\nand more');
   assert.equal((await capture(bench, 'x.jsonl')).change, 'shortened');
   assert.equal(await restored(bench, 'x.jsonl'), 'only words\nand more');
-});
-
-test('a file is restored in place where it is gone, and over content that was captured, and over nothing else', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', TALK);
-  await capture(bench, 'x.jsonl');
-  const inPlace = { output: { kind: 'in-place' } } as const;
-  rmSync(bench.path('x.jsonl'));
-  assert.ok((await tryRestore(bench, 'x.jsonl', inPlace)).ok);
-  assert.equal(bench.read('x.jsonl').toString(), TALK);
-  bench.write('x.jsonl', OTHER);
-  assert.deepEqual(await tryRestore(bench, 'x.jsonl', inPlace), {
-    ok: false,
-    error: { kind: 'uncaptured', file: bench.path('x.jsonl') },
-  });
-  assert.equal(bench.read('x.jsonl').toString(), OTHER);
-  await capture(bench, 'x.jsonl');
-  assert.ok((await tryRestore(bench, 'x.jsonl', { ...inPlace, version: 1 })).ok);
-  assert.equal(bench.read('x.jsonl').toString(), TALK);
-  bench.write('taken', 'precious');
-  const taken = await tryRestore(bench, 'x.jsonl', { output: { kind: 'file', path: bench.path('taken') } });
-  assert.deepEqual([!taken.ok && taken.error.kind, bench.read('taken').toString()], ['output-exists', 'precious']);
-});
-
-test('a captured file is found by the end of its path and by the id in its name, and not by a doubtful one', async (t) => {
-  const bench = benchFor(t);
-  const names = ['6b6f4218-0000.jsonl', '6b6f4218-1111.jsonl'];
-  for (const name of names) {
-    bench.write(name, TALK);
-    await capture(bench, name);
-  }
-  for (const file of ['6b6f4218-0000.jsonl', '6b6f4218-0']) {
-    const done = await tryRestore(bench, '', { file, output: { kind: 'stdout' } });
-    assert.deepEqual(done.ok && done.value.file, bench.path('6b6f4218-0000.jsonl'));
-  }
-  const doubtful = await tryRestore(bench, '', { file: '6b6f4218' });
-  const none = await tryRestore(bench, '', { file: 'other.jsonl' });
-  assert.deepEqual([!doubtful.ok && doubtful.error.kind, !none.ok && none.error.kind], ['ambiguous', 'not-captured']);
-});
-
-test('damage is found before anything is written', async (t) => {
-  const bench = benchFor(t);
-  bench.write('x.jsonl', TALK);
-  await capture(bench, 'x.jsonl');
-  const db = new Database(bench.archivePath);
-  db.exec('UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = 7');
-  db.close();
-  for (const output of [{ kind: 'stdout' } as const, { kind: 'file', path: bench.path('restored') } as const]) {
-    const done = await tryRestore(bench, 'x.jsonl', { output });
-    assert.equal(!done.ok && done.error.kind === 'archive' && done.error.failure.kind, 'damaged');
-  }
-  assert.deepEqual([existsSync(bench.path('restored')), bench.stdout().length], [false, 0]);
 });

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { CaptureOutline } from '../../ports/captures.ts';
 import { compressBlock, MAX_BLOCK_BYTES, tryDecompress } from './blocks.ts';
-import { DamageError, guard } from './failure.ts';
+import { createBlockReader } from './captured-blocks.ts';
+import { DamageError, guard, guardStep } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { CHANGES, hashColumn, readBytes, readInteger, type Row, textColumn, timeColumn } from './rows.ts';
 import type { SyncArchive, SyncCaptureWriter } from './sync-archive.ts';
@@ -35,16 +36,7 @@ export function createCaptureBegin(
   const insertRun = db.prepare(INSERT_RUN);
   const openLines = createLineStore(db);
 
-  /** Ends the transaction if it fails. */
-  const step = <T>(work: () => T): T =>
-    guard(path, () => {
-      try {
-        return work();
-      } catch (error) {
-        if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
-        throw error;
-      }
-    });
+  const step = <T>(work: () => T): T => guardStep(db, path, work);
 
   /** Null: the last state is another one by now. */
   const open = (outline: CaptureOutline): Target | null => {
@@ -136,14 +128,15 @@ const LAST_ID = 'SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 
 const LAST_BLOCK = `
 SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
 WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
-const FIND_LINE = 'SELECT id FROM captured_lines WHERE substr(sha256, 1, 8) = ? AND sha256 = ?';
+const FIND_LINE = `
+SELECT id, block_id, offset, size_bytes FROM captured_lines WHERE substr(sha256, 1, 8) = ? AND sha256 = ? ORDER BY id DESC`;
 const INSERT_LINE = 'INSERT INTO captured_lines (id, block_id, offset, size_bytes, sha256) VALUES (?, ?, ?, ?, ?)';
 const INSERT_BLOCK =
   'INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data) VALUES (?, ?, ?, ?, ?)';
 const UPDATE_BLOCK = 'UPDATE captured_blocks SET line_count = ?, raw_size_bytes = ?, data = ? WHERE id = ?';
 
 type LineWriter = {
-  /** The id of a line; it is stored unless the archive has it. */
+  /** The id of a line; it is stored unless the archive has it and can give it back. */
   readonly add: (line: Uint8Array) => number;
   readonly end: () => { readonly newBytes: number; readonly storedBytes: number };
 };
@@ -161,7 +154,7 @@ type OpenBlock = {
 function createLineStore(db: Database.Database): () => LineWriter {
   const lastId = db.prepare<[string], number>(LAST_ID).pluck();
   const lastBlock = db.prepare<[], Row>(LAST_BLOCK);
-  const findLine = db.prepare<[Uint8Array, Uint8Array], number>(FIND_LINE).pluck();
+  const findLine = db.prepare<[Uint8Array, Uint8Array], Row>(FIND_LINE);
   const insertLine = db.prepare(INSERT_LINE);
   const insertBlock = db.prepare(INSERT_BLOCK);
   const updateBlock = db.prepare(UPDATE_BLOCK);
@@ -189,6 +182,7 @@ function createLineStore(db: Database.Database): () => LineWriter {
     let nextLineId = (lastId.get('captured_lines') ?? 0) + 1;
     let nextBlockId = (lastId.get('captured_blocks') ?? 0) + 1;
     const totals = { newBytes: 0, storedBytes: 0 };
+    const readBlock = createBlockReader(db);
     let block: OpenBlock | null = reopenBlock();
     if (block !== null && block.firstLineId + block.lineCount !== nextLineId) block = null;
 
@@ -226,10 +220,19 @@ function createLineStore(db: Database.Database): () => LineWriter {
       }
       return id;
     };
+    /** Whether a stored line can be read back: its block may be damaged. */
+    const holds = (row: Row, line: Uint8Array): boolean => {
+      const [blockId, start] = [readInteger(row, 'block_id'), readInteger(row, 'offset')];
+      if (readInteger(row, 'size_bytes') !== line.length) return false;
+      const end = start + line.length;
+      const raw = blockId === block?.id ? buffer.subarray(0, block.sizeBytes) : readBlock(blockId, end);
+      return raw !== null && Buffer.compare(raw.subarray(start, end), line) === 0;
+    };
     return {
       add: (line) => {
         const sha256 = hash('sha256', line, 'buffer');
-        return findLine.get(sha256.subarray(0, 8), sha256) ?? store(line, sha256);
+        const known = findLine.all(sha256.subarray(0, 8), sha256).find((row) => holds(row, line));
+        return known === undefined ? store(line, sha256) : readInteger(known, 'id');
       },
       end: () => {
         flush();

@@ -1,13 +1,12 @@
 import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
-import { MAX_BLOCK_BYTES, tryDecompress } from './blocks.ts';
 import { createCaptureBegin } from './capture-writer.ts';
+import { type BlockReader, createBlockReader } from './captured-blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import {
   CHANGES,
-  readBytes,
   readHash,
   readInteger,
   readOptionalText,
@@ -144,9 +143,6 @@ function damagedState(missingBytes: number): never {
 
 const LIST_LINES = `
 SELECT id, block_id, offset, size_bytes, sha256 FROM captured_lines WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 4096`;
-const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = ?';
-/** A fork alternates between few blocks, each a megabyte at most: one with a longer line is not kept. */
-const MAX_RECENT_BLOCKS = 16;
 
 type RunReader = (versionId: number) => Generator<Uint8Array, undefined>;
 
@@ -154,29 +150,20 @@ type RunReader = (versionId: number) => Generator<Uint8Array, undefined>;
 export function createRunReader(db: Database.Database): RunReader {
   const listRuns = db.prepare<[number, number], Row>(LIST_RUNS);
   const listLines = db.prepare<[number, number], Row>(LIST_LINES);
-  const getBlock = db.prepare<[number], Row>(GET_BLOCK);
-  const recent = new Map<number, Uint8Array>();
 
-  const readBlock = (id: number): Uint8Array => {
-    const known = recent.get(id);
-    if (known !== undefined) return known;
-    const row = getBlock.get(id);
-    const raw = row === undefined ? null : tryDecompress(readBytes(row, 'data'), readInteger(row, 'raw_size_bytes'));
-    if (raw === null) throw new DamageError(`block ${id} of captured lines cannot be decompressed`);
-    if (raw.length > MAX_BLOCK_BYTES) return raw;
-    const [oldest] = recent.keys();
-    if (recent.size >= MAX_RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
-    recent.set(id, raw);
-    return raw;
-  };
-
-  function* readRun(firstId: number, lineCount: number): Generator<Uint8Array> {
+  function* readRun(
+    readBlock: BlockReader,
+    { firstId, lineCount }: { readonly firstId: number; readonly lineCount: number },
+  ): Generator<Uint8Array> {
     const lastId = firstId + lineCount - 1;
     for (let id = firstId; id <= lastId;) {
       const rows = listLines.all(id, lastId);
       for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
-        const raw = readBlock(blockId);
-        const start = lines[0] === undefined ? 0 : readInteger(lines[0], 'offset');
+        const [first, last] = [lines[0], lines.at(-1)];
+        const start = first === undefined ? 0 : readInteger(first, 'offset');
+        const wanted = last === undefined ? 0 : readInteger(last, 'offset') + readInteger(last, 'size_bytes');
+        const raw = readBlock(blockId, wanted);
+        if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
         let end = start;
         for (const line of lines) {
           if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
@@ -193,12 +180,13 @@ export function createRunReader(db: Database.Database): RunReader {
   }
 
   return function* readRuns(versionId) {
-    recent.clear(); // the last block may have grown since
+    const readBlock = createBlockReader(db);
     let position = -1;
     for (let rows = listRuns.all(versionId, position); rows.length > 0; rows = listRuns.all(versionId, position)) {
       for (const row of rows) {
         position = readInteger(row, 'position');
-        yield* readRun(readInteger(row, 'first_line_id'), readInteger(row, 'line_count'));
+        const firstId = readInteger(row, 'first_line_id');
+        yield* readRun(readBlock, { firstId, lineCount: readInteger(row, 'line_count') });
       }
     }
     return undefined;

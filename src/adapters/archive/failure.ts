@@ -50,6 +50,18 @@ export function guard<T>(path: string, work: () => T): T {
   }
 }
 
+/** Runs one step of an open transaction, like `guard`, and ends the transaction if the step fails. */
+export function guardStep<T>(db: Database.Database, path: string, work: () => T): T {
+  return guard(path, () => {
+    try {
+      return work();
+    } catch (error) {
+      if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
+      throw error;
+    }
+  });
+}
+
 function isDiskFull(path: string): boolean {
   try {
     return statfsSync(dirname(path)).bavail === 0;

@@ -1,7 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
 import { compressInsertedLine, createBlockGatherer, type RawBlock } from './blocks.ts';
-import { DamageError, guard } from './failure.ts';
+import { DamageError, guard, guardStep } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, textColumn, timeColumn } from './rows.ts';
 import { createRunRecorder } from './runs.ts';
@@ -42,16 +42,7 @@ export function createStore(db: Database.Database, { path, checkSchema }: StoreP
   };
 
   return (outline) => {
-    /** Ends the transaction if it fails. */
-    const step = <T>(work: () => T): T =>
-      guard(path, () => {
-        try {
-          return work();
-        } catch (error) {
-          if (db.inTransaction) db.exec('ROLLBACK'); // SQLite has ended it where the disk is full
-          throw error;
-        }
-      });
+    const step = <T>(work: () => T): T => guardStep(db, path, work);
     const { compactionId, cycles } = step(() => open(outline));
     const gatherer = createBlockGatherer();
     const archived: LineRun[] = [];

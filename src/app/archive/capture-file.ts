@@ -1,8 +1,8 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
-import type { CapturedFile, CaptureOutline, CaptureWriter } from '../../ports/captures.ts';
+import type { CapturedFile, CaptureWriter } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
-import type { FileStamp, SourceFile } from '../../ports/files.ts';
+import type { SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { CaptureReport } from '../contract/capture-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
@@ -10,6 +10,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { CaptureFileRequest } from '../contract/requests.ts';
 import { openTranscript } from '../read/open-transcript.ts';
 import { readPieces, readRecords } from '../read/records.ts';
+import { type Change, compare, isDue, isUntouched, lookAgain, reliableStamp } from './compare-file.ts';
 
 /** How often a file is read that another program changes meanwhile. */
 const MAX_READS = 3;
@@ -45,7 +46,8 @@ async function captureOnce(
   if (!opened.ok) return opened;
   const { source } = opened.value;
   try {
-    const compared = compare(deps, source, known);
+    const captured = existing.value === null || known === null ? null : { archive: existing.value, known };
+    const compared = await compare(deps, source, captured);
     const read = { stamp: reliableStamp(source.stamp, startedAt), readAt: startedAt };
     if (known !== null && compared.change === 'same') {
       const isNews = read.stamp !== known.stamp || isDue(known, startedAt);
@@ -64,32 +66,6 @@ async function captureOnce(
   }
 }
 
-/** Damage that leaves size and times as they were is found by reading every file again from time to time. */
-const MAX_UNREAD_MS = 7 * 24 * 60 * 60 * 1000;
-
-function isDue({ readAt }: CapturedFile, now: Date): boolean {
-  return !(now.getTime() - readAt.getTime() < MAX_UNREAD_MS);
-}
-
-async function isUntouched({ files, runtime }: AppDeps, known: CapturedFile): Promise<boolean> {
-  if (known.stamp === null || isDue(known, runtime.now())) return false;
-  const now = await files.stamp(known.path);
-  return now.ok && describeStamp(now.value) === known.stamp;
-}
-
-function describeStamp({ sizeBytes, mtimeNs, changedNs, inode, device }: FileStamp): string {
-  return [sizeBytes, mtimeNs, changedNs, inode, device].join(':');
-}
-
-/** File systems keep times in steps of up to two seconds: a file that was written twice in one step looks untouched. */
-const TIME_STEP_MS = 2000;
-
-/** The stamp that proves later that nothing was written since; null: the last write was too recent for that. */
-function reliableStamp(stamp: FileStamp, startedAt: Date): string | null {
-  const newestNs = stamp.mtimeNs > stamp.changedNs ? stamp.mtimeNs : stamp.changedNs;
-  return Number(newestNs / 1_000_000n) + TIME_STEP_MS < startedAt.getTime() ? describeStamp(stamp) : null;
-}
-
 type Opened = { readonly source: SourceFile; readonly codec: Codec | null; readonly format: string };
 
 /** A file that was captured before is captured whatever it contains now: it may be damaged, or empty. */
@@ -104,35 +80,6 @@ async function open(
   const opened = await deps.files.open(input.path, deps.signal);
   if (!opened.ok) return err({ kind: 'file', failure: { ...opened.error, path: input.name } });
   return ok({ source: opened.value, codec: null, format: known.format });
-}
-
-type Change = CaptureOutline['change'];
-type Compared =
-  | { readonly change: 'same' }
-  /** `hash`: of all bytes before those that must be stored. */
-  | { readonly change: Change; readonly hash: RunningHash };
-
-/** Reads the file up to the size that was captured last. */
-function compare({ runtime }: AppDeps, source: SourceFile, known: CapturedFile | null): Compared {
-  const fresh = runtime.createHash();
-  if (known === null) return { change: 'new', hash: fresh };
-  const { last } = known;
-  if (last.change === 'gone') return { change: 'returned', hash: fresh };
-  const { sizeBytes } = source.stamp;
-  if (sizeBytes < last.sizeBytes) return { change: 'shortened', hash: fresh };
-  const hash = runtime.createHash();
-  hashDisk(hash, source, last.sizeBytes);
-  if (hash.copy().digest() !== last.sha256) return { change: 'rewritten', hash: fresh };
-  return sizeBytes === last.sizeBytes ? { change: 'same' } : { change: 'grown', hash };
-}
-
-function hashDisk(hash: RunningHash, source: SourceFile, sizeBytes: number): void {
-  let left = sizeBytes;
-  for (const piece of source.onDisk()) {
-    hash.update(piece.subarray(0, left));
-    left -= piece.length;
-    if (left <= 0) return;
-  }
 }
 
 type Capture = Opened & {
@@ -150,7 +97,8 @@ async function store(
   capture: Capture & { readonly archive: Archive },
 ): Promise<Result<CaptureReport, Failure> | 'changed'> {
   const { archive, source, path, format, known, change, hash, readAt } = capture;
-  const writer = await archive.captures.begin({ path, format, change, lastStateId: known?.last.id ?? null });
+  const outline = { path, format, lastStateId: known?.last.id ?? null };
+  const writer = await archive.captures.begin({ ...outline, change: change === 'damaged' ? 'rewritten' : change });
   if (writer === null) return 'changed';
   try {
     const from = change === 'grown' && known !== null ? known.last.sizeBytes : 0;
@@ -216,23 +164,6 @@ function* piecesOf(source: SourceFile, codec: Codec | null, from: number): Gener
   if (from === 0 && bomLength > 0) yield source.read(0, bomLength);
   const records = from === 0 && codec !== null ? readRecords(source, codec) : source.lines(Math.max(from, bomLength));
   for (const { bytes } of records) yield bytes;
-}
-
-/**
- * Whether what was read is what the file was at one moment. changed: it was not, or nobody knows. touched: it was, and the file has changed
- * since, as one that grows.
- */
-async function lookAgain(
-  { files, runtime }: AppDeps,
-  source: SourceFile,
-  read: { readonly sizeBytes: number; readonly sha256: string },
-): Promise<'untouched' | 'touched' | 'changed'> {
-  if (read.sizeBytes !== source.stamp.sizeBytes) return 'changed';
-  const now = await files.stamp(source.path);
-  if (now.ok && describeStamp(now.value) === describeStamp(source.stamp)) return 'untouched';
-  const hash = runtime.createHash();
-  hashDisk(hash, source, read.sizeBytes);
-  return hash.digest() === read.sha256 ? 'touched' : 'changed';
 }
 
 type Outcome = Partial<Pick<Capture, 'source' | 'format'>> & {

@@ -1,10 +1,11 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive } from '../../ports/archive.ts';
+import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
+import type { Runtime } from '../../ports/runtime.ts';
 import type { CapturedFileReport, CaptureReport } from '../contract/capture-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, type Failure, type LookupFailure } from '../contract/failure.ts';
+import { attempt, attemptDamaged, type Failure, type LookupFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** `folders`: where to look; null: everywhere. */
@@ -104,6 +105,30 @@ export async function findByName(
 
 /** At least the first eight digits of a session's id. */
 const SESSION_ID = /^[\da-f]{8}[\da-f-]*$/i;
+
+/** The bytes of a captured state. Ends with an error that says `damaged` if they are not what was captured. */
+export async function* readState(
+  runtime: Pick<Runtime, 'createHash'>,
+  { archive, state }: { readonly archive: Archive; readonly state: CapturedState },
+): AsyncGenerator<Uint8Array> {
+  const hash = runtime.createHash();
+  for await (const piece of archive.captures.read(state.id)) {
+    hash.update(piece);
+    yield piece;
+  }
+  if (hash.digest() === state.sha256) return;
+  const reason = `the captured file, version ${state.version}, differs from its hash`;
+  const failure: ArchiveFailure = { kind: 'damaged', path: archive.path, reason };
+  throw Object.assign(new Error(reason), { failure }) satisfies ArchiveError;
+}
+
+/** Whether the archive can give back a captured state. */
+export async function isReadable(...of: Parameters<typeof readState>): Promise<boolean> {
+  const read = await attemptDamaged(async () => {
+    for await (const piece of readState(...of)) void piece;
+  });
+  return read.ok;
+}
 
 export function notCaptured({ archivePath }: Pick<AppDeps, 'archivePath'>, file: string): LookupFailure {
   return { kind: 'not-captured', file, archive: archivePath };

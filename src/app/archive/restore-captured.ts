@@ -1,6 +1,6 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { FileLock, SourceFile } from '../../ports/files.ts';
 import type { RestoreCapturedReport } from '../contract/capture-reports.ts';
@@ -11,13 +11,13 @@ import { toWriteFailure } from '../write/deliver.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput, writeNew } from '../write/write-output.ts';
-import { findByName, notCaptured } from './captured.ts';
+import { findByName, isReadable, notCaptured, readState } from './captured.ts';
 
 type Restored = Result<RestoreCapturedReport, LookupFailure>;
 
 /**
  * Writes a captured version of a file, byte for byte, whether the file still exists or not. A file that exists is replaced only in place, and
- * only if the archive has its present content too.
+ * only if the archive can give back its present content too.
  */
 export async function restoreCaptured(deps: WritingDeps, request: RestoreCapturedRequest): Promise<Restored> {
   return attempt({ file: request.file, progress: deps.progress }, async () => {
@@ -69,11 +69,10 @@ type Chosen = {
 
 async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chosen: Chosen): Promise<Restored> {
   const { file, state } = chosen;
-  const pieces = (): AsyncIterable<Uint8Array> => provenBytes(deps, chosen);
   if (output.kind === 'stdout') {
     // Standard output cannot be taken back, so everything is proven before it is written.
-    for await (const piece of pieces()) void piece;
-    for await (const piece of pieces()) deps.stdout(piece);
+    for await (const piece of pieces(deps, chosen)) void piece;
+    for await (const piece of pieces(deps, chosen)) deps.stdout(piece);
     return ok(report(chosen, '-'));
   }
   const path = output.kind === 'in-place' ? file.path : output.path;
@@ -86,11 +85,11 @@ async function write(deps: WritingDeps, { output }: RestoreCapturedRequest, chos
       if (present !== null && isContentOf(state, present)) return ok(report(chosen, path));
       if (source !== null && output.kind === 'file')
         return err({ kind: 'output-exists', file: file.path, output: path });
-      if (present !== null && !chosen.states.some((one) => isContentOf(one, present)))
-        return err({ kind: 'uncaptured', file: path });
+      const kept = present === null ? 'yes' : await isKept(deps, chosen, present);
+      if (kept !== 'yes') return err({ kind: 'uncaptured', file: path, isDamaged: kept === 'damaged' });
       const written = await (source === null
-        ? writeNew(deps, { lock, path, pieces: pieces() })
-        : replace(deps, { lock, file, source, pieces: pieces() }));
+        ? writeNew(deps, { lock, path, pieces: pieces(deps, chosen) })
+        : replace(deps, { lock, file, source, pieces: pieces(deps, chosen) }));
       if (!written.ok) return err(toWriteFailure(written.error, { file: file.path, output: path }));
       return ok(report(chosen, path));
     } finally {
@@ -109,6 +108,17 @@ type Content = Pick<CapturedState, 'sizeBytes' | 'sha256'>;
 
 function isContentOf(state: CapturedState, { sizeBytes, sha256 }: Content): boolean {
   return state.change !== 'gone' && state.sizeBytes === sizeBytes && state.sha256 === sha256;
+}
+
+/** Whether the archive can give back the present content, of which it will have the only copy. */
+async function isKept(
+  { runtime }: WritingDeps,
+  { archive, states }: Chosen,
+  present: Content,
+): Promise<'yes' | 'no' | 'damaged'> {
+  const same = states.filter((one) => isContentOf(one, present));
+  for (const state of same) if (await isReadable(runtime, { archive, state })) return 'yes';
+  return same.length === 0 ? 'no' : 'damaged';
 }
 
 /** Replaces the file unless anything is written to it meanwhile. */
@@ -140,20 +150,14 @@ async function replace(
   });
 }
 
-/** The bytes of a state. Ends with an error if they are not what was captured. */
-async function* provenBytes(deps: WritingDeps, { archive, state }: Chosen): AsyncGenerator<Uint8Array> {
-  const hash = deps.runtime.createHash();
+/** The proven bytes of the state that is restored. */
+async function* pieces(deps: WritingDeps, chosen: Chosen): AsyncGenerator<Uint8Array> {
   let done = 0;
-  for await (const piece of archive.captures.read(state.id)) {
-    hash.update(piece);
+  for await (const piece of readState(deps.runtime, chosen)) {
     done += piece.length;
-    deps.progress.update('restoring', done, state.sizeBytes);
+    deps.progress.update('restoring', done, chosen.state.sizeBytes);
     yield piece;
   }
-  if (hash.digest() === state.sha256) return;
-  const reason = `the captured file, version ${state.version}, differs from its hash`;
-  const failure: ArchiveFailure = { kind: 'damaged', path: archive.path, reason };
-  throw Object.assign(new Error(reason), { failure }) satisfies ArchiveError;
 }
 
 function report({ file, state }: Chosen, output: string): RestoreCapturedReport {

@@ -9,8 +9,8 @@ export type CaptureReport = {
   readonly format: string | null;
   /** planned: a dry run would have stored it. gone: the file was captured and does not exist any more. */
   readonly result: 'captured' | 'unchanged' | 'planned' | 'gone';
-  /** What happened to the file since it was last captured; null: nothing. */
-  readonly change: CaptureChange | 'grown' | null;
+  /** What happened to the file since it was last captured; damaged: to what the archive has of it. Null: nothing. */
+  readonly change: CaptureChange | 'grown' | 'damaged' | null;
   /** The version that holds it; null: none yet. */
   readonly version: Ordinal | null;
   /** `new`: bytes that the archive did not have; `stored`: what they take there. Null: nothing was stored. */

@@ -112,8 +112,8 @@ export type LookupFailure =
   | { readonly kind: 'not-captured'; readonly file: string; readonly archive: string }
   /** The file has no such version. */
   | { readonly kind: 'no-version'; readonly file: string }
-  /** What the file holds now was not captured, so it must not be replaced. */
-  | { readonly kind: 'uncaptured'; readonly file: string }
+  /** What the file holds now was not captured, or that capture is damaged, so it must not be replaced. */
+  | { readonly kind: 'uncaptured'; readonly file: string; readonly isDamaged: boolean }
   /** Nothing in the archive has this name; `near` are labels that begin like it. */
   | { readonly kind: 'not-archived'; readonly name: string; readonly near: readonly string[]; readonly archive: string }
   /** Several things in the archive have this name, or one that begins with it. */

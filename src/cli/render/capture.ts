@@ -10,6 +10,7 @@ const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = 
   shortened: 'it became shorter',
   gone: 'it is gone',
   returned: 'it is back',
+  damaged: 'what the archive had of it is damaged',
 };
 
 export function renderCapture(report: CaptureReport, theme: Theme): string {
@@ -91,4 +92,11 @@ export function renderRestoredCapture(report: RestoreCapturedReport, theme: Them
     `${theme.strong(safeText(file))}${theme.good(where)}: version ${version}, captured ${formatMinute(captured ?? '')}, ${formatBytes(bytes)}`,
     `  sha256    ${sha256}`,
   ];
+}
+
+/** Why a capture of what a file holds now cannot be relied on. */
+export function describeUncaptured({ isDamaged }: { readonly isDamaged: boolean }): string {
+  return isDamaged
+    ? 'what it holds now was captured, but the archive is damaged and cannot give it back'
+    : 'what it holds now was not captured';
 }

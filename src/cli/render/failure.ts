@@ -2,6 +2,7 @@ import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import { describeUncaptured } from './capture.ts';
 import { renderLowRetention } from './compact-rows.ts';
 import { formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './text.ts';
@@ -91,15 +92,15 @@ export function renderFailure(failure: LookupFailure): string {
       );
     case 'not-archived': {
       const near = failure.near.map(safeText).join(', ');
-      const advice = near === '' ? '' : `The nearest labels: ${near}.`;
-      return at(failure.name, `not in the archive ${safeText(failure.archive)}.`, advice || SEARCH_ADVICE);
+      const advice = near === '' ? SEARCH_ADVICE : `The nearest labels: ${near}.`;
+      return at(failure.name, `not in the archive ${safeText(failure.archive)}.`, advice);
     }
     case 'not-captured':
       return at(failure.file, 'no such file was captured.', CAPTURED_ADVICE);
     case 'no-version':
       return at(failure.file, 'it has no such version.', CAPTURED_ADVICE);
     case 'uncaptured':
-      return at(failure.file, 'what it holds now was not captured, so it is not replaced.', 'Capture it first.');
+      return at(failure.file, `${describeUncaptured(failure)}, so it is not replaced.`, RECAPTURE_ADVICE);
     case 'ambiguous': {
       const candidates = failure.candidates.map(({ name, about }) => `\n  ${safeText(name)}  (${safeText(about)})`);
       const more = failure.hasMore ? '\n  …' : '';
@@ -116,6 +117,7 @@ export function renderFailure(failure: LookupFailure): string {
   }
 }
 
+const RECAPTURE_ADVICE = "Capture it first, with 'compact capture --reread'.";
 const CAPTURED_ADVICE = "'compact capture --list' shows what there is.";
 const TRANSCRIPT_ADVICE = 'Name a transcript that holds a conversation.';
 const SEARCH_ADVICE = "'compact search' gives the labels and ids of what is in it.";

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { hash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { zstdCompressSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import * as fc from 'fast-check';
 import type { CaptureDraft, CaptureOutline, StoredCapture } from '../../../src/ports/captures.ts';
@@ -138,6 +139,26 @@ test('a file that is gone has a version without content, once', (t) => {
     ],
   );
 });
+
+for (const [what, sql] of [
+  ['block', 'UPDATE captured_blocks SET data = zeroblob(length(data))'],
+  ['place', 'UPDATE captured_lines SET offset = offset + 1'],
+  ['block with other content of the same size', 'UPDATE captured_blocks SET data = :other'],
+] as const) {
+  test(`a line in a damaged ${what} is stored again, so that a capture never claims what cannot be read`, (t) => {
+    const archive = tempArchive(t);
+    const content = 'one\ntwo\nthree\n';
+    capture(archive, content);
+    const db = new Database(archive.path);
+    const other = zstdCompressSync(utf8(content.toUpperCase()));
+    db.prepare(sql).run(...(sql.includes(':other') ? [{ other }] : []));
+    db.close();
+    const again = capture(archive, content, { path: '/data/copy.jsonl' });
+    assert.deepEqual([statesOf(archive, '/data/copy.jsonl'), again.newBytes], [[content], content.length]);
+    const third = capture(archive, content, { path: '/data/third.jsonl' });
+    assert.deepEqual([statesOf(archive, '/data/third.jsonl'), third.newBytes], [[content], 0]);
+  });
+}
 
 const DAMAGE: readonly (readonly [what: string, sql: string, expected: RegExp])[] = [
   ['a block', 'UPDATE captured_blocks SET data = zeroblob(length(data))', /version 1: .*cannot be decompressed/],

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
+import { test } from 'node:test';
+import { capture, damage, restored, tryRestore } from '../support/captures.ts';
+import { chatTranscript } from '../support/chat.ts';
+import { benchFor } from '../support/workbench.ts';
+
+const TALK = chatTranscript(40);
+const OTHER = chatTranscript(300, 5000);
+
+test('a file is restored in place where it is gone, and over content that was captured, and over nothing else', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', TALK);
+  await capture(bench, 'x.jsonl');
+  const inPlace = { output: { kind: 'in-place' } } as const;
+  rmSync(bench.path('x.jsonl'));
+  assert.ok((await tryRestore(bench, 'x.jsonl', inPlace)).ok);
+  assert.equal(bench.read('x.jsonl').toString(), TALK);
+  bench.write('x.jsonl', OTHER);
+  assert.deepEqual(await tryRestore(bench, 'x.jsonl', inPlace), {
+    ok: false,
+    error: { kind: 'uncaptured', file: bench.path('x.jsonl'), isDamaged: false },
+  });
+  assert.equal(bench.read('x.jsonl').toString(), OTHER);
+  await capture(bench, 'x.jsonl');
+  assert.ok((await tryRestore(bench, 'x.jsonl', { ...inPlace, version: 1 })).ok);
+  assert.equal(bench.read('x.jsonl').toString(), TALK);
+  bench.write('taken', 'precious');
+  const taken = await tryRestore(bench, 'x.jsonl', { output: { kind: 'file', path: bench.path('taken') } });
+  assert.deepEqual([!taken.ok && taken.error.kind, bench.read('taken').toString()], ['output-exists', 'precious']);
+});
+
+test('a captured file is found by the end of its path and by the id in its name, and not by a doubtful one', async (t) => {
+  const bench = benchFor(t);
+  const names = ['6b6f4218-0000.jsonl', '6b6f4218-1111.jsonl'];
+  for (const name of names) {
+    bench.write(name, TALK);
+    await capture(bench, name);
+  }
+  for (const file of ['6b6f4218-0000.jsonl', '6b6f4218-0']) {
+    const done = await tryRestore(bench, '', { file, output: { kind: 'stdout' } });
+    assert.deepEqual(done.ok && done.value.file, bench.path('6b6f4218-0000.jsonl'));
+  }
+  const doubtful = await tryRestore(bench, '', { file: '6b6f4218' });
+  const none = await tryRestore(bench, '', { file: 'other.jsonl' });
+  assert.deepEqual([!doubtful.ok && doubtful.error.kind, !none.ok && none.error.kind], ['ambiguous', 'not-captured']);
+});
+
+test('damage is found before anything is written', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', TALK);
+  await capture(bench, 'x.jsonl');
+  damage(bench, 'UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = 7');
+  for (const output of [{ kind: 'stdout' } as const, { kind: 'file', path: bench.path('restored') } as const]) {
+    const done = await tryRestore(bench, 'x.jsonl', { output });
+    assert.equal(!done.ok && done.error.kind === 'archive' && done.error.failure.kind, 'damaged');
+  }
+  assert.deepEqual([existsSync(bench.path('restored')), bench.stdout().length], [false, 0]);
+});
+
+for (const [what, grows] of [
+  ['has not changed', false],
+  ['has grown', true],
+] as const) {
+  test(`a file that ${what} is captured whole again if what the archive has of it is damaged`, async (t) => {
+    const bench = benchFor(t);
+    bench.write('x.jsonl', chatTranscript(40));
+    await capture(bench, 'x.jsonl');
+    damage(bench, 'UPDATE captured_blocks SET data = zeroblob(length(data))');
+    if (grows) appendFileSync(bench.path('x.jsonl'), chatTranscript(10, 100));
+    const content = readFileSync(bench.path('x.jsonl'), 'latin1');
+    const { result, change, version } = await capture(bench, 'x.jsonl', { rereads: true });
+    assert.deepEqual([result, change, version], ['captured', 'damaged', 2]);
+    assert.equal(await restored(bench, 'x.jsonl'), content);
+    assert.equal((await capture(bench, 'x.jsonl', { rereads: true })).result, 'unchanged');
+  });
+}
+
+test('a file is not replaced while the archive cannot give its content back', async (t) => {
+  const bench = benchFor(t);
+  const [first, second] = [chatTranscript(40), chatTranscript(60, 500)];
+  bench.write('x.jsonl', first);
+  await capture(bench, 'x.jsonl');
+  bench.write('x.jsonl', second);
+  await capture(bench, 'x.jsonl');
+  const restoreFirst = () => tryRestore(bench, 'x.jsonl', { version: 1, output: { kind: 'in-place' } });
+  const last = '(SELECT max(id) FROM captured_lines)';
+  damage(bench, `UPDATE captured_lines SET sha256 = randomblob(32) WHERE id = ${last}`);
+  assert.deepEqual(await restoreFirst(), {
+    ok: false,
+    error: { kind: 'uncaptured', file: bench.path('x.jsonl'), isDamaged: true },
+  });
+  assert.equal(readFileSync(bench.path('x.jsonl'), 'utf8'), second);
+  assert.equal((await capture(bench, 'x.jsonl', { rereads: true })).change, 'damaged');
+  assert.ok((await restoreFirst()).ok);
+  assert.equal(readFileSync(bench.path('x.jsonl'), 'utf8'), first);
+  assert.equal(await restored(bench, 'x.jsonl'), second);
+});
