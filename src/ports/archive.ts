@@ -133,8 +133,6 @@ export type StoredLine = {
   readonly outcome: ArchivedOutcome;
   readonly cycleId: number | null;
   readonly batchId: number | null;
-  /** hex */
-  readonly sha256: string;
   readonly bytes: Uint8Array;
   readonly messageIndex: number | null;
 };

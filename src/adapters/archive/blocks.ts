@@ -79,11 +79,16 @@ export function decompressBlock(
   throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be decompressed`);
 }
 
+/** Of zlib. */
+const MIN_CHUNK_BYTES = 64;
+
 /** null: not zstd, a different size, or a size above what is ever stored. */
 export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {
   if (rawSizeBytes < 0 || rawSizeBytes > MAX_RAW_BYTES) return null;
   try {
-    const raw = zstdDecompressSync(data, { maxOutputLength: Math.max(1, rawSizeBytes) });
+    // One byte more than needed, because a full chunk makes zlib allocate another one.
+    const chunkSize = Math.max(MIN_CHUNK_BYTES, rawSizeBytes + 1);
+    const raw = zstdDecompressSync(data, { chunkSize, maxOutputLength: Math.max(1, rawSizeBytes) });
     return new Uint8Array(raw.buffer, raw.byteOffset, raw.byteLength);
   } catch (error) {
     // zlib has an error code for each kind of damage, and for output that is too long.

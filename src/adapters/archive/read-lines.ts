@@ -6,7 +6,16 @@ import type { StoredLine } from '../../ports/archive.ts';
 import { checkPlaces, decompressBlock, MAX_BLOCK_BYTES, MAX_RAW_BYTES } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
-import { OUTCOMES, readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from './rows.ts';
+import {
+  OUTCOMES,
+  readBytes,
+  readHash,
+  readInteger,
+  readOptionalInteger,
+  readOutcome,
+  readText,
+  type Row,
+} from './rows.ts';
 import type { SyncArchive } from './sync-archive.ts';
 
 const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY position';
@@ -14,8 +23,9 @@ const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id 
 const COUNT_ARCHIVED = `
 SELECT source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS count
 FROM compactions AS c WHERE id = ?`;
+// The hash as text: a buffer for each line takes longer to make than all else in the row.
 const STORED_LINE_COLUMNS = `
-l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, l.sha256`;
+l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, lower(hex(l.sha256)) AS sha256`;
 const LIST_LINES = `
 SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = ? ORDER BY l.line`;
 /**
@@ -87,15 +97,13 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
 }
 
 function toLine(row: Row, raw: Uint8Array): StoredLine {
-  const sha256 = readHash(row, 'sha256');
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
     outcome: readOutcome(row, 'fate'),
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
-    sha256,
-    bytes: takeLine(row, raw, sha256),
+    bytes: takeLine(row, raw, readText(row, 'sha256')),
     messageIndex: readOptionalInteger(row, 'message_index'),
   };
 }

@@ -94,9 +94,9 @@ export async function holdsLines(
   { lines }: WrittenHistory,
 ): Promise<boolean> {
   for await (const stored of archive.readLines(compactionId)) {
-    for (const { line, sha256 } of stored) {
+    for (const { line, bytes } of stored) {
       const original = lines[line - 1];
-      if (original === undefined || runtime.sha256(original) !== sha256) return false;
+      if (original === undefined || runtime.sha256(original) !== runtime.sha256(bytes)) return false;
     }
   }
   return true;
