@@ -22,13 +22,15 @@ import type {
   UseCases,
 } from './use-cases.ts';
 
-/** Starting a thread for the archive takes about a tenth of a second, in which this much is stored. */
+/** Starting a thread for the archive takes about a tenth of a second, in which this much is stored or restored. */
 const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
 
 /** The composition root: the one place where ports meet their adapters. What is slow to load is loaded when it is first asked for. */
 export function createUseCases(composition: Composition): UseCases {
   const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
+  const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
   const archive = createArchiveOpener(archivePath);
+  const openAside = archive.openWith({ vectorExtension: null, isAside: true });
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),
     formats: formatRegistry,
@@ -36,6 +38,7 @@ export function createUseCases(composition: Composition): UseCases {
     progress,
     signal,
     openArchive: archive.openWith({ vectorExtension: null, isAside: false }),
+    openArchiveAside: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
     archivePath,
   };
   const writing = {
@@ -57,8 +60,7 @@ export function createUseCases(composition: Composition): UseCases {
     },
     compactFile: async ({ embeddings, ...request }, progress) => {
       const { compactFile } = await import('../app/compact/compact-file.ts');
-      const { minBytesForArchiveThread = MIN_BYTES_FOR_THREAD } = composition;
-      const isAside = estimateBytes(request.input.path) >= minBytesForArchiveThread;
+      const isAside = isLarge(estimateBytes(request.input.path));
       const openArchive = archive.openWith({ vectorExtension: embeddings?.vectorExtension ?? null, isAside });
       const compacting = { ...writing, openArchive, progress, storesAside: isAside };
       const done = await compactFile(compacting, request);

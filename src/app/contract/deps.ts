@@ -20,6 +20,11 @@ export type AppDeps = {
   readonly signal: AbortSignal;
   /** Null: there is no archive, and the mode does not create one. It is opened once in a run. */
   readonly openArchive: (mode: ArchiveMode) => Promise<Result<Archive | null, ArchiveFailure>>;
+  /**
+   * The existing archive in a thread of its own, where it decompresses and checks lines while this thread works on those before. Null: not
+   * worth its start for an original of this size. Undefined: never.
+   */
+  readonly openArchiveAside?: (sizeBytes: number) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
 };
 

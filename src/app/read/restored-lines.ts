@@ -3,6 +3,7 @@ import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../
 import type { Codec } from '../../ports/codec.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
+import type { AppDeps } from '../contract/deps.ts';
 import { createCursor, createLineBatch, type Cursor } from './batches.ts';
 import type { RecordSource } from './index-records.ts';
 import { UTF8_BOM } from './records.ts';
@@ -56,6 +57,16 @@ export async function findRestoreProblem(
     if (error instanceof RestoreError) return error.problem;
     throw error;
   }
+}
+
+/** The archive from which to read the lines of a compaction: one with its own thread if there are many. */
+export async function archiveFor(
+  { openArchiveAside }: Pick<AppDeps, 'openArchiveAside'>,
+  archive: Archive,
+  { source }: StoredCompaction,
+): Promise<Archive> {
+  const aside = await openArchiveAside?.(source.sizeBytes);
+  return aside?.ok === true ? (aside.value ?? archive) : archive;
 }
 
 type RestoreInput = {

@@ -19,7 +19,7 @@ import {
   withCompacted,
 } from '../read/open-compacted.ts';
 import { hashPrefix, unitOf, UTF8_BOM } from '../read/records.ts';
-import { type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
+import { archiveFor, type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
 import { toWriteFailure } from '../write/deliver.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
@@ -68,12 +68,10 @@ async function undo(
     const output = revision.lines;
     const { source } = compaction;
     const { codec } = revision;
-    const lines: LineStream = () =>
-      provenLines(
-        deps.runtime,
-        restoredLines({ compaction, archive, runtime: deps.runtime, output, unit: unitOf(codec) }),
-        source,
-      );
+    const { runtime } = deps;
+    const reader = await archiveFor(deps, archive, compaction);
+    const restore = { compaction, archive: reader, runtime, output, unit: unitOf(codec) };
+    const lines: LineStream = () => provenLines(runtime, restoredLines(restore), source);
     done.push({ lines, source, cycles: done.length + 1 });
     if (!request.all) break;
     const before = await readRevision(deps, {

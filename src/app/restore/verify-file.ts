@@ -23,6 +23,7 @@ import {
 } from '../read/open-compacted.ts';
 import { unitOf } from '../read/records.ts';
 import {
+  archiveFor,
   attemptRestore,
   isLineEnd,
   type LineStream,
@@ -177,7 +178,8 @@ async function revisionBefore(
     if (outcome === 'summarized') linesOf.set(batchId, (linesOf.get(batchId) ?? 0) + 1);
     onLeft?.(line);
   };
-  const restore = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
+  const reader = await archiveFor(deps, archive, compaction);
+  const restore = { compaction, archive: reader, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Indexes, proves and counts in one pass: decompressing the archive is most of the work.
   const checkedLines: LineStream = () =>
     provenLines(runtime, restoredLines({ ...restore, onArchived: count }), compaction.source);
