@@ -5,6 +5,7 @@ import {
   COMMAND_NAMES,
   type CommandName,
   COMMANDS,
+  SHOWN_COMMANDS,
   type Invocation,
   isCommandName,
   loadCommand,
@@ -116,7 +117,7 @@ async function renderHelp(name: Topic, facts: ProgramFacts): Promise<string> {
   const command = await loadCommand(name);
   const program = programFor(name, command, facts);
   if (name !== null) return `${program.helpInformation()}\n${renderExamples(command.examples, facts.widthColumns)}`;
-  for (const [command, { summary }] of Object.entries(COMMANDS)) program.command(command).summary(summary);
+  for (const [command, summary] of SHOWN_COMMANDS) program.command(command).summary(summary);
   program.usage('[options] <transcript...>\n       compact <command> …').helpCommand(false);
   const exitStatus = wrapText(EXIT_STATUS, facts.widthColumns).join('\n');
   return `${program.helpInformation()}\n${renderExamples(EXAMPLES, facts.widthColumns)}\n${exitStatus}\n`;

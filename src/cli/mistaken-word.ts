@@ -1,5 +1,5 @@
 import { likelyName } from '../config/nearest.ts';
-import { COMMAND_NAMES, loadActions } from './commands/table.ts';
+import { COMMAND_NAMES, loadActions, SHOWN_COMMANDS } from './commands/table.ts';
 import { findNothing } from './inputs.ts';
 import { isSessionId } from './known-sessions.ts';
 
@@ -27,7 +27,9 @@ async function describeMissing(word: string): Promise<string> {
   const commands = await listCommandLines();
   const meant = likelyName(word, [...commands.keys()]);
   const help =
-    meant === null ? `The commands are ${COMMAND_NAMES.join(', ')}` : `Did you mean '${commands.get(meant) ?? meant}'?`;
+    meant === null
+      ? `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}`
+      : `Did you mean '${commands.get(meant) ?? meant}'?`;
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }
 

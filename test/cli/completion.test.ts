@@ -63,6 +63,9 @@ const OFFERS: readonly (readonly [line: string, offered: readonly string[]])[] =
   ['compact -o sc', ['score.jsonl']],
   ['compact restore sc', ['score.jsonl']],
   ['compact search --role u', ['user']],
+  ['compact --format cl', ['claude-code']],
+  ['compact --provider ext', ['extractive']],
+  ['compact hoo', []],
   ['compact search --limit ', []],
   ['compact search ', []],
   ['compact archive st', ['stats']],
@@ -98,11 +101,11 @@ test('zsh can parse its script', { skip: !hasShell('zsh') && 'no zsh' }, async (
 });
 
 for (const shell of ['bash', 'zsh', 'fish', 'powershell']) {
-  test(`the script for ${shell} knows every command`, async () => {
+  test(`the script for ${shell} knows every command that people use`, async () => {
     const text = await script(shell);
     assert.deepEqual(
       COMMAND_NAMES.filter((name) => !new RegExp(`[\\s|'"]${name}[\\s|'":)]`).test(text)),
-      [],
+      ['hook'],
     );
   });
 }

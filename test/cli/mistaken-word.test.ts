@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { COMMAND_NAMES } from '../../src/cli/commands/table.ts';
+import { SHOWN_COMMANDS } from '../../src/cli/commands/table.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { runProcess } from '../support/program.ts';
@@ -27,7 +27,7 @@ function placeWith(t: TestContext, files: Readonly<Record<string, string>> = {})
 
 const NO_COMMAND = (word: string, rest: string): string =>
   `compact: '${word}' is neither a command nor a file, so nothing was done. ${rest} Try 'compact --help'.\n`;
-const ALL = `The commands are ${COMMAND_NAMES.join(', ')}.`;
+const ALL = `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}.`;
 
 for (const [line, stderr] of [
   ['status -i x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],

@@ -1,5 +1,6 @@
 import { parseCount, parseShare } from '../../config/quantity.ts';
 import type { SettingsUse } from '../../config/setting.ts';
+import type { Format } from '../../ports/codec.ts';
 import type { Job, JobOptions } from '../compact-jobs.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import type { CommonRequest, PipedRequest } from '../invocation.ts';
@@ -82,7 +83,7 @@ export const compactCommand = defineCommand<CompactInvocation | FormatsInvocatio
   read: (line) => (line.options.formats === true ? readFormats(line) : readCompact(line)),
   findConflict: (invocation) => (invocation.kind === 'compact' ? findConflict(invocation) : null),
   run: (context, invocation) =>
-    invocation.kind === 'compact' ? compact(context, invocation) : listFormats(context, invocation),
+    invocation.kind === 'compact' ? compact(context, invocation) : printFormats(context, invocation),
 });
 
 function readCompact({ options, args, isStdinImplied }: ParsedLine): CompactInvocation {
@@ -203,32 +204,33 @@ function renderingOf(session: Session, invocation: CompactInvocation, archiveFla
 }
 
 /** Needs no configuration, so that a broken one is no reason not to answer. */
-async function listFormats(
-  { terminal, loadUseCases }: CliContext,
-  { outputOptions }: FormatsInvocation,
-): Promise<ExitCode> {
+async function printFormats(context: CliContext, { outputOptions }: FormatsInvocation): Promise<ExitCode> {
   const { createReporter } = await import('../reporter.ts');
+  const reporter = await createReporter(context.terminal, outputOptions);
+  const formats = await listFormats(context);
+  if (outputOptions.json) {
+    const { reportJson } = await import('../render/json-lines.ts');
+    for (const format of formats) reporter.answerPiece(reportJson(format));
+  } else {
+    const { renderFormats } = await import('../render/formats.ts');
+    const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
+    reporter.answer(renderFormats(formats, rendering));
+  }
+  return EXIT_CODES.done;
+}
+
+export async function listFormats({ terminal, loadUseCases }: CliContext): Promise<readonly Format[]> {
   const { defaultArchivePath } = await import('../../config/find.ts');
-  const reporter = await createReporter(terminal, outputOptions);
   const createUseCases = await loadUseCases();
   const useCases = createUseCases({
     removeAtExit: terminal.removeAtExit,
     archivePath: defaultArchivePath(terminal.host),
-    progress: reporter.progress,
+    progress: { update: () => undefined, finish: () => undefined },
     signal: terminal.signal,
-    stdout: reporter.answerPiece,
+    stdout: () => undefined,
   });
   try {
-    const formats = useCases.listFormats();
-    if (outputOptions.json) {
-      const { reportJson } = await import('../render/json-lines.ts');
-      for (const format of formats) reporter.answerPiece(reportJson(format));
-    } else {
-      const { renderFormats } = await import('../render/formats.ts');
-      const rendering = { theme: reporter.answerTheme, widthColumns: reporter.answerWidthColumns };
-      reporter.answer(renderFormats(formats, rendering));
-    }
-    return EXIT_CODES.done;
+    return useCases.listFormats();
   } finally {
     await useCases.close();
   }

@@ -1,3 +1,4 @@
+import { PROVIDERS } from '../../config/summarization.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { COMPLETIONS, type Shell } from '../render/completion.ts';
 import type { CliContext } from '../session.ts';
@@ -23,13 +24,12 @@ export const completionCommand = defineCommand<CompletionInvocation>({
 });
 
 /** Prints a script that needs no `compact` to complete a word, so that the Tab key never waits for Node. */
-async function run({ terminal }: CliContext, { shell }: CompletionInvocation): Promise<ExitCode> {
-  const { COMMANDS, loadAll } = await import('./table.ts');
-  const commands = (await loadAll()).map(([name, command]) => ({ name, summary: summaryOf(name), command }));
-  function summaryOf(name: string): string {
-    return Object.entries(COMMANDS).find(([known]) => known === name)?.[1].summary ?? '';
-  }
-  const help = { name: 'help', summary: COMMANDS.help.summary, command: null };
-  terminal.stdout.write(COMPLETIONS[shell]([...commands, help]));
+async function run(context: CliContext, { shell }: CompletionInvocation): Promise<ExitCode> {
+  const { loadAll, SHOWN_COMMANDS } = await import('./table.ts');
+  const { listFormats } = await import('./compact.ts');
+  const loaded = new Map(await loadAll());
+  const commands = SHOWN_COMMANDS.map(([name, summary]) => ({ name, summary, command: loaded.get(name) ?? null }));
+  const values = { '--format': (await listFormats(context)).map(({ name }) => name), '--provider': PROVIDERS };
+  context.terminal.stdout.write(COMPLETIONS[shell](commands, values));
   return EXIT_CODES.done;
 }

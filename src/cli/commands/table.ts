@@ -5,6 +5,8 @@ type Entry = {
   readonly summary: string;
   /** Imports the command only when it is needed. `help` has nothing to import. */
   readonly load?: () => Promise<Command>;
+  /** Other programs call it: neither the list of commands nor completions name it. */
+  readonly isHidden?: true;
 };
 
 /** Every command, in the order of `compact --help`. Registration, help, loading and suggestions come from this table. */
@@ -68,6 +70,7 @@ export const COMMANDS = {
   hook: {
     summary: "answers a client's hook, for compact install",
     load: async () => (await import('./hook.ts')).hookCommand,
+    isHidden: true,
   },
   config: {
     summary: 'shows and changes the settings',
@@ -87,6 +90,12 @@ export const COMMANDS = {
 export type CommandName = keyof typeof COMMANDS;
 
 export const COMMAND_NAMES: readonly CommandName[] = Object.keys(COMMANDS).filter(isCommandName);
+
+/** The commands that people use, with their summaries. */
+export const SHOWN_COMMANDS: readonly (readonly [CommandName, string])[] = COMMAND_NAMES.flatMap((name) => {
+  const entry: Entry = COMMANDS[name];
+  return entry.isHidden === true ? [] : [[name, entry.summary] as const];
+});
 
 export function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);

@@ -21,24 +21,29 @@ type Option = {
   readonly value: 'none' | 'file' | 'any' | readonly string[];
 };
 
+/** Values of flags that have no list of choices, by name: `--format`. */
+type KnownValues = { readonly [flag: string]: readonly string[] };
+
 /** Writes the script of a shell, from the definitions of the commands. */
-export const COMPLETIONS: { readonly [shell in Shell]: (commands: readonly Described[]) => string } = {
-  bash: (commands) => bash(describe(commands)),
-  zsh: (commands) => zsh(describe(commands)),
-  fish: (commands) => fish(describe(commands)),
-  powershell: (commands) => powershell(describe(commands)),
+export const COMPLETIONS: {
+  readonly [shell in Shell]: (commands: readonly Described[], values: KnownValues) => string;
+} = {
+  bash: (commands, values) => bash(describe(commands, values)),
+  zsh: (commands, values) => zsh(describe(commands, values)),
+  fish: (commands, values) => fish(describe(commands, values)),
+  powershell: (commands, values) => powershell(describe(commands, values)),
 };
 
 const HELP: Option = { names: ['-h', '--help'], description: 'show help', value: 'none' };
 const VERSION: Option = { names: ['-V', '--version'], description: 'show the version', value: 'none' };
 
-function describe(commands: readonly Described[]): readonly Words[] {
+function describe(commands: readonly Described[], values: KnownValues): readonly Words[] {
   const words = commands.map(({ name, summary, command }): Words => {
     const operands = [command?.operands ?? []].flat();
     return {
       name,
       summary,
-      options: [...(command?.flags ?? []).map(toOption), HELP],
+      options: [...(command?.flags ?? []).map((flag) => toOption(flag, values)), HELP],
       first: command === null ? commands.map((other) => other.name) : (operands[0]?.choices ?? []),
       takesFiles: operands.some(({ syntax }) => /transcript|compacted|folder|file/.test(syntax)),
     };
@@ -50,9 +55,10 @@ function describe(commands: readonly Described[]): readonly Words[] {
   return [none, ...words];
 }
 
-function toOption(flag: Flag): Option {
+function toOption(flag: Flag, values: KnownValues): Option {
+  const known = namesOf(flag).flatMap((name) => values[name] ?? []);
   const isFile = /<(?:path|file|folder)>$/.test(flag.flags);
-  const value = !takesValue(flag) ? 'none' : (flag.choices ?? (isFile ? 'file' : 'any'));
+  const value = !takesValue(flag) ? 'none' : (flag.choices ?? (known.length > 0 ? known : isFile ? 'file' : 'any'));
   return { names: namesOf(flag), description: flag.description, value };
 }
 
