@@ -23,6 +23,7 @@ import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { reportJson } from './render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
 import { safeText } from './render/text.ts';
+import type { ConfigFileReport } from './reports.ts';
 
 /** The actions of `compact config` that write a file. */
 
@@ -175,11 +176,11 @@ function refuse({ reporter }: ConfigContext, lines: readonly string[]): ExitCode
   return EXIT_CODES.usage;
 }
 
-type Done = { readonly result: string; readonly path: string; readonly sentence: string };
+type Done = { readonly result: ConfigFileReport['result']; readonly path: string; readonly sentence: string };
 
 function done({ terminal, reporter, invocation }: ConfigContext, { result, path, sentence }: Done): ExitCode {
   if (invocation.outputOptions.json) {
-    reporter.answerPiece(reportJson({ schema: 'compact/config-file@1', result, path }));
+    reporter.answerPiece(reportJson({ schema: 'compact/config-file@1', result, path } satisfies ConfigFileReport));
   }
   const { found } = findConfig(terminal.host, invocation.settings);
   const isRead = found?.path === path;

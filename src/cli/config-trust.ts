@@ -11,6 +11,7 @@ import { renderSettings } from './render/config.ts';
 import { reportJson } from './render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
 import { safeText, shellWord } from './render/text.ts';
+import type { ConfigTrustReport } from './reports.ts';
 import type { Reporter } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -59,7 +60,7 @@ async function trust({ terminal, reporter, invocation }: ConfigContext, path: st
   if (!recorded.ok) return refuse(reporter, [`${safeText(recorded.error)}. Nothing is trusted.`]);
   if (invocation.outputOptions.json) {
     const values = rows.map(({ table, key, value }) => ({ key: `${table}.${key}`, value }));
-    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: 'trusted', ...record, values }));
+    reporter.answerPiece(toJson({ result: 'trusted', ...record, values }));
   }
   const owner = read.value.owner === null ? '' : ` (${safeText(read.value.owner)})`;
   const file = invocation.name === null ? '' : ` ${shellWord(invocation.name)}`;
@@ -72,8 +73,7 @@ function revoke({ terminal, reporter, invocation }: ConfigContext, path: string)
   const revoked = createTrustStore(terminal.host).revoke(trustedPath(path));
   if (!revoked.ok) return refuse(reporter, [`${safeText(revoked.error)}.`]);
   const result = revoked.value ? 'revoked' : 'not-trusted';
-  if (invocation.outputOptions.json)
-    reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result, path }));
+  if (invocation.outputOptions.json) reporter.answerPiece(toJson({ result, path }));
   reporter.report([`${safeText(path)}: ${revoked.value ? 'no longer trusted' : 'it was not trusted'}.`]);
   return EXIT_CODES.done;
 }
@@ -84,11 +84,15 @@ async function listTrusted({ terminal, reporter, invocation }: ConfigContext): P
   for (const record of records.value) {
     const state = await compareWithDisk(record, terminal);
     if (invocation.outputOptions.json) {
-      reporter.answerPiece(reportJson({ schema: 'compact/config-trust@1', result: state, ...record }));
+      reporter.answerPiece(toJson({ result: state, ...record }));
     } else reporter.answer([`${safeText(record.path)}${state === 'trusted' ? '' : `  (${state} since)`}`]);
   }
   if (records.value.length === 0) reporter.report(['No file is trusted.']);
   return EXIT_CODES.done;
+}
+
+function toJson(report: Omit<ConfigTrustReport, 'schema'>): string {
+  return reportJson({ schema: 'compact/config-trust@1', ...report } satisfies ConfigTrustReport);
 }
 
 async function compareWithDisk(

@@ -28,6 +28,50 @@ import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
 import type { DiffReport } from '../app/survey/diff-file.ts';
 import type { ScanReport } from '../app/survey/scan-file.ts';
+import type { ConfigSearch } from '../config/find.ts';
+import type { FileTrust } from '../config/load.ts';
+import type { Origin } from '../config/origins.ts';
+import type { IsoTime, Sha256 } from '../core/units.ts';
+
+export type ConfigReport = {
+  readonly schema: 'compact/config@1';
+  /** Of the configuration file; null: there is none. */
+  readonly path: string | null;
+  readonly trust: FileTrust | null;
+  readonly ignored: ConfigSearch['ignored'];
+  readonly values: readonly ConfigValue[];
+  /** What does not apply because the file is not trusted. */
+  readonly refused: readonly ConfigValue[];
+};
+
+type ConfigValue = { readonly key: string; readonly value: unknown; readonly origin: Origin };
+
+export type ConfigPathReport = {
+  readonly schema: 'compact/config-path@1';
+  readonly path: string | null;
+  readonly looked: readonly string[];
+  readonly ignored: ConfigSearch['ignored'];
+};
+
+export type ConfigGetReport = ConfigValue & { readonly schema: 'compact/config-get@1' };
+
+/** Of `config init`, `set` and `edit`. */
+export type ConfigFileReport = {
+  readonly schema: 'compact/config-file@1';
+  readonly result: 'created' | 'set' | 'edited' | 'unchanged';
+  readonly path: string;
+};
+
+export type ConfigTrustReport = {
+  readonly schema: 'compact/config-trust@1';
+  readonly path: string;
+  readonly result: 'trusted' | 'changed' | 'gone' | 'revoked' | 'not-trusted';
+  /** Of the content that was trusted, and when that was; missing if the trust is taken back. */
+  readonly sha256?: Sha256;
+  readonly trustedAt?: IsoTime;
+  /** What the file sets, when it becomes trusted. */
+  readonly values?: readonly { readonly key: string; readonly value: unknown }[];
+};
 
 /** What each command prints with `--json`. `npm run build` makes the JSON Schemas from it. */
 export type Reports = {
@@ -47,5 +91,10 @@ export type Reports = {
   'archive-embed': ArchiveEmbedReport;
   scan: ScanReport;
   install: InstallReport;
-  page: PageReport;
+  report: PageReport;
+  config: ConfigReport;
+  'config-path': ConfigPathReport;
+  'config-get': ConfigGetReport;
+  'config-file': ConfigFileReport;
+  'config-trust': ConfigTrustReport;
 };

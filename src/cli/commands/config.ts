@@ -10,6 +10,7 @@ import { reportJson } from '../render/json-lines.ts';
 import { renderConfigProblem, renderUsageProblem } from '../render/problems.ts';
 import { safeText } from '../render/text.ts';
 import { createReporter, type Reporter } from '../reporter.ts';
+import type { ConfigGetReport, ConfigPathReport, ConfigReport } from '../reports.ts';
 import type { CliContext } from '../session.ts';
 import type { Terminal } from '../terminal.ts';
 import { defineCommand } from './command.ts';
@@ -149,7 +150,14 @@ function reportPath({ terminal, reporter, invocation }: ConfigContext): ExitCode
   const { found, looked, ignored } = findConfig(terminal.host, invocation.settings);
   reporter.report(renderIgnored({ ignored }));
   if (invocation.outputOptions.json) {
-    reporter.answerPiece(reportJson({ schema: 'compact/config-path@1', path: found?.path ?? null, looked, ignored }));
+    reporter.answerPiece(
+      reportJson({
+        schema: 'compact/config-path@1',
+        path: found?.path ?? null,
+        looked,
+        ignored,
+      } satisfies ConfigPathReport),
+    );
   } else if (found === null) {
     reporter.report(['There is no configuration file, so the defaults apply. Looked for:']);
     reporter.report(looked.map((path) => `  ${safeText(path)}`));
@@ -175,7 +183,7 @@ function reportSettings({ terminal, reporter, invocation }: ConfigContext, confi
       ignored,
       values: rows.map(toValue),
       refused: refused.map(toValue),
-    }),
+    } satisfies ConfigReport),
   );
 }
 
@@ -200,8 +208,9 @@ async function reportSetting(context: ConfigContext, config: LoadedConfig): Prom
   const name = path.value.join('.');
   const row = listRows(context, config).find((one) => one.table === table && one.key === key);
   if (invocation.outputOptions.json) {
-    const { value, origin } = row ?? { value: null, origin: { kind: 'default' } };
-    reporter.answerPiece(reportJson({ schema: 'compact/config-get@1', key: name, value, origin }));
+    const { value, origin } = row ?? { value: null, origin: { kind: 'default' as const } };
+    const report = { schema: 'compact/config-get@1', key: name, value, origin } satisfies ConfigGetReport;
+    reporter.answerPiece(reportJson(report));
   } else if (row?.isSecret === true) reporter.report([`${safeText(name)}: set, not shown.`]);
   else if (row === undefined || row.value === null) reporter.report([`${safeText(name)}: not set.`]);
   else reporter.answer([safeText(typeof row.value === 'string' ? row.value : JSON.stringify(row.value))]);

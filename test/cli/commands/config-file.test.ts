@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
 import { buildExample } from '../../../src/config/example.ts';
+import { problemsWith } from '../../support/report-schemas.ts';
 import { folderWith } from '../../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
 
@@ -43,6 +44,10 @@ test('init --project writes compact.toml in this folder', async (t) => {
   const { code, out } = await config('init --project --json');
   assert.deepEqual([code, JSON.parse(out).result], [0, 'created']);
   assert.equal(read(PROJECT), buildExample());
+  assert.deepEqual(problemsWith('config-file', JSON.parse(out)), []);
+  const [path, value] = [await config('path --json'), await config('get summarization.keep_recent --json')];
+  assert.deepEqual(problemsWith('config-path', JSON.parse(path.out)), []);
+  assert.deepEqual(problemsWith('config-get', JSON.parse(value.out)), []);
 });
 
 test('get prints the bare value that applies', async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { run } from '../../../src/cli/run.ts';
 import type { Environment } from '../../../src/config/find.ts';
+import { problemsWith } from '../../support/report-schemas.ts';
 import { folderWith } from '../../support/folders.ts';
 import { createFakeTerminal, createFakeUseCases } from '../fakes.ts';
 
@@ -149,6 +150,7 @@ test('it speaks JSON', async (t) => {
   const { trustedAt, ...trusted } = JSON.parse(out);
   assert.ok(Date.parse(trustedAt) > 0);
   const path = './repo/compact.toml';
+  assert.deepEqual(problemsWith('config-trust', JSON.parse(out)), []);
   assert.deepEqual(trusted, {
     schema: 'compact/config-trust@1',
     result: 'trusted',
@@ -195,6 +197,7 @@ test('config show says what was refused, and why, and stays a configuration that
   assert.match(shown.out, /^provider = "extractive" +# default$/m);
   assert.match(shown.out, /^keep_recent = 3 +# \.\/repo\/compact\.toml:5$/m);
   const json = JSON.parse((await told(['config', 'show', '--json'])).out);
+  assert.deepEqual(problemsWith('config', json), []);
   assert.deepEqual(json.trust, { kind: 'unknown', reason: null });
   assert.deepEqual(
     json.refused.map(({ key }: { readonly key: string }) => key),
