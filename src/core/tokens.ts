@@ -14,6 +14,25 @@ export function estimateTokensByBytes(text: string): number {
   return tokensOfBytes(utf8Length(text));
 }
 
+/** '7,582', independent of the locale. */
+export function formatCount(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** '7,582 tokens, below the limit of 1M'. */
+export function describeUnder(
+  tokens: number,
+  { what, limit }: { readonly what: string; readonly limit: number },
+): string {
+  return `${formatCount(tokens)} tokens, ${tokens < limit ? 'below' : 'at'} the ${what} of ${formatLimit(limit)}`;
+}
+
+/** As people type it: '30k', '1.5M', or '7,582' where that is not exact. */
+function formatLimit(tokens: number): string {
+  if (tokens >= 1e6 && tokens % 1e5 === 0) return `${tokens / 1e6}M`;
+  return tokens >= 1000 && tokens % 1000 === 0 ? `${formatCount(tokens / 1000)}k` : formatCount(tokens);
+}
+
 /** The same estimate for a text of this many UTF-8 bytes. */
 export function tokensOfBytes(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BYTES_PER_TOKEN);

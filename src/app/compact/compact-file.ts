@@ -1,6 +1,7 @@
 import { originOf } from '../../core/clip-archive.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { describeUnder } from '../../core/tokens.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { FileStamp } from '../../ports/files.ts';
 import { type WritingDeps, isInterrupted } from '../contract/deps.ts';
@@ -93,7 +94,7 @@ async function compactPrepared(
   deps.reached('read');
   const tokens = tokensNow(transcript);
   const limit = policy.ifOverTokens;
-  if (limit !== null && tokens <= limit) return skip('under-limit', `${tokens} tokens, the limit is ${limit}`);
+  if (limit !== null && tokens <= limit) return skip('under-limit', describeUnder(tokens, { what: 'limit', limit }));
   if (request.output.kind === 'none') {
     const known = await openUnsettled(deps);
     if (!known.ok) return known;

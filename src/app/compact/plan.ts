@@ -10,7 +10,7 @@ import {
   type TranscriptPolicy,
 } from '../../core/policy.ts';
 import { rulesBudget } from '../../core/standing-rules/rules.ts';
-import { estimateTokensByBytes } from '../../core/tokens.ts';
+import { describeUnder, estimateTokensByBytes } from '../../core/tokens.ts';
 import type { Prior } from '../read/lineage.ts';
 import type { Prepared, PreparedConversation } from '../read/prepare.ts';
 
@@ -45,7 +45,11 @@ export function planPrepared(
   const compaction = compactionWithin(policy);
   const tokens = tokensOf(prepared.view);
   if (targetTokens !== null && tokens <= targetTokens) {
-    return { kind: 'skip', reason: 'under-limit', detail: `${tokens} tokens, the target is ${targetTokens}` };
+    return {
+      kind: 'skip',
+      reason: 'under-limit',
+      detail: describeUnder(tokens, { what: 'target', limit: targetTokens }),
+    };
   }
   const { chunkSize, maxChunkTokens } = chunkLimitsOf(compaction);
   const rulesTokens = mostRulesTokens(prepared, compaction);

@@ -4,7 +4,7 @@ import { keptMessageLines } from '../../core/plan/line-outcomes.ts';
 import type { ConversationPlan } from '../../core/plan/plan.ts';
 import { type CompactionConfig, compactionWithin } from '../../core/policy.ts';
 import { err, ok, type Result } from '../../core/result.ts';
-import { estimateTokensByBytes } from '../../core/tokens.ts';
+import { estimateTokensByBytes, formatCount } from '../../core/tokens.ts';
 import type { CarriedLine } from '../../ports/archive.ts';
 import type { WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
@@ -144,7 +144,7 @@ function judge({ result, report }: Summarized, targetTokens: number | null): Att
     return {
       kind: 'skipped',
       reason: 'nothing-gained',
-      detail: `the result would have ${after} tokens, the original has ${before}`,
+      detail: `the result would have ${formatCount(after)} tokens, and the original has ${formatCount(before)}`,
       wasted: result,
     };
   }

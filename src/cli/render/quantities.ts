@@ -1,7 +1,5 @@
-/** 1234567 → '1,234,567', independent of the locale. */
-export function formatCount(value: number): string {
-  return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
-}
+import { formatCount } from '../../core/tokens.ts';
+export { formatCount };
 
 /** '1 message', '2 messages'. */
 export function countOf(value: number, noun: string, plural = `${noun}s`): string {

@@ -111,12 +111,14 @@ function findBorders(rows: readonly ScoreRow[]): readonly Border[] {
     ({ score }) => -score,
   );
   return [
-    ...(first === undefined || last === undefined ? [] : [{ title: 'The border by place:', rows: [last, first] }]),
+    ...(first === undefined || last === undefined
+      ? []
+      : [{ title: 'The last message that leaves, and the first of the recent part:', rows: [last, first] }]),
     ...(least === undefined || most === undefined
       ? []
       : [
           {
-            title: 'The border by importance:',
+            title: 'The least important message that --target keeps, and the most important that it does not:',
             rows: [least, most],
           },
         ]),
