@@ -61,6 +61,7 @@ export { compactFile, restoreFile, searchArchive, verifyFile } from './library.t
 export type {
   CompactFileOptions,
   CustomModel,
+  FileProgress,
   LibraryError,
   RestoreFileOptions,
   SearchOptions,

@@ -11,7 +11,12 @@ type ArchiveOptions = {
   readonly signal?: AbortSignal | undefined;
 };
 
+/** How far a stage of the work is. `done` and `total` are bytes while `stage` is 'reading', and parts of the summary while it is 'summarizing'. */
+export type FileProgress = { readonly stage: string; readonly done: number; readonly total: number };
+
 export type FileOptions = ArchiveOptions & {
+  /** Called often, from inside the work: it should return at once. If it throws, the work stops and the promise is rejected. */
+  readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** The name of the transcript's format, as `compact --formats` lists it. By default it is detected. */
   readonly format?: string | undefined;
 };

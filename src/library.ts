@@ -174,7 +174,7 @@ function inputOf(path: string, { format = null }: { readonly format?: string | n
 
 /** Runs `work` with an archive that is closed afterwards, and with an exit listener for the temporary files only while it runs. */
 async function withUseCases<T>(
-  { archive, signal = new AbortController().signal, format }: FileOptions,
+  { archive, signal = new AbortController().signal, format, onProgress }: FileOptions,
   work: (useCases: UseCases, progress: Progress) => Promise<Result<T, LibraryError>>,
 ): Promise<Result<T, LibraryError>> {
   const { createUseCases } = await import('./cli/compose.ts');
@@ -182,7 +182,10 @@ async function withUseCases<T>(
   const leftovers = new Set<string>();
   const remove = (path: string): void => rmSync(path, { recursive: true, force: true });
   const clean = (): void => [...leftovers].toReversed().forEach(remove);
-  const progress: Progress = { update: () => undefined, finish: () => undefined };
+  const progress: Progress = {
+    update: (stage, done, total) => onProgress?.({ stage, done, total }),
+    finish: () => undefined,
+  };
   const useCases = createUseCases({
     archivePath: archive === undefined ? defaultArchivePath(readHost()) : resolve(archive),
     progress,

@@ -6,6 +6,7 @@ import {
   compactFile,
   type CompactFileOptions,
   type CustomModel,
+  type FileProgress,
   restoreFile,
   searchArchive,
   verifyFile,
@@ -39,6 +40,17 @@ test('a transcript is compacted beside itself, verified, searched and restored',
   const restored = await restoreFile(small, { archive, output: join(folder, 'back.jsonl') });
   assert.ok(restored.ok);
   assert.deepEqual(readFileSync(join(folder, 'back.jsonl')), original);
+});
+
+test('progress is told part by part of the summary', async (t) => {
+  const { file, archive } = scene(t);
+  const told: FileProgress[] = [];
+  const onProgress = (progress: FileProgress) => told.push(progress);
+  assert.ok((await compactFile(file, { archive, compaction: { keepRecent: 0, chunkSize: 20 }, onProgress })).ok);
+  assert.deepEqual(
+    told,
+    [1, 2].map((done) => ({ stage: 'summarizing', done, total: 2 })),
+  );
 });
 
 test('a transcript is compacted in place and restored in place, and no exit listener stays behind', async (t) => {
