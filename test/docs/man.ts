@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, type Example, type Flag, namesOf } from '../../src/cli/commands/command.ts';
-import { COMMANDS, loadAll } from '../../src/cli/commands/table.ts';
+import { type Example, type Flag, namesOf } from '../../src/cli/commands/command.ts';
+import { loadShown } from '../../src/cli/commands/table.ts';
 import { EXAMPLES } from '../../src/cli/render/help.ts';
 import { ROOT } from './shell.ts';
 
@@ -41,8 +41,8 @@ const FILES: readonly (readonly [path: string, meaning: string])[] = [
 /** docs/compact.1 in man(7), from the definitions that the program itself uses. */
 export async function writeManPage(): Promise<string> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { readonly version: string };
-  const commands = await loadAll();
-  const usual = commands.find(([name]) => name === 'run')?.[1].flags ?? [];
+  const commands = await loadShown();
+  const usual = commands.find(({ name }) => name === 'run')?.command.flags ?? [];
   const options = usual.map(optionOf);
   return [
     String.raw`.\" Made by npm run docs:commands from the definitions of the commands. Do not edit.`,
@@ -62,7 +62,7 @@ export async function writeManPage(): Promise<string> {
     '.SH OPTIONS',
     ...options.flat(),
     '.SH COMMANDS',
-    ...commands.flatMap(([name, command]) => (name === 'run' ? [] : sectionOf(name, command, options))),
+    ...commands.flatMap((shown) => (shown.name === 'run' ? [] : sectionOf(shown, options))),
     '.SH EXIT STATUS',
     ...EXIT_STATUS.flatMap(itemOf),
     '.SH ENVIRONMENT',
@@ -75,10 +75,12 @@ export async function writeManPage(): Promise<string> {
   ].join('\n');
 }
 
-function sectionOf(name: string, command: Command, shared: readonly (readonly string[])[]): readonly string[] {
+function sectionOf(
+  { name, summary, command }: Awaited<ReturnType<typeof loadShown>>[number],
+  shared: readonly (readonly string[])[],
+): readonly string[] {
   const operands = [command.operands].flat();
   const isShared = (flag: Flag) => shared.some((known) => known.join('\n') === optionOf(flag).join('\n'));
-  const summary = Object.entries(COMMANDS).find(([known]) => known === name)?.[1].summary ?? '';
   const others = command.flags.filter(isShared).map((flag) => namesOf(flag).at(-1) ?? flag.flags);
   return [
     `.SS ${escape(['compact', name, ...operands.map(({ syntax }) => syntax)].join(' '))}`,

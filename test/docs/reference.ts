@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Command, type Flag, namesOf } from '../../src/cli/commands/command.ts';
-import { COMMANDS, loadAll } from '../../src/cli/commands/table.ts';
+import { loadShown } from '../../src/cli/commands/table.ts';
 import { ROOT } from './shell.ts';
 
 export const REFERENCE = join(ROOT, 'docs/commands.md');
@@ -13,7 +13,7 @@ const SHARED_FROM = 3;
 
 /** docs/commands.md, from the definitions that the program itself uses. */
 export async function writeReference(): Promise<string> {
-  const commands = await loadCommands();
+  const commands = await loadShown();
   const counts = new Map<string, number>();
   for (const flag of commands.flatMap(({ command }) => command.flags)) {
     counts.set(rowOf(flag), (counts.get(rowOf(flag)) ?? 0) + 1);
@@ -35,11 +35,6 @@ export async function writeReference(): Promise<string> {
     ...optionTable([...shared.values()]),
     '',
   ].join('\n');
-}
-
-async function loadCommands(): Promise<readonly Described[]> {
-  const summaries = new Map(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]));
-  return (await loadAll()).map(([name, command]) => ({ name, summary: summaries.get(name) ?? '', command }));
 }
 
 function section({ name, summary, command }: Described, isShared: (flag: Flag) => boolean): readonly string[] {

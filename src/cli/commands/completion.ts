@@ -25,11 +25,10 @@ export const completionCommand = defineCommand<CompletionInvocation>({
 
 /** Prints a script that needs no `compact` to complete a word, so that the Tab key never waits for Node. */
 async function run(context: CliContext, { shell }: CompletionInvocation): Promise<ExitCode> {
-  const { loadAll, SHOWN_COMMANDS } = await import('./table.ts');
+  const { COMMANDS, loadShown } = await import('./table.ts');
   const { listFormats } = await import('./compact.ts');
-  const loaded = new Map(await loadAll());
-  const commands = SHOWN_COMMANDS.map(([name, summary]) => ({ name, summary, command: loaded.get(name) ?? null }));
+  const help = { name: 'help', summary: COMMANDS.help.summary, command: null };
   const values = { '--format': (await listFormats(context)).map(({ name }) => name), '--provider': PROVIDERS };
-  context.terminal.stdout.write(COMPLETIONS[shell](commands, values));
+  context.terminal.stdout.write(COMPLETIONS[shell]([...(await loadShown()), help], values));
   return EXIT_CODES.done;
 }

@@ -142,3 +142,12 @@ export async function loadAll(): Promise<readonly (readonly [string, Command])[]
     ),
   );
 }
+
+/** The commands that people use, each with its definition and summary. */
+export async function loadShown() {
+  const loaded = new Map(await loadAll());
+  return SHOWN_COMMANDS.flatMap(([name, summary]) => {
+    const command = loaded.get(name);
+    return command === undefined ? [] : [{ name, summary, command }];
+  });
+}
