@@ -39,7 +39,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/compose-install.ts': ['adapters/clients', 'adapters/fs', 'adapters/runtime'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
-  'cli/file-pool.ts': ['+tinypool'],
+  'cli/file-threads.ts': ['+tinypool'],
   'adapters/archive/vectors/extension.ts': ['+sqlite-vec'],
   'adapters/redact/go-pattern.ts': ['+re2js'],
   'cli/render/theme.ts': ['+chalk'],

@@ -1,6 +1,7 @@
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
-import { turnsAt, withTurns } from '../adapters/archive/turns.ts';
+import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
+import type { ThreadedArchive } from '../adapters/archive/thread/open-in-thread.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
@@ -14,6 +15,7 @@ import type { Runtime } from '../ports/runtime.ts';
 import { estimateBytes } from './transcript-files.ts';
 import type {
   Composition,
+  ConnectWriter,
   Created,
   EmbedderChoice,
   Embeddings,
@@ -29,7 +31,7 @@ const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
 export function createUseCases(composition: Composition): UseCases {
   const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
   const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
-  const archive = createArchiveOpener(archivePath);
+  const archive = createArchiveOpener(archivePath, composition.connectWriter);
   const openAside = archive.openWith({ vectorExtension: null, isAside: true });
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),
@@ -213,30 +215,27 @@ async function createEmbeddings(
   return ok({ value, warnings: redactors.value?.warnings ?? [] });
 }
 
+/** An existing archive in a thread that writes it for several. */
+export async function openSharedArchive(path: string): Promise<Result<ThreadedArchive, ArchiveFailure>> {
+  const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
+  return openArchiveInThread({ path, create: false });
+}
+
 type OpenArchive = AppDeps['openArchive'];
 
-/** How a use case works with the archive. */
-type ArchiveUse = {
-  /** Null: vectors are not used. */
-  readonly vectorExtension: string | null;
-  /** SQLite works in a thread of its own. */
-  readonly isAside: boolean;
-};
-
 /** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
-function createArchiveOpener(path: string): {
+function createArchiveOpener(
+  path: string,
+  connectWriter?: ConnectWriter,
+): {
   readonly openWith: (use: ArchiveUse) => OpenArchive;
   readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
   readonly close: () => Promise<void>;
 } {
   const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
   const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
-    const { vectorExtension, isAside } = use;
-    const options = { path, create: mode === 'create', ...(vectorExtension !== null && { vectorExtension }) };
-    if (!isAside) return (await import('../adapters/archive/sqlite.ts')).openArchive(options);
-    const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
-    const threaded = await openArchiveInThread(options);
-    return threaded.ok ? ok(withTurns(threaded.value.archive, turnsAt(path))) : threaded;
+    const { openForUse } = await import('../adapters/archive/open-for-use.ts');
+    return openForUse({ path, create: mode === 'create' }, use, connectWriter);
   };
   const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
     const { archiveExists } = await import('../adapters/archive/file.ts');

@@ -1,24 +1,13 @@
-import { getHeapStatistics } from 'node:v8';
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { Tinypool } from 'tinypool';
 import { assertNever, err } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
-import type {
-  Assignment,
-  FileResult,
-  FileTask,
-  FileUseCases,
-  FromWorker,
-  Outcome,
-  ToWorker,
-  WorkerComposition,
-} from './file-task.ts';
+import type { FileResult, FileTask, FileUseCases, WorkerNews } from './file-task.ts';
+import { type FileThreadsOptions, startFileThreads } from './file-threads.ts';
 import type { Terminal } from './terminal.ts';
 import { estimateBytes } from './transcript-files.ts';
 
 export type FilePoolOptions = {
   readonly threads: number;
-  readonly composition: WorkerComposition;
+  readonly composition: FileThreadsOptions['composition'];
   readonly terminal: Pick<Terminal, 'signal' | 'removeAtExit' | 'forgetAtExit'>;
   /** Removes what a thread that died left beside a path. */
   readonly clearLeftovers: (path: string) => Promise<void>;
@@ -28,33 +17,31 @@ export type FilePoolOptions = {
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
 
-/**
- * Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its
- * file. Each has its own connection to the archive: they hold its lock for a third of their time, so one writer for all
- * would gain nothing on two cores.
- */
+/** Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its file. */
 export function createFilePool(options: FilePoolOptions): FilePool {
-  // Several threads keep every core busy without more of them for the archive.
-  const minBytesForArchiveThread = options.threads > 1 ? Number.POSITIVE_INFINITY : undefined;
-  const composition = { ...options.composition, minBytesForArchiveThread };
-  const threads = startThreads(options);
+  const { threads: count, composition, terminal, entry = ENTRY } = options;
+  const { signal } = terminal;
+  const threads = startFileThreads({ threads: count, composition, entry });
   const room = createRoom(MAX_BYTES_AT_WORK);
+  const interrupt = (): void => threads.interrupt(signal.reason);
+  signal.addEventListener('abort', interrupt);
 
   const run = async (task: FileTask, progress: Progress): Promise<FileResult> => {
     const { path, name } = task.request.input;
     const leave = await room.enter(estimateBytes(path));
-    const channel = openChannel(options, progress);
+    const listener = createListener(options, progress);
     try {
-      const outcome = await threads.run({ task, composition, port: channel.port }).catch(toDeath);
-      await channel.closed;
+      const running = threads.run(task, listener.hear);
+      if (signal.aborted) interrupt();
+      const outcome = await running;
       if ('result' in outcome) return outcome.result;
       if ('thrown' in outcome) throw outcome.thrown;
-      channel.forgetCreated();
+      listener.forgetCreated();
       const target = targetOf(task);
       if (target !== null) await options.clearLeftovers(target);
       return err({ kind: 'worker-died', file: name, reason: outcome.diedOf });
     } finally {
-      channel.end();
+      progress.finish();
       leave();
     }
   };
@@ -72,115 +59,45 @@ export function createFilePool(options: FilePoolOptions): FilePool {
       verifyFile: (request, progress) =>
         run({ name: 'verifyFile', request }, progress) as ReturnType<FileUseCases['verifyFile']>,
     },
-    close: threads.close,
+    close: async () => {
+      signal.removeEventListener('abort', interrupt);
+      await threads.close();
+    },
   };
 }
 
 // In the sources it is beside this file; in the bundle it is an entry beside the program's.
 const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './file-worker.ts' : '../cli/file-worker.js', import.meta.url);
 
-type Threads = {
-  /** Rejects when the thread dies. */
-  readonly run: (assignment: Assignment) => Promise<Outcome>;
-  readonly close: () => Promise<void>;
-};
-
-/** V8 alone would let each thread pile up more than 100 MB of garbage; with 16 MB, a compaction takes no longer. */
-const YOUNG_GENERATION_MB = 16;
-
-function startThreads({ threads, entry = ENTRY }: FilePoolOptions): Threads {
-  const pool = new Tinypool({
-    minThreads: threads,
-    maxThreads: threads,
-    resourceLimits: {
-      maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
-      // Each may fill what the program alone may: the files at work are small, or one large file is alone.
-      maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 1024 / 1024),
-    },
-    // Waiting with Atomics would keep an idle thread from hearing messages.
-    useAtomics: false,
-  });
-  const state = { isClosing: false };
-  const watched = new WeakSet<object>();
-  /** The pool hears of a thread's errors, but not that it ends by `process.exit`: its task would wait forever. */
-  const watch = (): void => {
-    for (const thread of pool.threads) {
-      if (watched.has(thread)) continue;
-      watched.add(thread);
-      thread.on('exit', () => {
-        if (!state.isClosing && pool.threads.includes(thread)) thread.emit('error', new Error('it exited by itself'));
-      });
-    }
-  };
-  return {
-    run: (assignment) => {
-      const running: Promise<Outcome> = pool.run(assignment, {
-        filename: entry,
-        name: 'runFileTask',
-        transferList: [assignment.port],
-      });
-      watch();
-      return running;
-    },
-    close: async () => {
-      state.isClosing = true;
-      await pool.destroy();
-    },
-  };
-}
-
-function toDeath(error: unknown): { readonly diedOf: string } {
-  if (!(error instanceof Error)) return { diedOf: 'nobody knows why' };
-  const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-  return { diedOf: isMemory ? 'it ran out of memory' : error.message };
-}
-
-type Channel = {
-  /** The thread's end. */
-  readonly port: MessagePort;
-  /** Resolves when the thread has closed its end, however that ended. */
-  readonly closed: Promise<unknown>;
+type Listener = {
+  readonly hear: (news: WorkerNews) => void;
+  /** What a dead worker created is somebody else's business from now on. */
   readonly forgetCreated: () => void;
-  readonly end: () => void;
 };
 
-/** What goes between a thread and this one while it works on a file. */
-function openChannel({ terminal }: FilePoolOptions, progress: Progress): Channel {
-  const { port1: ours, port2: port } = new MessageChannel();
+/** Shows the progress of a file, and has what its worker creates removed when the process ends. */
+function createListener({ terminal }: FilePoolOptions, progress: Progress): Listener {
   const created = new Set<string>();
-  const closed = new Promise((resolve) => ours.once('close', resolve));
   const forget = (path: string): void => {
     created.delete(path);
     terminal.forgetAtExit(path);
   };
-  const interrupt = (): void => {
-    const { reason } = terminal.signal;
-    ours.postMessage({ kind: 'interrupt', reason } satisfies ToWorker, []);
-  };
-  ours.on('message', (message: FromWorker) => {
-    switch (message.kind) {
-      case 'progress':
-        return progress.update(message.stage, message.done, message.total);
-      case 'created':
-        created.add(message.path);
-        terminal.removeAtExit(message.path);
-        return;
-      case 'removed':
-        return forget(message.path);
-      default:
-        assertNever(message);
-    }
-  });
-  terminal.signal.addEventListener('abort', interrupt);
-  if (terminal.signal.aborted) interrupt();
   return {
-    port,
-    closed,
-    forgetCreated: () => created.forEach(forget),
-    end: () => {
-      terminal.signal.removeEventListener('abort', interrupt);
-      progress.finish();
+    hear: (news) => {
+      switch (news.kind) {
+        case 'progress':
+          return progress.update(news.stage, news.done, news.total);
+        case 'created':
+          created.add(news.path);
+          terminal.removeAtExit(news.path);
+          return;
+        case 'removed':
+          return forget(news.path);
+        default:
+          assertNever(news);
+      }
     },
+    forgetCreated: () => created.forEach(forget),
   };
 }
 

@@ -13,19 +13,24 @@ import type {
 } from './file-task.ts';
 import type { Composition, UseCases } from './use-cases.ts';
 
-/** What a worker thread runs. */
-export const runFileTask = createTaskRunner();
+/** What a worker thread runs, and how it ends. */
+export const { runFileTask, endFileTasks } = createTaskRunner();
+
+export type TaskRunner = {
+  readonly runFileTask: (assignment: Assignment) => Promise<Outcome>;
+  /** Closes the archive. */
+  readonly endFileTasks: () => Promise<void>;
+};
 
 /** Runs one task at a time, with use cases that stay for the next one. */
-export function createTaskRunner(
-  hooks: Pick<Composition, 'reached'> = {},
-): (assignment: Assignment) => Promise<Outcome> {
+export function createTaskRunner(hooks: Pick<Composition, 'reached'> = {}): TaskRunner {
   const interruption = new AbortController();
-  const state: { send: (message: FromWorker) => void; useCases: UseCases | null } = {
-    send: () => undefined,
-    useCases: null,
-  };
-  const compose = (composition: WorkerComposition): UseCases =>
+  const state: {
+    send: (message: FromWorker) => void;
+    writer: PromiseWithResolvers<Extract<ToWorker, { readonly kind: 'writer' }>['port']>;
+    useCases: UseCases | null;
+  } = { send: () => undefined, writer: Promise.withResolvers(), useCases: null };
+  const compose = ({ sharesWriter, ...composition }: WorkerComposition): UseCases =>
     createUseCases({
       ...composition,
       ...hooks,
@@ -41,18 +46,31 @@ export function createTaskRunner(
           state.send({ kind: 'removed', path });
         };
       },
+      ...(sharesWriter && {
+        connectWriter: () => {
+          state.writer = Promise.withResolvers();
+          state.send({ kind: 'wants-writer' });
+          return state.writer.promise;
+        },
+      }),
     });
-  return async ({ task, composition, port }) => {
-    port.on('message', ({ reason }: ToWorker) => interruption.abort(reason));
-    state.send = (message) => port.postMessage(message);
-    try {
-      state.useCases ??= compose(composition);
-      return { result: await runTask(state.useCases, task, createProgress(state.send)) };
-    } catch (error) {
-      return { thrown: error };
-    } finally {
-      port.close();
-    }
+  return {
+    runFileTask: async ({ task, composition, port }) => {
+      port.on('message', (message: ToWorker) => {
+        if (message.kind === 'interrupt') interruption.abort(message.reason);
+        else state.writer.resolve(message.port);
+      });
+      state.send = (message) => port.postMessage(message);
+      try {
+        state.useCases ??= compose(composition);
+        return { result: await runTask(state.useCases, task, createProgress(state.send)) };
+      } catch (error) {
+        return { thrown: error };
+      } finally {
+        port.close();
+      }
+    },
+    endFileTasks: async () => state.useCases?.close(),
   };
 }
 

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type {
   ArchiveListReport,
   ArchiveStatsReport,
@@ -38,7 +39,7 @@ import type { EmbeddingAccess, ModelAccess } from '../config/access.ts';
 import type { HostEnvironment } from '../config/find.ts';
 import type { CompactionConfig } from '../core/policy.ts';
 import type { Result } from '../core/result.ts';
-import type { RunMark, StoredRun } from '../ports/archive.ts';
+import type { ArchiveFailure, RunMark, StoredRun } from '../ports/archive.ts';
 import type { Client, LaunchCommand } from '../ports/clients.ts';
 import type { Format } from '../ports/codec.ts';
 import type { ModelProvider } from '../ports/model.ts';
@@ -169,9 +170,13 @@ export type Composition = {
   readonly run?: RunMark | undefined;
   /** Called at each step of a run. */
   readonly reached?: StepListener;
+  /** Connects to the thread that writes the archive for several; by default everybody writes for themselves. */
+  readonly connectWriter?: ConnectWriter | undefined;
   /** From this size of a file on, the archive works in a thread of its own. */
   readonly minBytesForArchiveThread?: number;
 };
+
+export type ConnectWriter = () => Promise<Result<MessagePort, ArchiveFailure>>;
 
 export type CreateUseCases = (composition: Composition) => UseCases;
 

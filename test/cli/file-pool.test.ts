@@ -15,6 +15,8 @@ import { createFakeTerminal, type FakeTerminal } from './fakes.ts';
 
 const ALWAYS: ThreadRules = { minFiles: 2, minBytes: 0, minBytesAlone: Number.POSITIVE_INFINITY };
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
+/** The bundle starts in half the time. */
+const BUNDLED: ThreadRules = { ...ALWAYS, entry: new URL('../../dist/cli/file-worker.js', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
 /** Some of every format: what threads may disturb is the order of files, whatever is in them. */
 const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
@@ -135,6 +137,17 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
       return { code, out: terminal.out().replaceAll(folder, ''), files };
     };
     assert.deepEqual(await play(0), await play(Number.POSITIVE_INFINITY));
+  });
+
+  test("SQLite's log is gone after a run, however many threads had the archive open", async (t) => {
+    const folder = folderWith(t, manyTranscripts(NAMES));
+    const archive = join(folder, 'archive.db');
+    for (const args of [['-i'], ['verify'], ['undo'], ['-i'], ['undo']]) {
+      const paths = args[0] === 'undo' ? [] : [join(folder, 'in')];
+      const { code, terminal } = await runWith([...args, '-q', '-j', '4', '--archive', archive, ...paths], BUNDLED);
+      assert.equal(code, 0, terminal.errors());
+      assert.deepEqual(readdirSync(folder).toSorted(), ['archive.db', 'in'], args.join(' '));
+    }
   });
 
   test('a thread that dies fails its file with one line, and all others are done', async (t) => {

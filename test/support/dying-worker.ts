@@ -1,12 +1,11 @@
 import { rmSync } from 'node:fs';
 import type { Assignment, Outcome } from '../../src/cli/file-task.ts';
-import type { runFileTask as runFileTaskOfProgram } from '../../src/cli/file-worker.ts';
-
-type WorkerModule = { readonly runFileTask: typeof runFileTaskOfProgram };
+import type { TaskRunner } from '../../src/cli/file-worker.ts';
 
 // The bundle starts in half the time.
 const WORKER: string = '../../dist/cli/file-worker.js';
-const { runFileTask: runTask }: WorkerModule = await import(WORKER);
+const { runFileTask: runTask, endFileTasks }: TaskRunner = await import(WORKER);
+export { endFileTasks };
 
 /** A worker that dies of files with certain names, and removes another before it is read. It does all others as the program does. */
 export async function runFileTask(assignment: Assignment): Promise<Outcome> {

@@ -10,7 +10,7 @@ const { createTaskRunner }: WorkerModule = await import(WORKER);
 const { signalAt }: { readonly signalAt?: SignalAt } = JSON.parse(process.env['COMPACT_TEST'] ?? '{}');
 
 /** Does what the program's workers do, and takes no further step from the signal until the process has heard it. */
-export const runFileTask = createTaskRunner({
+export const { runFileTask, endFileTasks } = createTaskRunner({
   reached: () => {
     const shared = getEnvironmentData(SHARED_STEPS);
     if (!(shared instanceof Int32Array) || signalAt === undefined) throw new Error('there is no signal to send');

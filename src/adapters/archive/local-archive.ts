@@ -1,10 +1,27 @@
 import type { ArchiveWriter } from '../../ports/archive-writer.ts';
-import type { Archive, ArchiveState } from '../../ports/archive.ts';
+import type { Archive, ArchiveState, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
+import type { PackedBlock } from './blocks.ts';
 import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
+/** A whole compaction, whose lines another thread has made into blocks. */
+export type PackedCompaction = {
+  readonly outline: CompactionOutline;
+  readonly blocks: readonly PackedBlock[];
+  readonly draft: CompactionDraft;
+};
+
+/** What a thread can do that stores for others. */
+export type ServedArchive = Omit<Archive, 'begin'> & {
+  readonly begin: (
+    outline: CompactionOutline,
+  ) => Promise<ArchiveWriter<LineDraft | PackedBlock, CompactionDraft, number>>;
+  /** Stores a compaction in one go: nothing else waits for its lines. `archiveBytes`: by how much the archive grew. */
+  readonly storePacked: (one: PackedCompaction) => Promise<{ readonly id: number; readonly archiveBytes: number }>;
+};
+
 /** Makes the port of a synchronous archive. Writes wait for each other, and for work on one state, in the order of their calls. */
-export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): Archive {
+export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = createTurns()): ServedArchive {
   const read =
     <Args extends readonly unknown[], T>(method: (...args: Args) => T) =>
     async (...args: Args): Promise<T> =>
@@ -97,6 +114,13 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       markUndone: write(runs.markUndone),
     },
     begin: async (outline) => beginInTurn((release) => createWriter(sync.begin(outline), release)),
+    storePacked: write(({ outline, blocks, draft }) => {
+      const bytesBefore = sync.usedBytes();
+      const writer = sync.begin(outline);
+      writer.append(blocks);
+      const id = writer.commit(draft);
+      return { id, archiveBytes: Math.max(0, sync.usedBytes() - bytesBefore) };
+    }),
     captures: {
       find: read(captures.find),
       list: read(captures.list),

@@ -5,7 +5,7 @@ import type { Role } from '../../core/message.ts';
 import { readTraits } from '../../core/search/query-hints.ts';
 import { spaceOut } from '../../core/search/words.ts';
 import type { BatchRef, CycleDraft } from '../../ports/archive.ts';
-import { type BlockMember, compressBlock, type RawBlock } from './blocks.ts';
+import { type BlockMember, compressBlock, type PackedBlock, type RawBlock } from './blocks.ts';
 import { hashColumn, LEVELS, OUTCOMES, ROLES, textColumn, timeColumn, traitsColumn } from './rows.ts';
 
 const INSERT_CYCLE = `
@@ -148,6 +148,19 @@ const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NO
  */
 const MAX_SEARCH_CHARS = 200_000;
 
+/** Does what needs no database, so that it can be done in another thread than the one that stores. */
+export function packBlock({ raw, members }: RawBlock): PackedBlock {
+  return { data: compressBlock(raw), rawSizeBytes: raw.length, members: members.map(packMember) };
+}
+
+function packMember(member: BlockMember): PackedBlock['members'][number] {
+  const { message } = member.draft;
+  if (message === null) return { ...member, traits: 0 };
+  const text = spaceOut(message.text.slice(0, MAX_SEARCH_CHARS));
+  const draft = { ...member.draft, message: { ...message, text } };
+  return { ...member, draft, traits: traitsColumn(readTraits(message.text)) };
+}
+
 type LineTarget = {
   readonly compactionId: number;
   /** Among the blocks of the compaction. */
@@ -156,14 +169,14 @@ type LineTarget = {
 };
 
 /** Stores blocks with their lines. The rows of their cycles and batches may follow later in the transaction. */
-export function createBlockWriter(db: Database.Database): (block: RawBlock, target: LineTarget) => void {
+export function createBlockWriter(db: Database.Database): (block: PackedBlock, target: LineTarget) => void {
   const insertBlock = db.prepare(INSERT_BLOCK);
   const insertLine = db.prepare(INSERT_LINE);
   const insertMessageSearch = db.prepare(INSERT_MESSAGE_SEARCH);
   const insertSpeaker = db.prepare(INSERT_SPEAKER);
 
   const writeLine = (
-    { draft, offset, sizeBytes, sha256 }: BlockMember,
+    { draft, offset, sizeBytes, sha256, traits }: PackedBlock['members'][number],
     blockId: number,
     cycles: readonly CycleIds[],
   ): void => {
@@ -183,17 +196,17 @@ export function createBlockWriter(db: Database.Database): (block: RawBlock, targ
       message?.index ?? null,
       message === null || message.id === `line:${draft.line}` ? null : textColumn(message.id),
       name,
-      message === null ? 0 : traitsColumn(readTraits(message.text)),
+      traits,
       sha256,
     );
     if (message === null) return;
-    insertMessageSearch.run(lastInsertRowid, spaceOut(message.text.slice(0, MAX_SEARCH_CHARS)));
+    insertMessageSearch.run(lastInsertRowid, message.text);
     if (name !== null && isSpeaker(message.role)) insertSpeaker.run(name);
   };
 
-  return ({ raw, members }, { compactionId, position, cycles }) => {
+  return ({ data, rawSizeBytes, members }, { compactionId, position, cycles }) => {
     const firstLine = members[0]?.draft.line;
-    const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, raw.length, compressBlock(raw));
+    const { lastInsertRowid } = insertBlock.run(compactionId, position, firstLine, rawSizeBytes, data);
     for (const member of members) writeLine(member, Number(lastInsertRowid), cycles);
   };
 }

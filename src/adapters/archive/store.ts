@@ -1,11 +1,11 @@
 import type Database from 'better-sqlite3';
 import type { CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
-import { compressInsertedLine, createBlockGatherer, type RawBlock } from './blocks.ts';
+import { compressInsertedLine, createBlockGatherer, type PackedBlock, type RawBlock } from './blocks.ts';
 import { DamageError, guard, guardStep } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, textColumn, timeColumn } from './rows.ts';
 import { createRunRecorder } from './runs.ts';
-import { createBlockWriter, createCycleWriter, type CycleIds } from './store-rows.ts';
+import { createBlockWriter, createCycleWriter, type CycleIds, packBlock } from './store-rows.ts';
 import type { SyncArchive, SyncWriter } from './sync-archive.ts';
 
 const INSERT_COMPACTION = `
@@ -47,23 +47,25 @@ export function createStore(db: Database.Database, { path, checkSchema }: StoreP
     const gatherer = createBlockGatherer();
     const archived: LineRun[] = [];
     let position = 0;
-    const write = (blocks: readonly RawBlock[]): void => {
-      for (const block of blocks) {
-        writeBlock(block, { compactionId, position, cycles });
-        position += 1;
-      }
+    const write = (block: PackedBlock): void => {
+      for (const { draft } of block.members) addLine(archived, draft);
+      writeBlock(block, { compactionId, position, cycles });
+      position += 1;
+    };
+    const writeRaw = (blocks: readonly RawBlock[]): void => {
+      for (const block of blocks) write(packBlock(block));
     };
     const writer: SyncWriter = {
-      append: (lines) =>
+      append: (pieces) =>
         step(() => {
-          for (const line of lines) {
-            addLine(archived, line);
-            write(gatherer.add(line));
+          for (const piece of pieces) {
+            if ('data' in piece) write(piece);
+            else writeRaw(gatherer.add(piece));
           }
         }),
       commit: (draft) =>
         step(() => {
-          write(gatherer.end());
+          writeRaw(gatherer.end());
           checkCoverage(draft, archived);
           writeRest(draft, compactionId, cycles);
           db.exec('COMMIT');

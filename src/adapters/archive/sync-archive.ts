@@ -1,4 +1,5 @@
 import type { Archive, CompactionDraft, CompactionOutline, LineDraft } from '../../ports/archive.ts';
+import type { PackedBlock } from './blocks.ts';
 import type { CaptureDraft, CaptureOutline, CaptureStore, StoredCapture } from '../../ports/captures.ts';
 
 /** A port whose methods return at once: values instead of promises, plain iterators instead of asynchronous ones. */
@@ -27,5 +28,6 @@ export type SyncWriterOf<Piece, Draft, Stored> = {
   readonly commit: (draft: Draft) => Stored;
   readonly abandon: () => void;
 };
-export type SyncWriter = SyncWriterOf<LineDraft, CompactionDraft, number>;
+/** Takes lines, or the blocks that another thread has made of them. */
+export type SyncWriter = SyncWriterOf<LineDraft | PackedBlock, CompactionDraft, number>;
 export type SyncCaptureWriter = SyncWriterOf<Uint8Array, CaptureDraft, StoredCapture>;

@@ -24,9 +24,7 @@ export function measureFolder(bench: Bench, { isQuick }: { readonly isQuick: boo
   const actualMb = paths.reduce((sum, path) => sum + statSync(path).size, 0) / MB;
   const bareLoop = timeBareLoop(bench, paths);
   const compact = (...jobs: readonly string[]): Run => {
-    // SQLite's log may outlive threads that close their connections at the same time.
-    const old = [sessions, archive, `${archive}-wal`, `${archive}-shm`];
-    for (const path of old) rmSync(path, { recursive: true, force: true });
+    for (const path of [sessions, archive]) rmSync(path, { recursive: true, force: true });
     cpSync(originals, sessions, { recursive: true });
     return runner.measure([COMPACT, '-q', '-i', ...jobs, sessions, '--archive', archive]);
   };

@@ -9,6 +9,8 @@ export type ArchiveThreadRequest = { readonly kind: 'serve'; readonly port: Mess
 /** An archive with a thread of its own, in which SQLite works. Other threads may use it through ports. */
 export type ThreadedArchive = {
   readonly archive: Archive;
+  /** Why the thread ended, when it has. */
+  readonly ended: Promise<string>;
   /** A port for another client, which passes it to `connectArchive`. */
   readonly createPort: () => MessagePort;
 };
@@ -45,7 +47,7 @@ export async function openArchiveInThread(
     await ended;
     await archive.close();
   };
-  return ok({ archive: { ...archive, close }, createPort });
+  return ok({ archive: { ...archive, close }, ended, createPort });
 }
 
 /** The module of the thread: beside this one in the sources, an entry of its own in the bundle. */

@@ -1,6 +1,6 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 
-/** The buffers of lines. They are handed to the other thread instead of copied, so they must not be used any more. */
+/** The buffers of lines or blocks. They are handed to the other thread instead of copied, so they must not be used any more. */
 export function buffersOf(value: unknown): readonly ArrayBuffer[] {
   const buffers = new Set<ArrayBuffer>();
   for (const line of Array.isArray(value) ? value : []) {
@@ -13,9 +13,9 @@ export function buffersOf(value: unknown): readonly ArrayBuffer[] {
   return [...buffers];
 }
 
-/** The bytes of a line, or of something that has them; null: it has none. */
+/** The bytes of a line or a block; null: it has none. */
 export function bytesOf(line: unknown): Uint8Array | null {
-  const bytes: unknown = isObject(line) && 'bytes' in line ? line['bytes'] : line;
+  const bytes: unknown = line instanceof Uint8Array || !isObject(line) ? line : (line['bytes'] ?? line['data']);
   return bytes instanceof Uint8Array ? bytes : null;
 }
 

@@ -1,0 +1,129 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { Result } from '../../../core/result.ts';
+import type { Archive, ArchiveFailure, CompactionOutline, CompactionWriter } from '../../../ports/archive.ts';
+import { createBlockGatherer, type PackedBlock, type RawBlock } from '../blocks.ts';
+import { archiveError } from '../failure.ts';
+import type { ServedArchive } from '../local-archive.ts';
+import { packBlock } from '../store-rows.ts';
+import { connectArchive } from './connect-archive.ts';
+
+/**
+ * A compaction is sent whole unless it takes more memory than this; then its blocks are stored as they come, and other
+ * writes wait.
+ */
+const MAX_PACKED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * An archive that is read here and written by a thread that writes for several. Lines are hashed and compressed here, so
+ * that this thread has only to insert them.
+ */
+export function withSharedWriter(
+  reader: Archive,
+  connectWriter: () => Promise<Result<MessagePort, ArchiveFailure>>,
+): Archive {
+  const state: { writer: Promise<ServedArchive> | null; addedBytes: number } = { writer: null, addedBytes: 0 };
+  const connect = async (): Promise<ServedArchive> => {
+    const port = await connectWriter();
+    if (!port.ok) throw archiveError(port.error);
+    // If that thread dies, the next compaction asks for another one.
+    port.value.once('close', () => {
+      state.writer = null;
+    });
+    return connectArchive(port.value);
+  };
+  const writerNow = (): Promise<ServedArchive> => (state.writer ??= connect());
+  const { runs } = reader;
+  return {
+    ...reader,
+    begin: async (outline) =>
+      createPackingWriter(writerNow, {
+        outline,
+        onGrowth: (bytes) => {
+          state.addedBytes += bytes;
+        },
+      }),
+    // Others write meanwhile: what a compaction adds is known where it is stored.
+    usedBytes: async () => state.addedBytes,
+    markApplied: async (id) => (await writerNow()).markApplied(id),
+    discard: async (id) => (await writerNow()).discard(id),
+    runs: {
+      ...runs,
+      record: async (run, file) => (await writerNow()).runs.record(run, file),
+      forget: async (fileId) => (await writerNow()).runs.forget(fileId),
+      markFileUndone: async (fileId, at) => (await writerNow()).runs.markFileUndone(fileId, at),
+      markUndone: async (runId, at) => (await writerNow()).runs.markUndone(runId, at),
+    },
+    close: async () => {
+      await reader.close();
+      await (await state.writer?.catch(() => null))?.close();
+    },
+  };
+}
+
+type Packing = { readonly outline: CompactionOutline; readonly onGrowth: (bytes: number) => void };
+type Streaming = Awaited<ReturnType<ServedArchive['begin']>>;
+
+function createPackingWriter(connect: () => Promise<ServedArchive>, { outline, onGrowth }: Packing): CompactionWriter {
+  const gatherer = createBlockGatherer();
+  const state: {
+    blocks: PackedBlock[];
+    sizeBytes: number;
+    streaming: Streaming | null;
+    bytesBefore: number;
+    hasEnded: boolean;
+  } = { blocks: [], sizeBytes: 0, streaming: null, bytesBefore: 0, hasEnded: false };
+  const checkActive = (): void => {
+    if (state.hasEnded) throw new Error('this compaction was stored or abandoned before');
+  };
+  const pack = (raw: readonly RawBlock[]): void => {
+    for (const block of raw) {
+      const packed = packBlock(block);
+      state.blocks.push(packed);
+      state.sizeBytes += sizeOf(packed);
+    }
+  };
+  const takeBlocks = (): readonly PackedBlock[] => {
+    state.sizeBytes = 0;
+    return state.blocks.splice(0);
+  };
+  const stream = async (): Promise<Streaming> => {
+    if (state.streaming === null) {
+      const archive = await connect();
+      state.streaming = await archive.begin(outline);
+      state.bytesBefore = await archive.usedBytes();
+    }
+    await state.streaming.append(takeBlocks());
+    return state.streaming;
+  };
+  return {
+    append: async (lines) => {
+      checkActive();
+      for (const line of lines) pack(gatherer.add(line));
+      if (state.sizeBytes > MAX_PACKED_BYTES) await stream();
+    },
+    commit: async (draft) => {
+      checkActive();
+      state.hasEnded = true;
+      pack(gatherer.end());
+      const archive = await connect();
+      if (state.streaming === null) {
+        const stored = await archive.storePacked({ outline, blocks: takeBlocks(), draft });
+        onGrowth(stored.archiveBytes);
+        return stored.id;
+      }
+      const id = await (await stream()).commit(draft);
+      onGrowth(Math.max(0, (await archive.usedBytes()) - state.bytesBefore));
+      return id;
+    },
+    abandon: async () => {
+      state.hasEnded = true;
+      takeBlocks();
+      await state.streaming?.abandon();
+    },
+  };
+}
+
+/** In memory. */
+function sizeOf({ data, members }: PackedBlock): number {
+  return members.reduce((sum, { draft }) => sum + (draft.message?.text.length ?? 0), data.length);
+}

@@ -1,0 +1,138 @@
+import { getHeapStatistics } from 'node:v8';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { Tinypool } from 'tinypool';
+import { ok } from '../core/result.ts';
+import { openSharedArchive } from './compose.ts';
+import type {
+  Assignment,
+  FileTask,
+  FromWorker,
+  Outcome,
+  ToWorker,
+  WorkerComposition,
+  WorkerNews,
+} from './file-task.ts';
+
+export type FileThreadsOptions = {
+  readonly threads: number;
+  readonly composition: Pick<WorkerComposition, 'archivePath' | 'maxUnpackedBytes' | 'run'>;
+  /** The module that the threads run. */
+  readonly entry: URL;
+};
+
+/** Why a thread died. */
+export type Death = { readonly diedOf: string };
+
+export type FileThreads = {
+  readonly run: (task: FileTask, hear: (news: WorkerNews) => void) => Promise<Outcome | Death>;
+  /** Interrupts what is at work now. */
+  readonly interrupt: (reason: unknown) => void;
+  readonly close: () => Promise<void>;
+};
+
+/** V8 alone would let each thread pile up more than 100 MB of garbage; with 16 MB, a compaction takes no longer. */
+const YOUNG_GENERATION_MB = 16;
+
+/**
+ * Threads that work on one file each. One more thread writes the archive for them: it inserts what they have compressed,
+ * so that none of them waits for SQLite's lock. A thread that dies fails only its file.
+ */
+export function startFileThreads({ threads, composition, entry }: FileThreadsOptions): FileThreads {
+  const isSeveral = threads > 1;
+  const workerComposition = {
+    ...composition,
+    sharesWriter: isSeveral,
+    // Several threads keep every core busy without another one for each archive.
+    ...(isSeveral && { minBytesForArchiveThread: Number.POSITIVE_INFINITY }),
+  };
+  const pool = new Tinypool({
+    filename: entry.href,
+    name: 'runFileTask',
+    teardown: 'endFileTasks',
+    minThreads: threads,
+    maxThreads: threads,
+    resourceLimits: {
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      // Each may fill what the program alone may: the files at work are small, or one large file is alone.
+      maxOldGenerationSizeMb: Math.floor(getHeapStatistics().heap_size_limit / 1024 / 1024),
+    },
+    // Waiting with Atomics would keep an idle thread from hearing messages.
+    useAtomics: false,
+  });
+  const state = { isClosing: false };
+  const watched = new WeakSet<object>();
+  /** The pool hears of a thread's errors, but not that it ends by `process.exit`: its task would wait forever. */
+  const watch = (): void => {
+    for (const thread of pool.threads) {
+      if (watched.has(thread)) continue;
+      watched.add(thread);
+      thread.on('exit', () => {
+        if (!state.isClosing && pool.threads.includes(thread)) thread.emit('error', new Error('it exited by itself'));
+      });
+    }
+  };
+  const writer = createWriterThread(composition.archivePath);
+  const atWork = new Set<MessagePort>();
+  const send = (port: MessagePort, message: ToWorker, transfer: readonly MessagePort[] = []): void =>
+    port.postMessage(message, transfer);
+  return {
+    run: async (task, hear) => {
+      const { port1: ours, port2: port } = new MessageChannel();
+      const closed = new Promise((resolve) => ours.once('close', resolve));
+      ours.on('message', async (message: FromWorker) => {
+        if (message.kind !== 'wants-writer') return hear(message);
+        const opened = await writer.open();
+        if (!opened.ok) return send(ours, { kind: 'writer', port: opened });
+        const client = opened.value.createPort();
+        send(ours, { kind: 'writer', port: ok(client) }, [client]);
+      });
+      atWork.add(ours);
+      const assignment: Assignment = { task, composition: workerComposition, port };
+      const running: Promise<Outcome> = pool.run(assignment, { transferList: [port] });
+      watch();
+      const outcome = await running.catch(toDeath);
+      // All news come before the end of the other side.
+      await closed;
+      atWork.delete(ours);
+      return outcome;
+    },
+    interrupt: (reason) => {
+      for (const port of atWork) send(port, { kind: 'interrupt', reason });
+    },
+    close: async () => {
+      state.isClosing = true;
+      await pool.destroy();
+      // The last one to close the archive: SQLite then removes its log.
+      await writer.close();
+    },
+  };
+}
+
+type Writer = { readonly open: () => ReturnType<typeof openSharedArchive>; readonly close: () => Promise<void> };
+
+/** Starts the thread when it is first asked for, and another one if it has died. */
+function createWriterThread(archivePath: string): Writer {
+  const state: { opening: ReturnType<typeof openSharedArchive> | null } = { opening: null };
+  const open = async (): ReturnType<typeof openSharedArchive> => {
+    const opened = await openSharedArchive(archivePath);
+    const reset = (): void => {
+      state.opening = null;
+    };
+    if (opened.ok) void opened.value.ended.then(reset);
+    else reset();
+    return opened;
+  };
+  return {
+    open: () => (state.opening ??= open()),
+    close: async () => {
+      const opened = await state.opening;
+      if (opened?.ok === true) await opened.value.archive.close();
+    },
+  };
+}
+
+function toDeath(error: unknown): Death {
+  if (!(error instanceof Error)) return { diedOf: 'nobody knows why' };
+  const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+  return { diedOf: isMemory ? 'it ran out of memory' : error.message };
+}
