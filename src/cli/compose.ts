@@ -79,7 +79,7 @@ export function createUseCases(composition: Composition): UseCases {
     writePage: async (page) => (await import('../app/write/write-page.ts')).writePage(deps, page),
     captureFile: async (request, progress) =>
       (await import('../app/archive/capture-file.ts')).captureFile({ ...deps, progress }, request),
-    captureMissing: async (request) => (await import('../app/archive/captured.ts')).captureMissing(deps, request),
+    recordGone: async (request) => (await import('../app/archive/captured.ts')).recordGone(deps, request),
     listCaptured: async (of) => (await import('../app/archive/captured.ts')).listCaptured(deps, of),
     restoreCaptured: async (request, progress) =>
       (await import('../app/archive/restore-captured.ts')).restoreCaptured({ ...writing, progress }, request),

@@ -1,8 +1,9 @@
 import { basename, dirname, resolve } from 'node:path';
+import { sessionIdOf } from '../core/session-id.ts';
 import type { ExitCode } from './exit-codes.ts';
 import { gatherInputs } from './gather.ts';
 import { dropRepeated } from './inputs.ts';
-import { findKnownFiles, placesOf, sessionIdOf } from './known-sessions.ts';
+import { findKnownFiles, placesOf } from './known-sessions.ts';
 import { renderFailure } from './render/failure.ts';
 import type { Session } from './session.ts';
 
@@ -38,7 +39,7 @@ export async function findScanned(
       name,
       isNamed,
       project: folderOf(path),
-      sessionId: sessionIdOf(path),
+      sessionId: sessionIdOf(resolve(path)),
     }));
     return { files, looked: operands, failedCount: gathered.failures.length };
   }

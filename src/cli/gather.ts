@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
 import type { FailedReport } from '../app/contract/reports.ts';
 import { assertNever, err, ok, type Result } from '../core/result.ts';
+import { isSessionId } from '../core/session-id.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { failedReport, toFailedReport } from './failed-and-skipped.ts';
@@ -91,7 +92,7 @@ async function findBySessionId(
       paths.push(operand);
       continue;
     }
-    const { findSessions, isSessionId } = await import('./known-sessions.ts');
+    const { findSessions } = await import('./known-sessions.ts');
     const found = isSessionId(operand)
       ? await findSessions(operand, { formats: useCases.listFormats(), host: terminal.host })
       : [operand];

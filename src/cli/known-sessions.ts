@@ -1,30 +1,10 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { HostEnvironment } from '../config/find.ts';
+import { hasSessionId } from '../core/session-id.ts';
 import type { Format, Place } from '../ports/codec.ts';
 import type { FileFailure } from '../ports/files.ts';
 import { dropRepeated } from './inputs.ts';
 import { isCompacted, isTranscriptName, listFolder, walkFolder } from './transcript-files.ts';
-
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
-/** A name's last part, as in Gemini's `session-2026-07-01T10-00-6b6f4218` and Claude Code's `agent-a1b2c3d4`. */
-const LAST_PART = /(?:^|[-_])([0-9a-f]{8,})$/i;
-
-/** The id of a session that its producer put into the name of the file or of its folder; null: there is none. */
-export function sessionIdOf(path: string): string | null {
-  const stem = basename(path).replace(/(?:\.(?:jsonl|json|gz|zst))+$/i, '');
-  for (const name of [stem, basename(dirname(resolve(path)))]) {
-    const id = UUID.exec(name)?.[0] ?? LAST_PART.exec(name)?.[1];
-    if (id !== undefined) return id.toLowerCase();
-  }
-  return null;
-}
-
-const SESSION_ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
-
-/** Whether a word can only be meant as the beginning of a session's id: at least eight hexadecimal digits. */
-export function isSessionId(word: string): boolean {
-  return SESSION_ID.test(word);
-}
 
 /** The transcripts in the known places whose session's id begins with `id`. */
 export async function findSessions(
@@ -32,7 +12,7 @@ export async function findSessions(
   { formats, host }: { readonly formats: readonly Format[]; readonly host: HostEnvironment },
 ): Promise<readonly string[]> {
   const { files } = await findKnownFiles(placesOf(formats), host);
-  const found = files.filter(({ path }) => sessionIdOf(path)?.startsWith(id.toLowerCase()) === true);
+  const found = files.filter(({ path }) => hasSessionId(path, id));
   return dropRepeated(found).map(({ path }) => path);
 }
 

@@ -5,7 +5,7 @@ import type {
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
-import type { MissingRequest } from '../app/archive/captured.ts';
+import type { GoneRequest } from '../app/archive/captured.ts';
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
@@ -70,7 +70,7 @@ export type UseCases = {
   ) => Promise<Result<FileReport, Failure>>;
   readonly writePage: (page: NewPage) => Promise<Result<void, Failure>>;
   readonly captureFile: (request: CaptureFileRequest, progress: Progress) => Promise<Result<CaptureReport, Failure>>;
-  readonly captureMissing: (request: MissingRequest) => Promise<Result<readonly CaptureReport[], Failure>>;
+  readonly recordGone: (request: GoneRequest) => Promise<Result<readonly CaptureReport[], Failure>>;
   readonly listCaptured: (of: {
     readonly file: string | null;
   }) => Promise<Result<readonly CapturedFileReport[], LookupFailure>>;

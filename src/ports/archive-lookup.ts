@@ -12,7 +12,7 @@ export type StoredBatch = SummaryBatch & {
   readonly level: SummaryLevel;
 };
 
-export type ArchivedOutcome = 'summarized' | 'other' | 'survived';
+export type ArchivedOutcome = 'summarized' | 'other' | 'quoted';
 
 /** A search for batches. */
 export type BatchQuery = {

@@ -16,7 +16,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import { createFileStore } from '../../src/adapters/fs/file-store.ts';
 import { createNodeRuntime } from '../../src/adapters/runtime/node.ts';
 import { captureFile } from '../../src/app/archive/capture-file.ts';
-import { captureMissing, listCaptured } from '../../src/app/archive/captured.ts';
+import { recordGone, listCaptured } from '../../src/app/archive/captured.ts';
 import type { FileStore, SourceFile } from '../../src/ports/files.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { capture, restored, tryCapture, tryRestore } from '../support/captures.ts';
@@ -109,7 +109,7 @@ test('a file that grows has one version; rewritten, shortened, gone and returned
     told.push([result, change, version]);
   }
   rmSync(bench.path('x.jsonl'));
-  const missing = await captureMissing(bench.deps, { folders: [bench.folder], isDryRun: false });
+  const missing = await recordGone(bench.deps, { folders: [bench.folder], isDryRun: false });
   assert.deepEqual(missing.ok && missing.value.map(({ file, result }) => [file, result]), [
     [bench.path('x.jsonl'), 'gone'],
   ]);

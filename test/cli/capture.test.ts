@@ -73,7 +73,7 @@ test('every line of --json is as its schema says', async (t) => {
 
 test('without files, captures what programs keep, and without a file lists what was captured', async (t) => {
   const session = STORED_SESSIONS.find(({ format }) => format === 'claude-code')?.first ?? '';
-  const home = folderWith(t, { '.claude/projects/-w/6b6f4218-1111.jsonl': session });
+  const home = folderWith(t, { '.claude/projects/-w/6b6f4218-1111-4222-8333-444455556666.jsonl': session });
   const environment = { HOME: home };
   const captured = await runProcess(['capture'], { environment });
   assert.match(captured.stderr, /^1 file: 1 captured/);
@@ -81,7 +81,10 @@ test('without files, captures what programs keep, and without a file lists what 
   const again = await runProcess(['capture'], { environment });
   assert.match(again.stderr, /: gone, version 1 .*\n1 file: 1 gone\n$/s);
   const listed = await runProcess(['capture', '--list'], { environment });
-  assert.match(listed.stdout, /6b6f4218-1111\.jsonl claude-code\n {2}1 .* new\n {2}2 .* gone\n$/);
+  assert.match(
+    listed.stdout,
+    /6b6f4218-1111-4222-8333-444455556666\.jsonl claude-code\n {2}1 .* new\n {2}2 .* gone\n$/,
+  );
   const restored = await runProcess(['restore', '--captured', '6b6f4218'], { environment });
   assert.deepEqual([restored.code, restored.stdout], [0, session]);
 });

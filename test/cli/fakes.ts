@@ -179,8 +179,8 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'write-page', request: page }, answers.writePage?.(page) ?? Promise.resolve(ok(undefined))),
       captureFile: (request, progress) =>
         keep({ name: 'capture', request }, answers.captureFile?.(request, progress) ?? Promise.reject(notAnswered())),
-      captureMissing: (request) =>
-        keep({ name: 'capture-missing', request }, answers.captureMissing?.(request) ?? Promise.resolve(ok([]))),
+      recordGone: (request) =>
+        keep({ name: 'record-gone', request }, answers.recordGone?.(request) ?? Promise.resolve(ok([]))),
       listCaptured: (request) =>
         keep({ name: 'list-captured', request }, answers.listCaptured?.(request) ?? Promise.resolve(ok([]))),
       restoreCaptured: (request, progress) =>
@@ -324,7 +324,7 @@ export function scoreReport(changes: Partial<ScoreReport> = {}): ScoreReport {
           { name: 'keyword:error', value: 1.5 },
           { name: 'keyword:fix', value: 1.5 },
         ],
-        outcome: 'survived',
+        outcome: 'quoted',
         because: 'target',
         tokens: 300,
         line: 2,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { symlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
-import { findKnownFiles, sessionIdOf } from '../../src/cli/known-sessions.ts';
+import { findKnownFiles } from '../../src/cli/known-sessions.ts';
 import type { Environment } from '../../src/config/find.ts';
 import type { Place } from '../../src/ports/codec.ts';
 import { folderWith } from '../support/folders.ts';
@@ -80,21 +80,5 @@ test('a place that is a file, or a link to itself, is a failure and the others a
   assert.deepEqual(
     failures.map(({ kind }) => kind),
     ['io', 'not-a-file'],
-  );
-});
-
-test("a session's id is read from the name of its file or folder", () => {
-  const id = '6b6f4218-1111-4222-8333-444455556666';
-  const cases: readonly (readonly [path: string, id: string | null])[] = [
-    [`/h/.claude/projects/-w/${id}.jsonl`, id],
-    [`/h/.codex/sessions/2026/05/05/rollout-2026-05-05T10-00-00-${id}.jsonl.zst`, id],
-    [`/h/.copilot/session-state/${id.toUpperCase()}/events.jsonl`, id],
-    ['/h/.gemini/tmp/x/chats/session-2026-07-01T10-00-6b6f4218.json', '6b6f4218'],
-    ['/h/.claude/projects/-w/agent-a1b2c3d4.jsonl', 'a1b2c3d4'],
-    ['/logs/2026/session.jsonl', null],
-  ];
-  assert.deepEqual(
-    cases.map(([path]) => [path, sessionIdOf(path)]),
-    cases,
   );
 });

@@ -29,7 +29,7 @@ l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b
 const LIST_LINES = `
 SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = ? ORDER BY l.line`;
 /**
- * What survived any cycle of the lineage and has not been summarized since. A parent is always older, so damaged rows
+ * What any cycle of the lineage quoted and has not been summarized since. A parent is always older, so damaged rows
  * cannot cause an endless loop.
  */
 const LIST_SURVIVORS = `
@@ -38,7 +38,7 @@ WITH RECURSIVE lineage (id, age) AS (
   UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
 )
 SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
-WHERE l.fate = ${OUTCOMES.indexOf('survived')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+WHERE l.fate = ${OUTCOMES.indexOf('quoted')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
 type LineReader = Pick<SyncArchive, 'readLines' | 'readSurvivors'>;

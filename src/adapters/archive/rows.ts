@@ -68,7 +68,7 @@ function damaged(column: string): never {
 /** How values are stored in columns; the readers above are the inverse. */
 
 /** Codes by position. They are stored, so only append names. */
-export const OUTCOMES = ['summarized', 'other', 'survived'] as const satisfies readonly ArchivedOutcome[];
+export const OUTCOMES = ['summarized', 'other', 'quoted'] as const satisfies readonly ArchivedOutcome[];
 export const LEVELS = ['plain', 'feedback', 'halved', 'fallback'] as const satisfies readonly SummaryLevel[];
 export const CHANGES = [
   'new',

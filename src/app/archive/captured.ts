@@ -1,5 +1,6 @@
 import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { hasSessionId } from '../../core/session-id.ts';
 import type { Archive, ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
@@ -9,12 +10,12 @@ import { attempt, attemptDamaged, type Failure, type LookupFailure } from '../co
 import { openUnsettled } from '../write/settle.ts';
 
 /** `folders`: where to look; null: everywhere. */
-export type MissingRequest = { readonly folders: readonly string[] | null; readonly isDryRun: boolean };
+export type GoneRequest = { readonly folders: readonly string[] | null; readonly isDryRun: boolean };
 
 /** Records which captured files do not exist any more. What was captured of them stays. */
-export async function captureMissing(
+export async function recordGone(
   deps: AppDeps,
-  { folders, isDryRun }: MissingRequest,
+  { folders, isDryRun }: GoneRequest,
 ): Promise<Result<readonly CaptureReport[], Failure>> {
   return attempt({ file: deps.archivePath }, async () => {
     const opened = await openUnsettled(deps);
@@ -86,8 +87,7 @@ function describeFile({ path, format }: CapturedFile, states: readonly CapturedS
 }
 
 /**
- * The captured files that a name may mean: the path itself; otherwise those whose path ends with it, or whose file name contains it, as it
- * contains a session's id.
+ * The captured files that a name may mean: the path itself; otherwise those whose path ends with it, or whose session's id begins with it.
  */
 export async function findByName(
   { files }: Pick<AppDeps, 'files'>,
@@ -99,12 +99,8 @@ export async function findByName(
   const ending = name.replace(/^(?:\.\/)+/, '');
   const all = await captures.list();
   const ended = all.filter(({ path }) => path.endsWith(`/${ending}`));
-  if (ended.length > 0 || !SESSION_ID.test(name)) return ended;
-  return all.filter(({ path }) => path.slice(path.lastIndexOf('/') + 1).includes(name));
+  return ended.length > 0 ? ended : all.filter(({ path }) => hasSessionId(path, name));
 }
-
-/** At least the first eight digits of a session's id. */
-const SESSION_ID = /^[\da-f]{8}[\da-f-]*$/i;
 
 /** The bytes of a captured state. Ends with an error that says `damaged` if they are not what was captured. */
 export async function* readState(

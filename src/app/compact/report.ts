@@ -89,7 +89,7 @@ export function labelBatch(
 export function countLedger(outcomes: readonly LineOutcome[]): Ledger {
   const count = (kind: LineOutcome['kind']): number =>
     outcomes.reduce((sum, one) => sum + (one.kind === kind ? 1 : 0), 0);
-  const [kept, summarized, quoted, other] = [count('kept'), count('summarized'), count('survived'), count('other')];
+  const [kept, summarized, quoted, other] = [count('kept'), count('summarized'), count('quoted'), count('other')];
   return { kept, summarized, quoted, other, total: outcomes.length };
 }
 

@@ -119,7 +119,7 @@ export async function checkReusable(
   const hash = runtime.createHash();
   for (const piece of outputBytes(same, transcript)) hash.update(piece);
   if (hash.digest() !== same.output.sha256) return null;
-  const counts = { summarized: 0, survived: 0, other: 0 };
+  const counts = { summarized: 0, quoted: 0, other: 0 };
   const onArchived = ({ outcome }: StoredLine): void => {
     counts[outcome] += 1;
   };
@@ -168,10 +168,10 @@ function clipTokensByHash(
 
 function ledgerOf(
   { kept, source }: StoredCompaction,
-  { summarized, survived, other }: { readonly [outcome in StoredLine['outcome']]: number },
+  { summarized, quoted, other }: { readonly [outcome in StoredLine['outcome']]: number },
 ): Ledger {
   const stay = kept.reduce((sum, run) => sum + run.lineCount, 0);
-  return { kept: stay, summarized, quoted: survived, other, total: source.lineCount };
+  return { kept: stay, summarized, quoted, other, total: source.lineCount };
 }
 
 /** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */

@@ -45,7 +45,7 @@ export type ReportedCycle = {
 };
 
 /** What became of a message. */
-export type LineFate = {
+export type PlacedOutcome = {
   readonly outcome: Outcome;
   /** The compaction in which it left, from 1; null: it is still in the file. */
   readonly cycle: number | null;
@@ -53,7 +53,7 @@ export type LineFate = {
   readonly batch: string | null;
 };
 
-export type ReportedMessage = LineFate & {
+export type ReportedMessage = PlacedOutcome & {
   /** From 1. */
   readonly number: number;
   readonly id: string;

@@ -150,7 +150,7 @@ export type RetentionReport = {
 
 export type ScoreTerm = { readonly name: string; readonly value: number };
 
-export type MessageOutcome = 'kept' | 'survived' | 'summarized';
+export type MessageOutcome = 'kept' | 'quoted' | 'summarized';
 
 /**
  * Why a message has its outcome. unchanged: nothing is compacted. instruction: a system message. recent: part of the end that stays.

@@ -4,7 +4,7 @@ import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { RawLine } from '../../ports/files.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
-import type { LineFate } from '../contract/file-report.ts';
+import type { PlacedOutcome } from '../contract/file-report.ts';
 import { type IndexedTranscript, indexTranscript, type TranscriptBytes } from '../read/prepare.ts';
 import { UTF8_BOM } from '../read/records.ts';
 import { isLineEnd } from '../read/restored-lines.ts';
@@ -14,7 +14,7 @@ import type { ProvenStep } from '../restore/verify-file.ts';
 export type Original = {
   readonly transcript: IndexedTranscript;
   readonly sizeBytes: number;
-  readonly fateOf: (line: number) => LineFate;
+  readonly outcomeOf: (line: number) => PlacedOutcome;
 };
 
 /** Restores the original into memory and indexes it. `steps`: the proven compactions, newest first. */
@@ -42,8 +42,8 @@ export async function readOriginal(
     archive: async () => ok(null),
   });
   if (!indexed.ok) return indexed;
-  const fateOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));
-  return ok({ transcript: indexed.value, sizeBytes: source.sizeBytes, fateOf });
+  const outcomeOf = followLines(steps.toReversed(), await quotedLines(archive, steps[0]?.compaction));
+  return ok({ transcript: indexed.value, sizeBytes: source.sizeBytes, outcomeOf });
 }
 
 function toTranscriptBytes(pieces: readonly Uint8Array[], bomLength: number): TranscriptBytes {
@@ -79,10 +79,10 @@ async function quotedLines(archive: Archive, newest: StoredCompaction | undefine
   return quoted;
 }
 
-export const KEPT: LineFate = { outcome: 'kept', cycle: null, batch: null };
+export const KEPT: PlacedOutcome = { outcome: 'kept', cycle: null, batch: null };
 
 /** Follows a line of the original from compaction to compaction, oldest first, until it leaves. */
-function followLines(steps: readonly ProvenStep[], quoted: ReadonlySet<number>): (line: number) => LineFate {
+function followLines(steps: readonly ProvenStep[], quoted: ReadonlySet<number>): (line: number) => PlacedOutcome {
   const places = steps.map(({ compaction }) => createPlaceFinder(compaction));
   const labels = new Map(
     steps
@@ -95,7 +95,7 @@ function followLines(steps: readonly ProvenStep[], quoted: ReadonlySet<number>):
       const gone = left.get(line);
       if (gone !== undefined) {
         const batch = gone.batchId === null ? null : (labels.get(gone.batchId) ?? null);
-        const isQuoted = gone.outcome === 'survived' && quoted.has(gone.id);
+        const isQuoted = gone.outcome === 'quoted' && quoted.has(gone.id);
         const summarized = gone.outcome === 'other' ? 'archived' : 'summarized';
         return { outcome: isQuoted ? 'quoted' : summarized, cycle: at + 1, batch };
       }

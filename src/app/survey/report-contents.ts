@@ -8,7 +8,13 @@ import { countTokenTree, type TokenNode } from '../../core/overview/token-tree.t
 import type { TranscriptPolicy } from '../../core/policy.ts';
 import { auditRetention } from '../../core/retention/audit.ts';
 import { findRules, parseRules, type Rule } from '../../core/standing-rules/rules.ts';
-import type { FileReport, LineFate, ReportedAudit, ReportedMessage, ReportedRequest } from '../contract/file-report.ts';
+import type {
+  FileReport,
+  PlacedOutcome,
+  ReportedAudit,
+  ReportedMessage,
+  ReportedRequest,
+} from '../contract/file-report.ts';
 import type { IndexedTranscript } from '../read/prepare.ts';
 import { scoreRows } from './score-file.ts';
 
@@ -23,7 +29,7 @@ type Contents = Pick<FileReport, 'messages' | 'tree' | 'rules' | 'requests' | 's
 
 type ContentsInput = {
   readonly policy: TranscriptPolicy;
-  readonly fateOf: (line: number) => LineFate;
+  readonly outcomeOf: (line: number) => PlacedOutcome;
   /** The texts of the clip-archives. */
   readonly clips: readonly string[];
   /** Whether the transcript is the original, so that the sources of the summaries are in it. */
@@ -62,12 +68,12 @@ export function describeContents(transcript: IndexedTranscript, input: ContentsI
 function reportMessages(
   transcript: IndexedTranscript,
   said: readonly Said[],
-  { policy, fateOf, mask }: ContentsInput,
+  { policy, outcomeOf, mask }: ContentsInput,
 ): readonly ReportedMessage[] {
   const rows = new Map(scoreRows(transcript, { policy, selectShown: () => [] }).map((row) => [row.line, row]));
   const toolsOf = createToolFinder();
   return said.map(({ line, tokens, message }, at) => ({
-    ...fateOf(line),
+    ...outcomeOf(line),
     number: at + 1,
     id: message.id,
     line,

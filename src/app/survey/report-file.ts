@@ -7,7 +7,7 @@ import { forecast } from '../compact/plan-report.ts';
 import { reportBatch, reportUnchanged, totalTokens } from '../compact/report.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
-import type { FileReport, LineFate, ReportedCycle } from '../contract/file-report.ts';
+import type { FileReport, PlacedOutcome, ReportedCycle } from '../contract/file-report.ts';
 import type { VerifyReport } from '../contract/reports.ts';
 import type { TranscriptInput } from '../contract/requests.ts';
 import { withCompacted } from '../read/open-compacted.ts';
@@ -79,9 +79,9 @@ function describePlan(transcript: Prepared, { input, policy }: ReportFileRequest
   const planned = forecast(transcript, policy);
   const conversations = planned.kind === 'skip' ? transcript.conversations.map(reportUnchanged) : planned.conversations;
   const outcomes = new Map(scoreRows(transcript, { policy }).map(({ line, outcome }) => [line, outcome]));
-  const fateOf = (line: number): LineFate => {
+  const outcomeOf = (line: number): PlacedOutcome => {
     const outcome = outcomes.get(line) ?? 'kept';
-    return { outcome: outcome === 'survived' ? 'quoted' : outcome, cycle: null, batch: null };
+    return { outcome: outcome === 'quoted' ? 'quoted' : outcome, cycle: null, batch: null };
   };
   return {
     file: input.name,
@@ -89,7 +89,7 @@ function describePlan(transcript: Prepared, { input, policy }: ReportFileRequest
     state: { kind: 'planned', reason: planned.kind === 'skip' ? planned.reason : null },
     bytes: { before: transcript.source.sizeBytes, after: null },
     tokens: { ...totalTokens(conversations), by: TOKEN_MEASURE },
-    ...describeContents(transcript, { policy, fateOf, clips: [], isOriginal: true, mask }),
+    ...describeContents(transcript, { policy, outcomeOf, clips: [], isOriginal: true, mask }),
   };
 }
 
@@ -115,7 +115,7 @@ function describeCompacted(
     },
     ...describeContents(transcript, {
       policy,
-      fateOf: original?.fateOf ?? (() => KEPT),
+      outcomeOf: original?.outcomeOf ?? (() => KEPT),
       clips,
       isOriginal: original !== null,
       mask,

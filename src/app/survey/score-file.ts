@@ -89,7 +89,7 @@ function conversationRows(
 ): readonly ScoreRow[] {
   const boundary = plan?.boundary ?? 0;
   const reasons = {
-    survived: hasTarget ? 'target' : 'latest-request',
+    quoted: hasTarget ? 'target' : 'latest-request',
     summarized: hasTarget ? 'below-target' : 'older',
   } as const;
   const rows = view.messages.map((message, index): ScoreRow | null => {
@@ -100,7 +100,7 @@ function conversationRows(
       const because = plan === null ? 'unchanged' : 'recent';
       return row(message, { ...at, scoring, conversation: id, outcome: 'kept', because });
     }
-    const outcome = plan?.retained.has(index) === true ? 'survived' : 'summarized';
+    const outcome = plan?.retained.has(index) === true ? 'quoted' : 'summarized';
     return row(message, { ...at, scoring, conversation: id, outcome, because: reasons[outcome] });
   });
   const groups = findGroups(view.messages.map(groupFactsOf));

@@ -116,7 +116,7 @@ async function capture(session: Session, invocation: CaptureInvocation): Promise
   const places = operands.filter((operand) => !met.has(operand));
   const looksEverywhere = operands.length === 0 && invocation.filesFrom === null;
   if (left === 0 && (looksEverywhere || places.length > 0)) {
-    const missing = await useCases.captureMissing({ folders: looksEverywhere ? null : places, isDryRun });
+    const missing = await useCases.recordGone({ folders: looksEverywhere ? null : places, isDryRun });
     if (missing.ok) missing.value.forEach(report.add);
     else report.fail(missing.error, { name: session.settings.archive.path, isNamed: true });
   }

@@ -113,7 +113,7 @@ function readCaptured({ captured, version, at }: Options): RestoreInvocation['ca
 
 async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {
   if (invocation.captured !== null) {
-    const { restoreCaptured } = await import('./restore-captured.ts');
+    const { restoreCaptured } = await import('../restore-captured.ts');
     const { captured, output, ...common } = invocation;
     const target = output.kind === 'path' ? ({ kind: 'file', path: output.path } as const) : output;
     return restoreCaptured(context, { ...common, captured: { ...captured, output: target } });

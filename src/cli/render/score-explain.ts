@@ -47,7 +47,7 @@ const LABEL_COLUMNS = 11;
 const MAX_CELLS = 100;
 const HEIGHTS = '▁▂▃▄▅▆▇█';
 const SHADES = '·░▒▓█';
-const OUTCOME_SIGNS = { kept: '=', survived: '"', summarized: '-' } as const;
+const OUTCOME_SIGNS = { kept: '=', quoted: '"', summarized: '-' } as const;
 
 /** One cell a message, or a group of neighbors. Each row says one thing without color: tokens, importance, and what happens to it. */
 function renderStrip(rows: readonly ScoreRow[], { theme, widthColumns }: ExplainRendering): readonly string[] {
@@ -57,7 +57,7 @@ function renderStrip(rows: readonly ScoreRow[], { theme, widthColumns }: Explain
   );
   const mostTokens = Math.max(...cells.map(({ tokens }) => tokens));
   const highest = Math.max(...cells.map(({ score }) => score));
-  const paints = { kept: theme.good, survived: theme.warning, summarized: theme.faint };
+  const paints = { kept: theme.good, quoted: theme.warning, summarized: theme.faint };
   const line = (label: string, sign: (cell: Cell) => string): string =>
     label.padEnd(LABEL_COLUMNS) + cells.map((cell) => paints[cell.outcome](sign(cell))).join('');
   const size = Math.ceil(rows.length / count);
@@ -76,9 +76,9 @@ type Cell = { readonly tokens: number; readonly score: number; readonly outcome:
 
 /** A cell has the highest score of its messages, and the outcome of most of them. */
 function summarizeCell(rows: readonly ScoreRow[]): Cell {
-  const counts = { kept: 0, survived: 0, summarized: 0 };
+  const counts = { kept: 0, quoted: 0, summarized: 0 };
   for (const { outcome } of rows) counts[outcome] += 1;
-  const [outcome] = (['kept', 'survived', 'summarized'] as const).toSorted((a, b) => counts[b] - counts[a]);
+  const [outcome] = (['kept', 'quoted', 'summarized'] as const).toSorted((a, b) => counts[b] - counts[a]);
   return {
     tokens: rows.reduce((sum, row) => sum + row.tokens, 0),
     score: rows.reduce((most, { score }) => Math.max(most, score), 0),
@@ -132,11 +132,11 @@ function minBy(rows: readonly ScoreRow[], figure: (row: ScoreRow) => number): Sc
   );
 }
 
-const OUTCOME_WORDS = { kept: 'kept', survived: 'quoted', summarized: 'going' } as const;
+const OUTCOME_WORDS = { kept: 'kept', quoted: 'quoted', summarized: 'going' } as const;
 
 /** `line:N` is what `--message` takes. */
 function renderEntry(row: ScoreRow, { theme, widthColumns }: ExplainRendering): readonly string[] {
-  const paints = { kept: theme.good, survived: theme.warning, summarized: theme.faint };
+  const paints = { kept: theme.good, quoted: theme.warning, summarized: theme.faint };
   const outcome = OUTCOME_WORDS[row.outcome];
   const rule = row.hasRule === true ? ', states a rule' : '';
   const head = `  ${formatScore(row.score).padStart(4)} ${outcome.padEnd(6)} `;

@@ -72,7 +72,7 @@ function barColumn(
 }
 
 function outcomeColumn(rows: readonly ScoreRow[], theme: Theme): Column {
-  const paints = { kept: theme.good, survived: theme.warning, summarized: theme.faint };
+  const paints = { kept: theme.good, quoted: theme.warning, summarized: theme.faint };
   return {
     title: 'outcome',
     align: 'left',
@@ -96,9 +96,9 @@ function ruleColumn(rows: readonly ScoreRow[]): Column {
 
 /** '49 kept, 1 quoted word for word, 583 go into the summary'. */
 export function countOutcomes(rows: readonly ScoreRow[]): string {
-  const counts: { [outcome in MessageOutcome]: number } = { kept: 0, survived: 0, summarized: 0 };
+  const counts: { [outcome in MessageOutcome]: number } = { kept: 0, quoted: 0, summarized: 0 };
   for (const { outcome } of rows) counts[outcome] += 1;
-  return `${formatCount(counts.kept)} kept, ${formatCount(counts.survived)} quoted word for word, ${formatCount(counts.summarized)} go into the summary`;
+  return `${formatCount(counts.kept)} kept, ${formatCount(counts.quoted)} quoted word for word, ${formatCount(counts.summarized)} go into the summary`;
 }
 
 export const SCORE_ORDERS = ['score', 'position'] as const;

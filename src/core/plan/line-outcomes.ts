@@ -2,10 +2,10 @@ import type { Entry } from '../transcript.ts';
 import type { ConversationPlan } from './plan.ts';
 import type { ConversationView } from './view.ts';
 
-/** What happens to a line. survived: the clip-archive contains its text word for word, and the line itself is archived. */
+/** What happens to a line. quoted: the clip-archive contains its text word for word, and the line itself is archived. */
 export type LineOutcome =
   | { readonly kind: 'kept' }
-  | { readonly kind: 'other' | 'survived'; readonly conversation: number | null }
+  | { readonly kind: 'other' | 'quoted'; readonly conversation: number | null }
   | { readonly kind: 'summarized'; readonly conversation: number; readonly index: number };
 
 /** A conversation and its plan; null if it stays unchanged. */
@@ -89,7 +89,7 @@ function setMessages(
   for (let index = 0; index < plan.boundary; index += 1) {
     const line = view.messages[index]?.line ?? 0;
     if (!plan.retained.has(index)) set(line, { kind: 'summarized', conversation, index });
-    else if (isChain) set(line, { kind: 'survived', conversation });
+    else if (isChain) set(line, { kind: 'quoted', conversation });
   }
 }
 

@@ -53,7 +53,7 @@ test('any lines of any outcome come back in order', (t) => {
   const archive = tempArchive(t);
   const line = fc.record({
     bytes: fc.uint8Array({ maxLength: 2000 }),
-    outcome: fc.constantFrom('summarized', 'other', 'survived'),
+    outcome: fc.constantFrom('summarized', 'other', 'quoted'),
     isLoose: fc.boolean(),
   });
   fc.assert(
@@ -207,7 +207,7 @@ for (const table of ['blocks', 'lines']) {
 test('survivors are those of the whole lineage that no cycle of it has summarized since', (t) => {
   const archive = tempArchive(t);
   const survivor = (line: number): LineDraft =>
-    lineDraft(line, { outcome: 'survived', batch: null, message: messageDraft({ index: line }) });
+    lineDraft(line, { outcome: 'quoted', batch: null, message: messageDraft({ index: line }) });
   applied(archive, compactionDraft(4), [
     survivor(1),
     lineDraft(2),
@@ -233,7 +233,7 @@ test('survivors are those of the whole lineage that no cycle of it has summarize
 test('survivors come with their bytes, from several blocks', (t) => {
   const archive = tempArchive(t);
   const lines = Array.from({ length: 250 }, (_, at) =>
-    lineDraft(at + 1, at % 120 === 0 ? { outcome: 'survived', batch: null, bytes: utf8(`kept ${at}\n`) } : {}),
+    lineDraft(at + 1, at % 120 === 0 ? { outcome: 'quoted', batch: null, bytes: utf8(`kept ${at}\n`) } : {}),
   );
   applied(archive, compactionDraft(250), lines);
   assert.deepEqual(

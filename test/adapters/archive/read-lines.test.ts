@@ -26,7 +26,7 @@ function twoCycles(archive: TestArchive): void {
   applied(archive, compactionDraft(5, { cycles: [cycleDraft({ newBatches: [batchDraft(), batchDraft()] })] }), [
     lineDraft(1, { ...text('one'), batch: 1 }),
     lineDraft(2, { ...text('two'), batch: 0 }),
-    lineDraft(3, { ...text('kept'), batch: null, outcome: 'survived' }),
+    lineDraft(3, { ...text('kept'), batch: null, outcome: 'quoted' }),
     lineDraft(4, { ...text('title'), batch: null, outcome: 'other' }),
     lineDraft(5, { ...text('three'), batch: 1 }),
   ]);

@@ -313,7 +313,7 @@ test('a fork that still shows a merged batch keeps it to be found, in its own co
 test('a line that a clip-archive kept word for word bears the label of the batch that took it up later', (t) => {
   const archive = tempArchive(t);
   const message = messageDraft({ text: 'hull' });
-  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'survived', batch: null, message })]);
+  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'quoted', batch: null, message })]);
   assert.equal(newest(archive, 'hull')[0]?.batchLabel, null);
   const later = batchDraft({ endTime: new Date('2026-03-05T00:00:00.000Z') });
   const cycles = [cycleDraft({ cycle: 2, parentCycleId: 1, clipSha256: sha256('second'), newBatches: [later] })];

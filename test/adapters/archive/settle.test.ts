@@ -54,7 +54,7 @@ function secondCompaction(): { readonly draft: CompactionDraft; readonly lines: 
 }
 
 function archiveWithSurvivor(archive: TestArchive): void {
-  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'survived', batch: null, message: messageDraft() })]);
+  applied(archive, compactionDraft(1), [lineDraft(1, { outcome: 'quoted', batch: null, message: messageDraft() })]);
 }
 
 test('discarding a prepared compaction leaves no row of it in any table', (t) => {

@@ -30,8 +30,8 @@ function explained(): ScoreReport {
 function longReport(count: number): ScoreReport {
   const [first] = scoreReport().messages;
   const messages = Array.from({ length: count }, (_, index): ScoreRow => {
-    const outcome = index >= count - 50 ? 'kept' : index % 10 === 0 ? 'survived' : 'summarized';
-    const because = outcome === 'kept' ? 'recent' : outcome === 'survived' ? 'target' : 'below-target';
+    const outcome = index >= count - 50 ? 'kept' : index % 10 === 0 ? 'quoted' : 'summarized';
+    const because = outcome === 'kept' ? 'recent' : outcome === 'quoted' ? 'target' : 'below-target';
     const excerpt = `日本語 \u001b[31m${'words '.repeat(9)}`;
     return {
       ...(first as ScoreRow),

@@ -16,7 +16,7 @@ test('the ranking shows rank, score, a bar as long as the score, role, outcome a
   assert.deepEqual(renderScoreReport(scoreReport(), rendering()), [
     'talk.jsonl: 3 messages (chat-lines)',
     '# score              role outcome    id',
-    '1 10.00 ████████████ asst survived   m-1',
+    '1 10.00 ████████████ asst quoted     m-1',
     '2  5.00 ██████       tool kept       m-2',
     '3  4.00 █████        user summarized m-0',
     '1 kept, 1 quoted word for word, 1 go into the summary',
@@ -31,7 +31,7 @@ test('sorted by position the rows stand as in the file, under their index', () =
       'talk.jsonl: 3 messages, 2 shown (chat-lines)',
       '# score role outcome id',
       '0 4.00 █████ user summarized m-0',
-      '1 10.00 ████████████ asst survived m-1',
+      '1 10.00 ████████████ asst quoted m-1',
       '1 kept, 1 quoted word for word, 1 go into the summary',
     ],
   );
@@ -58,7 +58,7 @@ for (const widthColumns of [40, 60, 80, 120, 200]) {
     );
     const places = lines.filter((line) => /^[123] +\d+\.\d/.test(line));
     assert.equal(places.length, 3);
-    for (const line of places) assert.match(line, /kept|surv|sum/);
+    for (const line of places) assert.match(line, /kept|quoted|sum/);
   });
 }
 

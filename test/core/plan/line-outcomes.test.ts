@@ -64,14 +64,14 @@ test('with nothing kept the clip-archive stands after the last line that went', 
 test('in a chain of parents a survivor leaves its line and stands in the clip-archive', () => {
   const tail = talk(6).map((one, at) => ({ ...entryOf({ ...one, role: 'assistant' }, at + 2), isPrompt: false }));
   const entries = [entryOf(message(), 1), ...tail];
-  assert.equal(fates(entries, 2, true).kinds, 'su su su su su ke ke');
+  assert.equal(fates(entries, 2, true).kinds, 'qu su su su su ke ke');
   assert.deepEqual(
     planLines([{ view: viewOf(entries), plan: planOf(entries, { keepRecent: 2, keepRecentTokens: 0 }) as never }], [], {
       lineCount: 7,
       isChain: true,
     }).outcomes[0],
     {
-      kind: 'survived',
+      kind: 'quoted',
       conversation: 0,
     },
   );

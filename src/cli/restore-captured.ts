@@ -1,11 +1,11 @@
-import type { RestoreCapturedRequest } from '../../app/contract/requests.ts';
-import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
-import { renderRestoredCapture } from '../render/capture.ts';
-import { renderFailure } from '../render/failure.ts';
-import { reportJson } from '../render/json-lines.ts';
-import type { CliContext } from '../session.ts';
-import { inSession } from './command.ts';
+import type { RestoreCapturedRequest } from '../app/contract/requests.ts';
+import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
+import type { CommonRequest } from './invocation.ts';
+import { renderRestoredCapture } from './render/capture.ts';
+import { renderFailure } from './render/failure.ts';
+import { reportJson } from './render/json-lines.ts';
+import type { CliContext } from './session.ts';
+import { inSession } from './commands/command.ts';
 
 /** `compact restore --captured FILE`: a file that the archive has whole. */
 export async function restoreCaptured(

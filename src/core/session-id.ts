@@ -1,0 +1,26 @@
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
+/** A name's last part, as in Gemini's `session-2026-07-01T10-00-6b6f4218` and Claude Code's `agent-a1b2c3d4`. */
+const LAST_PART = /(?:^|[-_])([0-9a-f]{8,})$/i;
+const ENDINGS = /(?:\.(?:jsonl|json|gz|zst))+$/i;
+
+/** The id of a session that its producer put into the name of the file or of its folder; null: there is none. The path is absolute. */
+export function sessionIdOf(path: string): string | null {
+  const [name = '', folder = ''] = path.split('/').toReversed();
+  for (const one of [name.replace(ENDINGS, ''), folder]) {
+    const id = UUID.exec(one)?.[0] ?? LAST_PART.exec(one)?.[1];
+    if (id !== undefined) return id.toLowerCase();
+  }
+  return null;
+}
+
+const SESSION_ID = /^[0-9a-f]{8}[0-9a-f-]*$/i;
+
+/** Whether a word can be the beginning of a session's id: at least eight hexadecimal digits. */
+export function isSessionId(word: string): boolean {
+  return SESSION_ID.test(word);
+}
+
+/** Whether the session's id in an absolute path begins with `word`. */
+export function hasSessionId(path: string, word: string): boolean {
+  return isSessionId(word) && sessionIdOf(path)?.startsWith(word.toLowerCase()) === true;
+}

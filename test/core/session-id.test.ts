@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasSessionId, sessionIdOf } from '../../src/core/session-id.ts';
+
+test("a session's id is read from the name of its file or folder", () => {
+  const id = '6b6f4218-1111-4222-8333-444455556666';
+  const cases: readonly (readonly [path: string, id: string | null])[] = [
+    [`/h/.claude/projects/-w/${id}.jsonl`, id],
+    [`/h/.codex/sessions/2026/05/05/rollout-2026-05-05T10-00-00-${id}.jsonl.zst`, id],
+    [`/h/.copilot/session-state/${id.toUpperCase()}/events.jsonl`, id],
+    ['/h/.gemini/tmp/x/chats/session-2026-07-01T10-00-6b6f4218.json', '6b6f4218'],
+    ['/h/.claude/projects/-w/agent-a1b2c3d4.jsonl', 'a1b2c3d4'],
+    ['/logs/2026/session.jsonl', null],
+  ];
+  assert.deepEqual(
+    cases.map(([path]) => [path, sessionIdOf(path)]),
+    cases,
+  );
+});
+
+test("a path has a session's id that begins with at least eight digits of a word, in any case", () => {
+  const path = '/h/.codex/sessions/rollout-2026-05-05T10-00-00-6b6f4218-1111-4222-8333-444455556666.jsonl';
+  assert.deepEqual(
+    ['6b6f4218', '6B6F4218-1111', '6b6f421', '1111-4222', '44445555', '20260505'].map((word) =>
+      hasSessionId(path, word),
+    ),
+    [true, true, false, false, false, false],
+  );
+});
