@@ -89,7 +89,8 @@ function createIndexSets(size: number): {
   readonly firstOf: (index: number) => number;
   readonly join: (a: number, b: number) => void;
 } {
-  const parents = Uint32Array.from({ length: size }, (_, index) => index);
+  const parents = new Uint32Array(size);
+  for (let index = 0; index < size; index += 1) parents[index] = index;
   const firstOf = (index: number): number => {
     let first = index;
     for (let parent = parents[first]; parent !== undefined && parent !== first; parent = parents[first]) {

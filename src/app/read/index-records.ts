@@ -12,7 +12,7 @@ import type { Failure } from '../contract/failure.ts';
 import { normalizeClipText } from './find-cycles.ts';
 import { isBlank } from './open-transcript.ts';
 import { createTextSharer, type MeasureMessage, type ShareText, toEntry } from './entry.ts';
-import { parseRecord, readRecords, trimRecord, UTF8_BOM } from './records.ts';
+import { parseUntrimmed, readRecords, trimRecord, UTF8_BOM } from './records.ts';
 
 /** The result of the first pass over a transcript: offsets, facts and score features of every record, never its text. */
 export type RecordIndex = {
@@ -54,6 +54,7 @@ type IndexInput = {
 };
 
 const LF = 0x0a;
+const OPENING_BRACE = 0x7b;
 
 /** Bytes between two checks for signals and terminal output. */
 const YIELD_BYTES = 8 * 1024 * 1024;
@@ -113,25 +114,28 @@ function indexRecord(
 ): Result<Entry, Failure> {
   const { codec, session } = input;
   const place = { line: raw.line, start: raw.start, length: raw.bytes.length };
-  const content = trimRecord(codec, raw.bytes);
-  if (isBlank(content)) return ok({ ...place, kind: 'blank' });
+  if (raw.bytes[0] !== OPENING_BRACE && isBlank(trimRecord(codec, raw.bytes))) return ok({ ...place, kind: 'blank' });
   // A document is only readable as a whole.
   const canCarry = codec.format.layout.kind !== 'document' || raw.list !== undefined;
-  const bad = (column: number, problem: string): Result<Entry, Failure> =>
-    input.keepInvalid && canCarry
-      ? ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' })
-      : err({ kind: 'bad-line', file: input.name, ...faultPlace(raw, content, column), problem, canCarry });
+  const bad = (column: number, problem: string): Result<Entry, Failure> => {
+    if (input.keepInvalid && canCarry) return ok({ ...place, kind: raw.around === undefined ? 'opaque' : 'header' });
+    const fault = faultPlace(raw, trimRecord(codec, raw.bytes), column);
+    return err({ kind: 'bad-line', file: input.name, ...fault, problem, canCarry });
+  };
   const parsed =
-    raw.around === undefined ? parseRecord(formats, codec, content) : { ok: true as const, value: raw.around };
+    raw.around === undefined ? parseUntrimmed(formats, codec, raw.bytes) : { ok: true as const, value: raw.around };
   if (!parsed.ok) return bad(parsed.column, parsed.problem);
-  if (raw.fault !== undefined) return bad(Array.from(new TextDecoder().decode(content)).length + 1, raw.fault);
+  if (raw.fault !== undefined) {
+    const text = new TextDecoder().decode(trimRecord(codec, raw.bytes));
+    return bad(Array.from(text).length + 1, raw.fault);
+  }
   const { value } = parsed;
   const isAround = raw.around !== undefined;
   const decoded = isAround ? openList(session, value, raw.line) : session.observe(value, raw.line);
   const mayBeOther = input.isOneFormat && ('problem' in decoded || decoded.kind === 'meta' || isAround);
   const other = mayBeOther && value !== null ? formats.findClaimant(value, codec) : null;
   if (other !== null) {
-    const { line } = faultPlace(raw, content, 1);
+    const { line } = faultPlace(raw, trimRecord(codec, raw.bytes), 1);
     return err({ kind: 'mixed-formats', file: input.name, line, format: codec.format.name, other });
   }
   if ('problem' in decoded) return bad(1, decoded.problem);
@@ -139,7 +143,7 @@ function indexRecord(
   const text = decoded.kind === 'summary' ? (decoded.message?.content ?? '') : '';
   if (!isClipArchiveText(text)) return ok(entry);
   const clip = { textSha256: runtime.sha256(normalizeClipText(text)), key: readShownKey(text) };
-  return ok({ ...entry, sha256: runtime.sha256(content), clip });
+  return ok({ ...entry, sha256: runtime.sha256(trimRecord(codec, raw.bytes)), clip });
 }
 
 /** The value around a list, or its rest (null). */

@@ -1,6 +1,5 @@
-import { groupFactsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
+import { groupsOf, type PlanMessage, viewConversation } from '../../core/plan/view.ts';
 import { ok, type Result } from '../../core/result.ts';
-import { findGroups } from '../../core/tool-groups.ts';
 import type { Archive, StoredCompaction, StoredCycle, StoredLine } from '../../ports/archive.ts';
 import { keptLineLookup } from '../compact/compose.ts';
 import type { AppDeps } from '../contract/deps.ts';
@@ -234,7 +233,7 @@ export function checkGroups(original: Revision, compaction: StoredCompaction): r
 }
 
 function partedGroups(messages: readonly PlanMessage[], isKept: (line: number) => boolean): readonly VerifyProblem[] {
-  const groups = findGroups(messages.map(groupFactsOf));
+  const groups = groupsOf(messages);
   return messages.flatMap((message, index): readonly VerifyProblem[] => {
     const first = messages[groups[index] ?? index];
     if (first === undefined || isKept(first.line) === isKept(message.line)) return [];

@@ -1,9 +1,8 @@
-import { type ConversationView, groupFactsOf, type PlanMessage } from '../../core/plan/view.ts';
+import { type ConversationView, groupsOf, type PlanMessage } from '../../core/plan/view.ts';
 import { DEFAULT_SCORING_CONFIG, type ImportanceScoringConfig } from '../../core/policy.ts';
 import { ok, type Result } from '../../core/result.ts';
 import { explainFeatures } from '../../core/scoring.ts';
 import { statesRule } from '../../core/standing-rules/rules.ts';
-import { findGroups } from '../../core/tool-groups.ts';
 import { type CompactPlan, planPrepared } from '../compact/plan.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -44,6 +43,7 @@ export function scoreRows(
   const excerpts = hasExcerpts ? readExcerpts(transcript, shown) : new Map<number, string>();
   return rows.map((one) => {
     const excerpt = excerpts.get(one.line);
+    if (excerpt === undefined && !ruled.has(one.line)) return one;
     return {
       ...one,
       ...(ruled.has(one.line) && { hasRule: true as const }),
@@ -92,7 +92,7 @@ function conversationRows(
     quoted: hasTarget ? 'target' : 'latest-request',
     summarized: hasTarget ? 'below-target' : 'older',
   } as const;
-  const rows = view.messages.map((message, index): ScoreRow | null => {
+  const rows = view.messages.map((message, index): Draft | null => {
     if (message.carriedLineId !== undefined) return null;
     const isOlder = index < boundary;
     const at = isOlder ? { index, total: boundary } : { index, total: view.messages.length };
@@ -103,28 +103,30 @@ function conversationRows(
     const outcome = plan?.retained.has(index) === true ? 'quoted' : 'summarized';
     return row(message, { ...at, scoring, conversation: id, outcome, because: reasons[outcome] });
   });
-  const groups = findGroups(view.messages.map(groupFactsOf));
-  const best = new Map<number, number>();
+  const groups = groupsOf(view.messages);
+  const best = new Float64Array(rows.length).fill(Number.NEGATIVE_INFINITY);
   for (const [index, one] of rows.entries()) {
-    if (one === null) continue;
     const group = groups[index] ?? index;
-    best.set(group, Math.max(best.get(group) ?? one.score, one.score));
+    best[group] = Math.max(best[group] ?? 0, one?.score ?? Number.NEGATIVE_INFINITY);
   }
-  const grouped = rows.map((one, index) => {
-    const groupScore = best.get(groups[index] ?? index);
-    return one === null || groupScore === undefined || groupScore === one.score ? one : { ...one, groupScore };
-  });
+  for (const [index, one] of rows.entries()) {
+    const groupScore = best[groups[index] ?? index];
+    if (one !== null && groupScore !== undefined && groupScore !== one.score) one.groupScore = groupScore;
+  }
   const instructions = instructionRows(view, { scoring, conversation: id });
-  return [...instructions, ...grouped.filter((one) => one !== null)]
-    .sort((a, b) => a.line - b.line)
-    .map((one, index) => ({ ...one, index }));
+  const all = [...instructions, ...rows.filter((one) => one !== null)].sort((a, b) => a.line - b.line);
+  for (const [index, one] of all.entries()) one.index = index;
+  return all;
 }
+
+/** A row whose number and whose group's score are added last, because copying a row for each would take longer than making it. */
+type Draft = { -readonly [key in keyof ScoreRow]: ScoreRow[key] };
 
 /** Instructions stay whatever their score (P8). They are scored over the whole history, at the position of the next message. */
 function instructionRows(
   { messages, instructions }: ConversationView,
   { scoring, conversation }: { readonly scoring: ImportanceScoringConfig; readonly conversation: string },
-): readonly ScoreRow[] {
+): readonly Draft[] {
   const total = Math.max(1, messages.length);
   let place = 0;
   return instructions.map((entry) => {
@@ -150,9 +152,10 @@ function row(
     readonly outcome: MessageOutcome;
     readonly because: OutcomeReason;
   },
-): ScoreRow {
+): Draft {
   const { index, outcome, because, conversation } = at;
-  const base = {
+  const scored = message.features && explainFeatures(message.features, index, at.total, at.scoring);
+  return {
     index,
     id: message.id ?? `line:${message.line}`,
     role: message.role ?? 'user',
@@ -161,8 +164,7 @@ function row(
     because,
     line: message.line,
     conversation,
+    score: scored?.score ?? 0,
+    terms: scored?.terms ?? [],
   };
-  if (message.features === undefined) return { ...base, score: 0, terms: [] };
-  const { score, terms } = explainFeatures(message.features, index, at.total, at.scoring);
-  return { ...base, score, terms };
 }

@@ -1,10 +1,9 @@
 import { chunkMessages, chunkMessagesByTokenBudget, inTimeOrder } from '../chunk.ts';
 import type { ChunkOrder, ImportanceScoringConfig } from '../policy.ts';
 import { scoreFeatures } from '../scoring.ts';
-import { findGroups } from '../tool-groups.ts';
 import { findBoundary } from './boundary.ts';
 import { chooseRetained, type ClipEstimate, groupCandidates } from './retained.ts';
-import { type ConversationView, groupFactsOf, type PlanMessage, tokensOf } from './view.ts';
+import { type ConversationView, groupsOf, type PlanMessage, tokensOf } from './view.ts';
 
 export type PlanSettings = {
   readonly keepRecent: number;
@@ -46,7 +45,7 @@ export type ConversationPlan =
 export function planConversation({ view, settings, lastStays, cutProblem }: PlanInput): ConversationPlan {
   const { messages, carriedCount } = view;
   const { keepRecent, scoring, targetTokens } = settings;
-  const groups = findGroups(messages.map(groupFactsOf));
+  const groups = groupsOf(messages);
   const keepRecentTokens = recentTokensWithin(settings);
   const limits = { keepRecent, keepRecentTokens, lastStays };
   const boundary = findBoundary({ messages, carriedCount, groups, cutProblem, ...limits });

@@ -1,4 +1,4 @@
-import type { GroupInput } from '../tool-groups.ts';
+import { findGroups, type GroupInput } from '../tool-groups.ts';
 import type { Entry } from '../transcript.ts';
 
 /** A message as the plan sees it: a line of the file, or one that an earlier clip-archive contains word for word. */
@@ -91,7 +91,20 @@ export function tokensOf({ messages, instructions, prior }: ConversationView): n
   );
 }
 
+/** For each message, the smallest index in its group. A plan and the report about it ask for the same messages. */
+export function groupsOf(messages: readonly PlanMessage[]): readonly number[] {
+  const known = groupsByMessages.get(messages);
+  if (known !== undefined) return known;
+  const groups = findGroups(messages.map(groupFactsOf));
+  groupsByMessages.set(messages, groups);
+  return groups;
+}
+
+const groupsByMessages = new WeakMap<readonly PlanMessage[], readonly number[]>();
+
 /** The ids that tie a message to others. */
-export function groupFactsOf({ calls = [], results = [], groupKey }: PlanMessage): GroupInput {
+function groupFactsOf({ calls = NONE, results = NONE, groupKey }: PlanMessage): GroupInput {
   return groupKey === undefined ? { calls, results } : { calls, results, key: groupKey };
 }
+
+const NONE: readonly string[] = [];

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import * as fc from 'fast-check';
 import type { ScoreReport } from '../../../src/app/contract/reports.ts';
 import { scoreJson } from '../../../src/cli/render/json-lines.ts';
 import { renderScoreReport, type ScoreRendering, selectRows } from '../../../src/cli/render/score.ts';
@@ -34,6 +35,19 @@ test('sorted by position the rows stand as in the file, under their index', () =
       '1 10.00 ████████████ asst quoted m-1',
       '1 kept, 1 quoted word for word, 1 go into the summary',
     ],
+  );
+});
+
+test('with a limit come the first rows of the whole ranking, whatever scores are equal', () => {
+  const [row] = scoreReport().messages;
+  assert.ok(row !== undefined);
+  const scores = fc.array(fc.integer({ min: -3, max: 3 }), { maxLength: 30 });
+  fc.assert(
+    fc.property(scores, fc.nat({ max: 40 }), (values, limit) => {
+      const rows = values.map((score, index) => ({ ...row, index, score }));
+      const all = selectRows(rows, { sort: 'score', limit: null });
+      assert.deepEqual(selectRows(rows, { sort: 'score', limit }), all.slice(0, limit));
+    }),
   );
 });
 

@@ -64,6 +64,7 @@ type Link = {
   readonly parentId: string | null;
   readonly position: number;
   readonly line: number;
+  readonly isMain: boolean;
 };
 
 /** The thread of one conversation. If several records have one id, the last one counts, as it does for the producer. */
@@ -72,6 +73,8 @@ type Chain = {
   readonly links: readonly Link[];
   /** The last line with this id; 0: it is not in the file. */
   readonly lastLineOf: (id: string) => number;
+  /** The last position with this id; -1: it is not in the file. */
+  readonly lastPositionOf: (id: string) => number;
   /** The last line, in side threads too, that names this parent; 0: none does. */
   readonly lastChildLineOf: (parentId: string) => number;
   /**
@@ -106,10 +109,11 @@ function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
     const note = noteOf(entry.line);
     if (note?.kind === 'tip') wentBackTo = note.id;
     if (entry.recordId === undefined || entry.parentId === undefined) return;
-    const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line };
+    const isMain = isOwn(entry);
+    const link = { id: entry.recordId, parentId: entry.parentId, position, line: entry.line, isMain };
     byId.set(link.id, link);
     if (link.parentId !== null) lastChildLines.set(link.parentId, link.line);
-    if (!isOwn(entry)) return;
+    if (!isMain) return;
     links.push(link);
     wentBackTo = undefined;
     if (entry.kind === 'message' && entry.isAside !== true) tip = link;
@@ -117,6 +121,7 @@ function buildChain(entries: readonly Entry[], noteOf: NoteOf): Chain {
   return {
     links,
     lastLineOf: (id) => byId.get(id)?.line ?? 0,
+    lastPositionOf: (id) => byId.get(id)?.position ?? -1,
     lastChildLineOf: (parentId) => lastChildLines.get(parentId) ?? 0,
     active: walk((wentBackTo === undefined ? undefined : byId.get(wentBackTo)) ?? tip, byId),
   };
@@ -176,13 +181,15 @@ function findProblems(entries: readonly Entry[], noteOf: NoteOf): Uint8Array {
     if (line <= lastLine) return "it is before the conversation's last compaction";
     if (typeof entry.parentId !== 'string') return 'the record has no parent that the summary could replace';
     if (chain.lastLineOf(entry.parentId) >= line) return "the record's parent is kept too";
-    if (exits[position] === undefined) return 'the chain of parents ends within the kept part';
+    if (exits[position] === NO_EXIT) return 'the chain of parents ends within the kept part';
     if (exits[position] !== line) return 'the chain of parents leaves the kept part through another record';
     if (chain.lastChildLineOf(entry.parentId) !== line) return 'another kept record has the same parent';
     if (outside[position] !== 1) return 'kept records have other parents that would be gone';
     return null;
   };
-  return Uint8Array.from(entries, (entry, position) => PROBLEMS.indexOf(problemAt(entry, position)));
+  const answers = new Uint8Array(entries.length);
+  for (const [position, entry] of entries.entries()) answers[position] = PROBLEMS.indexOf(problemAt(entry, position));
+  return answers;
 }
 
 /** Entries are in the order of their lines. */
@@ -201,38 +208,38 @@ function positionOf(entries: readonly Entry[], line: number): number | null {
  * For each position: how many parents of the records from there on come before it. A parent that is not in the file
  * counts only if the producer would miss it, on the active chain.
  */
-function countOutsideParents(chain: Chain, entries: readonly Entry[]): readonly number[] {
+function countOutsideParents(chain: Chain, entries: readonly Entry[]): Int32Array {
   const lastChild = new Map<string, Link>();
   const note = (link: Link): void => {
     if (link.parentId === null) return;
     const known = lastChild.get(link.parentId);
     if (known === undefined || known.line < link.line) lastChild.set(link.parentId, link);
   };
-  chain.links.filter(({ parentId }) => parentId !== null && chain.lastLineOf(parentId) > 0).forEach(note);
-  const main = new Set(chain.links);
-  chain.active
-    .filter((link) => main.has(link) && link.parentId !== null && chain.lastLineOf(link.parentId) === 0)
-    .forEach(note);
+  const hasParent = ({ parentId }: Link): boolean => parentId !== null && chain.lastPositionOf(parentId) >= 0;
+  for (const link of chain.links) if (hasParent(link)) note(link);
+  for (const link of chain.active) if (link.isMain && !hasParent(link)) note(link);
 
   // A parent is outside for every cut after its own line, up to the line of its last child.
-  const firstAfter = new Map(entries.map((entry, position) => [entry.line, position + 1]));
-  const change = new Int32Array(entries.length + 1);
+  const counts = new Int32Array(entries.length + 1);
   for (const [parent, child] of lastChild) {
-    const from = firstAfter.get(chain.lastLineOf(parent)) ?? 0;
+    const from = chain.lastPositionOf(parent) + 1;
     if (from > child.position) continue;
-    change[from] = (change[from] ?? 0) + 1;
-    change[child.position + 1] = (change[child.position + 1] ?? 0) - 1;
+    counts[from] = (counts[from] ?? 0) + 1;
+    counts[child.position + 1] = (counts[child.position + 1] ?? 0) - 1;
   }
-  let count = 0;
-  return Array.from(entries, (_, position) => (count += change[position] ?? 0));
+  for (let position = 1; position < counts.length; position += 1)
+    counts[position] = (counts[position] ?? 0) + (counts[position - 1] ?? 0);
+  return counts;
 }
 
+const NO_EXIT = 0;
+
 /**
- * For each position: the line through which the walk along the parents leaves the part from there on. Undefined if the
+ * For each position: the line through which the walk along the parents leaves the part from there on. `NO_EXIT` if the
  * walk ends inside it, at a root or in a cycle, or does not begin there.
  */
-function findExits(chain: Chain, entries: readonly Entry[]): readonly (number | undefined)[] {
-  const exits = Array.from<number | undefined>({ length: entries.length });
+function findExits(chain: Chain, entries: readonly Entry[]): Uint32Array {
+  const exits = new Uint32Array(entries.length).fill(NO_EXIT);
   let reach = chain.active[0]?.position ?? -1;
   chain.active.forEach((link, step) => {
     reach = Math.min(reach, link.position);
