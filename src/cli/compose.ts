@@ -1,21 +1,18 @@
 import { createFileStore } from '../adapters/fs/file-store.ts';
 import { createProducerIndexes } from '../adapters/producer-index/producer-indexes.ts';
-import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
-import type { ThreadedArchive } from '../adapters/archive/thread/open-in-thread.ts';
 import type { LoadedRedactors } from '../adapters/redact/load-redactor.ts';
 import { beginRun, createNodeRuntime } from '../adapters/runtime/node.ts';
 import { formatRegistry } from '../adapters/transcript/detect.ts';
-import type { AppDeps, ArchiveMode, ModelService, Summarizer, WritingDeps } from '../app/contract/deps.ts';
+import type { AppDeps, ModelService, Summarizer } from '../app/contract/deps.ts';
 import type { EmbeddingService } from '../app/search/embeddings/embed-texts.ts';
 import { DEFAULT_COMPACTION_CONFIG } from '../core/policy.ts';
 import { err, ok, type Result } from '../core/result.ts';
-import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ModelProvider } from '../ports/model.ts';
 import type { Runtime } from '../ports/runtime.ts';
+import { createArchiveOpener, withVectors } from './compose-archive.ts';
 import { estimateBytes } from './transcript-files.ts';
 import type {
   Composition,
-  ConnectWriter,
   Created,
   EmbedderChoice,
   Embeddings,
@@ -107,6 +104,12 @@ export function createUseCases(composition: Composition): UseCases {
     listArchive: async () => (await import('../app/search/list-archive.ts')).listArchive(deps),
     measureArchive: async () => (await import('../app/search/list-archive.ts')).measureArchive(deps),
     checkArchive: async () => (await import('../app/search/check-archive.ts')).checkArchive(deps),
+    changeHolds: async (request) => (await import('../app/archive/holds.ts')).changeHolds(deps, request),
+    eraseArchived: async (request) => {
+      const openArchive = archive.openWith(await withVectors());
+      return (await import('../app/archive/erase-archived.ts')).eraseArchived({ ...writing, openArchive }, request);
+    },
+    listReceipts: async () => (await import('../app/archive/erase-archived.ts')).listReceipts(deps),
     embedArchive: async ({ service, vectorExtension }) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');
       return embedArchive({ ...deps, openArchive: archive.openWith({ vectorExtension, isAside: false }), service });
@@ -213,58 +216,4 @@ async function createEmbeddings(
     run: { hasFailed: false },
   };
   return ok({ value, warnings: redactors.value?.warnings ?? [] });
-}
-
-/** An existing archive in a thread that writes it for several. */
-export async function openSharedArchive(path: string): Promise<Result<ThreadedArchive, ArchiveFailure>> {
-  const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
-  return openArchiveInThread({ path, create: false });
-}
-
-type OpenArchive = AppDeps['openArchive'];
-
-/** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
-function createArchiveOpener(
-  path: string,
-  connectWriter?: ConnectWriter,
-): {
-  readonly openWith: (use: ArchiveUse) => OpenArchive;
-  readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
-  readonly close: () => Promise<void>;
-} {
-  const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
-  const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
-    const { openForUse } = await import('../adapters/archive/open-for-use.ts');
-    return openForUse({ path, create: mode === 'create' }, use, connectWriter);
-  };
-  const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
-    const { archiveExists } = await import('../adapters/archive/file.ts');
-    if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
-    const key = JSON.stringify(use);
-    for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
-      const archive = await known;
-      if (archive.ok) return archive;
-      // Another caller could not open it. This one may be allowed to create it.
-      if (opened.get(key) === known) opened.delete(key);
-    }
-    const opening = openNow(mode, use);
-    opened.set(key, opening);
-    const archive = await opening;
-    if (!archive.ok && opened.get(key) === opening) opened.delete(key);
-    return archive;
-  };
-  return {
-    openWith: (use) => (mode) => open(mode, use),
-    findPlaceProblem: async (options) => {
-      const { findPlaceProblem } = await import('../adapters/archive/file.ts');
-      return opened.size > 0 ? null : findPlaceProblem(path, options);
-    },
-    close: async () => {
-      for (const opening of opened.values()) {
-        const archive = await opening;
-        if (archive.ok) await archive.value.close();
-      }
-      opened.clear();
-    },
-  };
 }

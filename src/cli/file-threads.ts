@@ -2,7 +2,7 @@ import { getHeapStatistics } from 'node:v8';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
 import { Tinypool } from 'tinypool';
 import { ok } from '../core/result.ts';
-import { openSharedArchive } from './compose.ts';
+import { openSharedArchive } from './compose-archive.ts';
 import type {
   Assignment,
   FileTask,

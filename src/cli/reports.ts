@@ -23,6 +23,11 @@ import type {
   VerifyReport,
 } from '../app/contract/reports.ts';
 import type { RunReport, UndoReport } from '../app/contract/undo-reports.ts';
+import type {
+  ArchiveEraseReport,
+  ArchiveHoldReport,
+  ArchiveReceiptsReport,
+} from '../app/contract/retention-reports.ts';
 import type { InstallReport } from '../app/install/install-client.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
 import type { ArchiveEmbedReport } from '../app/search/embeddings/embed-archive.ts';
@@ -89,6 +94,9 @@ export type Reports = {
   'archive-stats': ArchiveStatsReport;
   'archive-check': ArchiveCheckReport;
   'archive-embed': ArchiveEmbedReport;
+  'archive-hold': ArchiveHoldReport;
+  'archive-erase': ArchiveEraseReport;
+  'archive-receipts': ArchiveReceiptsReport;
   scan: ScanReport;
   install: InstallReport;
   report: PageReport;

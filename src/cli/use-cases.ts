@@ -6,8 +6,15 @@ import type {
   ShowReport,
 } from '../app/contract/archive-reports.ts';
 import type { GoneRequest } from '../app/archive/captured.ts';
+import type { EraseRequest } from '../app/archive/erase-archived.ts';
+import type { HoldRequest } from '../app/archive/holds.ts';
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
+import type {
+  ArchiveEraseReport,
+  ArchiveHoldReport,
+  ArchiveReceiptsReport,
+} from '../app/contract/retention-reports.ts';
 import type { Failure, LookupFailure } from '../app/contract/failure.ts';
 import type { FileReport } from '../app/contract/file-report.ts';
 import type { CompactReport, RestoreReport, ScoreReport, VerifyReport } from '../app/contract/reports.ts';
@@ -100,6 +107,9 @@ export type UseCases = {
   readonly listArchive: () => Promise<Result<ArchiveListReport, Failure>>;
   readonly measureArchive: () => Promise<Result<ArchiveStatsReport, Failure>>;
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
+  readonly changeHolds: (request: HoldRequest) => Promise<Result<ArchiveHoldReport, Failure>>;
+  readonly eraseArchived: (request: EraseRequest) => Promise<Result<ArchiveEraseReport, Failure>>;
+  readonly listReceipts: () => Promise<Result<ArchiveReceiptsReport, Failure>>;
   readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
   /** The run that everything written here belongs to. */
   readonly run: RunMark;

@@ -5,6 +5,7 @@ import type { ArchiveCheckStep } from './archive-check.ts';
 import type { ArchivedOutcome, ArchiveLookup, StoredBatch } from './archive-lookup.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
 import type { CaptureStore } from './captures.ts';
+import type { ErasureMark, RetentionStore } from './retention.ts';
 import type { VectorStore } from './vector-store.ts';
 
 /** A batch of this compaction (by its position in `newBatches`), or one of an earlier one. */
@@ -106,7 +107,8 @@ export type KeptRun = {
   readonly lineSha256: readonly string[];
 };
 
-type CompactionStatus = 'prepared' | 'applied';
+/** erased: only what is needed to recognize its output is left. */
+type CompactionStatus = 'prepared' | 'applied' | 'erased';
 
 export type StoredCycle = {
   readonly id: number;
@@ -114,16 +116,25 @@ export type StoredCycle = {
   readonly conversationId: string;
   readonly cycle: number;
   readonly parentCycleId: number | null;
+  readonly parentCompactionId: number | null;
   readonly clipSha256: string;
   readonly messagesCompressed: number;
+  /** A summary in its clip-archive was erased. */
+  readonly isErased: boolean;
   readonly live: readonly StoredBatch[];
   /** The batches of this cycle, in the order in which they were made. */
   readonly made: readonly (StoredBatch & { readonly sources: readonly number[] })[];
 };
 
-export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried' | 'run'> & {
+/** `erasedSha256`: sha256 (hex) of a line whose bytes were erased; null: it has its bytes. */
+export type StoredInsertedLine = InsertedLine & { readonly erasedSha256: string | null };
+
+export type StoredCompaction = Omit<CompactionDraft, 'cycles' | 'carried' | 'run' | 'inserted'> & {
   readonly id: number;
   readonly status: CompactionStatus;
+  /** The last erasure that removed anything of it; null: it is complete. */
+  readonly erased: ErasureMark | null;
+  readonly inserted: readonly StoredInsertedLine[];
   readonly cycles: readonly StoredCycle[];
 };
 
@@ -133,8 +144,11 @@ export type StoredLine = {
   readonly outcome: ArchivedOutcome;
   readonly cycleId: number | null;
   readonly batchId: number | null;
+  /** Empty if the line was erased. */
   readonly bytes: Uint8Array;
   readonly messageIndex: number | null;
+  /** Null: it was not erased. */
+  readonly erased: ErasureMark | null;
 };
 
 export type ArchiveFailure =
@@ -142,6 +156,8 @@ export type ArchiveFailure =
   | { readonly kind: 'not-ours'; readonly path: string; readonly reason: string }
   | { readonly kind: 'newer'; readonly path: string; readonly version: number; readonly supported: number }
   | { readonly kind: 'damaged'; readonly path: string; readonly reason: string }
+  /** It was there, and was erased on purpose. */
+  | ({ readonly kind: 'erased'; readonly path: string } & ErasureMark)
   | { readonly kind: 'busy'; readonly path: string }
   | { readonly kind: 'no-space'; readonly path: string };
 
@@ -161,15 +177,16 @@ export type Archive = ArchiveLookup & {
   readonly isReadOnly: boolean;
   /** False: others cannot read while something is being stored. SQLite needs its write-ahead log for that, which some network file systems lack. */
   readonly isReadableWhileStoring: boolean;
-  /** Applied cycles that wrote this clip-archive line, newest first. */
+  /** Applied or erased cycles that wrote this clip-archive line, newest first. */
   readonly findCycles: (clipSha256: string) => Promise<readonly StoredCycle[]>;
   readonly loadCompaction: (id: number) => Promise<StoredCompaction | null>;
-  /** An applied compaction of the same bytes under the same settings. */
+  /** An applied and complete compaction of the same bytes under the same settings. */
   readonly findSame: (sourceSha256: string, settingsSha256: string) => Promise<StoredCompaction | null>;
   readonly summaries: SummaryCache;
   readonly runs: RunLog;
   readonly vectors: VectorStore;
   readonly captures: CaptureStore;
+  readonly retention: RetentionStore;
   /** Begins to store a compaction. Whoever calls this must end it with `commit` or `abandon`, because other writes wait for that. */
   readonly begin: (outline: CompactionOutline) => Promise<CompactionWriter>;
   readonly markApplied: (id: number) => Promise<void>;

@@ -30,7 +30,7 @@ export type Progress = {
 /**
  * The steps of a run over one file, in order: the source was read and hashed; planned; a chunk was summarized (once for each); the archive has
  * it as prepared; the temporary file was written; it is on disk; the source was checked again; the file has its name; the name is on disk; the
- * archive has it as applied.
+ * archive has it as applied. Of an erasure: the archive has it; the file has none of the bytes any more.
  */
 export type Step =
   | 'read'
@@ -42,7 +42,9 @@ export type Step =
   | 'looked'
   | 'renamed'
   | 'folder-synced'
-  | 'applied';
+  | 'applied'
+  | 'erased'
+  | 'purged';
 
 /** Called right after each step. */
 export type StepListener = (step: Step) => void;

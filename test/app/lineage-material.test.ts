@@ -24,6 +24,8 @@ const CYCLE: StoredCycle = {
   cycle: 1,
   parentCycleId: null,
   clipSha256: '',
+  parentCompactionId: null,
+  isErased: false,
   messagesCompressed: 1,
   live: [BATCH],
   made: [],

@@ -236,6 +236,12 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
         keep({ name: 'stats', request: null }, answers.measureArchive?.() ?? Promise.resolve(ok(statsReport()))),
       checkArchive: () =>
         keep({ name: 'check', request: null }, answers.checkArchive?.() ?? Promise.resolve(ok(checkReport()))),
+      changeHolds: (request) =>
+        keep({ name: 'hold', request }, answers.changeHolds?.(request) ?? Promise.reject(notAnswered())),
+      eraseArchived: (request) =>
+        keep({ name: 'erase', request }, answers.eraseArchived?.(request) ?? Promise.reject(notAnswered())),
+      listReceipts: () =>
+        keep({ name: 'receipts', request: null }, answers.listReceipts?.() ?? Promise.reject(notAnswered())),
       embedArchive: (embeddings) =>
         keep(
           { name: 'embed', request: null },

@@ -55,6 +55,14 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
   };
   const frozen = join(FIXTURES, `schema-${SCHEMA_VERSION}`);
   mkdirSync(frozen, { recursive: true });
+  const keep = async (...args: readonly string[]): Promise<void> => {
+    const ended = await runHere(['archive', ...args, '--config', join(folder, 'plain.toml'), '--archive', archive]);
+    assert.equal(ended.code, 0, ended.stderr);
+  };
+  writeFileSync(join(folder, 'erased.jsonl'), chatTranscript(16, 200));
+  await compact('erased.jsonl', 'plain.toml');
+  await keep('erase', '--source', 'erased.jsonl', '--yes');
+  await keep('hold', 'add', '--source', 'talk.jsonl');
   for (const [name, [first = '', second = '']] of Object.entries(parts)) {
     const path = join(folder, name);
     writeFileSync(path, first);

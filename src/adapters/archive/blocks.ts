@@ -105,12 +105,13 @@ export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Arra
 }
 
 /**
- * Throws a `DamageError` if the lines of a block, in order, overlap. Otherwise a damaged archive whose many lines all
+ * Throws a `DamageError` if the lines of a block, in order, overlap. Erased lines have no place. Otherwise a damaged archive whose many lines all
  * claim a whole large block would take forever to hash.
  */
 export function checkPlaces(rows: readonly Row[]): void {
   let end = 0;
   for (const row of rows) {
+    if ((row['erasure_id'] ?? null) !== null) continue;
     const offset = readInteger(row, 'offset');
     const line = readInteger(row, 'line');
     if (offset < end) throw new DamageError(`archived source line ${line} is not behind the one before it`);

@@ -129,7 +129,7 @@ const LAST_BLOCK = `
 SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
 WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
 const FIND_LINE = `
-SELECT id, block_id, offset, size_bytes FROM captured_lines WHERE substr(sha256, 1, 8) = ? AND sha256 = ? ORDER BY id DESC`;
+SELECT id, block_id, offset, size_bytes FROM captured_lines WHERE substr(sha256, 1, 8) = ? AND sha256 = ? AND erasure_id IS NULL ORDER BY id DESC`;
 const INSERT_LINE = 'INSERT INTO captured_lines (id, block_id, offset, size_bytes, sha256) VALUES (?, ?, ?, ?, ?)';
 const INSERT_BLOCK =
   'INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data) VALUES (?, ?, ?, ?, ?)';

@@ -3,8 +3,9 @@ import type Database from 'better-sqlite3';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import { createCaptureBegin } from './capture-writer.ts';
 import { type BlockReader, createBlockReader } from './captured-blocks.ts';
-import { DamageError, guard } from './failure.ts';
+import { archiveError, DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
+import { createMarkFinder } from './load.ts';
 import {
   CHANGES,
   readHash,
@@ -120,7 +121,7 @@ SELECT position, first_line_id, line_count FROM captured_runs WHERE version_id =
 /** Reads a state run by run, with statements that are never left open, so that the caller may stop at any time. */
 function createStateReader(db: Database.Database, path: string): SyncArchive['captures']['read'] {
   const getState = db.prepare<[number], Row>(GET_STATE);
-  const readRuns = createRunReader(db);
+  const readRuns = createRunReader(db, path);
   return function* read(stateId) {
     const state = guard(path, () => getState.get(stateId));
     if (state === undefined) return;
@@ -142,14 +143,15 @@ function damagedState(missingBytes: number): never {
 }
 
 const LIST_LINES = `
-SELECT id, block_id, offset, size_bytes, sha256 FROM captured_lines WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 4096`;
+SELECT id, block_id, offset, size_bytes, sha256, erasure_id FROM captured_lines WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 4096`;
 
 type RunReader = (versionId: number) => Generator<Uint8Array, undefined>;
 
-/** Gives all bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`. */
-export function createRunReader(db: Database.Database): RunReader {
+/** Gives all bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`, or an `ArchiveError` if lines were erased. */
+export function createRunReader(db: Database.Database, path: string): RunReader {
   const listRuns = db.prepare<[number, number], Row>(LIST_RUNS);
   const listLines = db.prepare<[number, number], Row>(LIST_LINES);
+  const findMark = createMarkFinder(db);
 
   function* readRun(
     readBlock: BlockReader,
@@ -158,6 +160,9 @@ export function createRunReader(db: Database.Database): RunReader {
     const lastId = firstId + lineCount - 1;
     for (let id = firstId; id <= lastId;) {
       const rows = listLines.all(id, lastId);
+      const erased = rows.find((row) => row['erasure_id'] !== null);
+      const mark = erased === undefined ? null : findMark(readInteger(erased, 'erasure_id'));
+      if (mark !== null) throw archiveError({ kind: 'erased', path, ...mark });
       for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
         const [first, last] = [lines[0], lines.at(-1)];
         const start = first === undefined ? 0 : readInteger(first, 'offset');

@@ -40,6 +40,11 @@ export function describeDamage(error: unknown): string | null {
   return isDamage ? `it cannot be read: ${error.message} (${error.code})` : null;
 }
 
+/** Whether something cannot be read because it was erased on purpose. */
+export function isErased(error: unknown): boolean {
+  return error instanceof Error && 'failure' in error && (error as ArchiveError).failure.kind === 'erased';
+}
+
 /** Runs one method of the archive. Database errors are thrown as `ArchiveError`s, all others unchanged. */
 export function guard<T>(path: string, work: () => T): T {
   try {

@@ -1,6 +1,7 @@
 import type Database from 'better-sqlite3';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
-import type { InsertedLine, KeptRun, StoredCompaction, StoredCycle } from '../../ports/archive.ts';
+import type { KeptRun, StoredCompaction, StoredCycle, StoredInsertedLine } from '../../ports/archive.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import { readInsertedLine } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import {
@@ -19,11 +20,13 @@ import {
 import type { SyncArchive } from './sync-archive.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = ?';
+const GET_ERASURE = 'SELECT receipt, at_ms FROM erasures WHERE id = ?';
 const FIND_SAME = `
-SELECT * FROM compactions WHERE source_sha256 = ? AND settings_sha256 = ? AND status = 'applied' ORDER BY id DESC LIMIT 1`;
+SELECT * FROM compactions WHERE source_sha256 = ? AND settings_sha256 = ? AND status = 'applied' AND erasure_id IS NULL
+ORDER BY id DESC LIMIT 1`;
 const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
 const LIST_INSERTED =
-  'SELECT before_line, bytes, raw_size FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
+  'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
 const LIST_KEPT =
   'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = ? ORDER BY position';
 
@@ -31,6 +34,7 @@ type CompactionReader = Pick<SyncArchive, 'findCycles' | 'loadCompaction' | 'fin
 
 export function createCompactionReader(db: Database.Database, path: string): CompactionReader {
   const getCompaction = db.prepare<[number], Row>(GET_COMPACTION);
+  const findMark = createMarkFinder(db);
   const findSame = db.prepare<[Uint8Array, Uint8Array], Row>(FIND_SAME);
   const listPrepared = db.prepare<[], Row>(LIST_PREPARED);
   const listInserted = db.prepare<[number], Row>(LIST_INSERTED);
@@ -43,7 +47,8 @@ export function createCompactionReader(db: Database.Database, path: string): Com
     return {
       ...readHead(row),
       id,
-      status: readText(row, 'status') === 'applied' ? 'applied' : 'prepared',
+      status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
+      erased: findMark(readOptionalInteger(row, 'erasure_id')),
       format: readText(row, 'format'),
       settingsSha256: readHash(row, 'settings_sha256'),
       settings: readText(row, 'settings'),
@@ -81,8 +86,21 @@ function readHead(row: Row): Pick<StoredCompaction, 'sourcePath' | 'outputPath' 
   };
 }
 
-function toInserted(row: Row): InsertedLine {
-  return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row) };
+const STATUSES = ['applied', 'erased'] as const;
+
+/** Looks up an erasure by its row's id. */
+export function createMarkFinder(db: Database.Database): (id: number | null) => ErasureMark | null {
+  const getErasure = db.prepare<[number], Row>(GET_ERASURE);
+  return (id) => {
+    const row = id === null ? undefined : getErasure.get(id);
+    if (row === undefined) return null;
+    return { receipt: readText(row, 'receipt'), at: readTime(row, 'at_ms') ?? new Date(Number.NaN) };
+  };
+}
+
+function toInserted(row: Row): StoredInsertedLine {
+  const erasedSha256 = row['erased_sha256'] === null ? null : readHash(row, 'erased_sha256');
+  return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row), erasedSha256 };
 }
 
 const HASH_HEX_LENGTH = 64;
@@ -102,10 +120,12 @@ function toKept(row: Row): KeptRun {
   };
 }
 
-const LIST_CYCLES = 'SELECT * FROM cycles WHERE compaction_id = ? ORDER BY position';
+const CYCLE_COLUMNS =
+  'cycles.*, (SELECT compaction_id FROM cycles AS p WHERE p.id = cycles.parent_cycle_id) AS parent_compaction_id';
+const LIST_CYCLES = `SELECT ${CYCLE_COLUMNS} FROM cycles WHERE compaction_id = ? ORDER BY position`;
 const FIND_CYCLES = `
-SELECT cycles.* FROM cycles JOIN compactions ON compactions.id = cycles.compaction_id
-WHERE clip_sha256 = ? AND status = 'applied' ORDER BY cycles.id DESC`;
+SELECT ${CYCLE_COLUMNS} FROM cycles JOIN compactions ON compactions.id = cycles.compaction_id
+WHERE clip_sha256 = ? AND status <> 'prepared' ORDER BY cycles.id DESC`;
 const LIST_MADE = 'SELECT * FROM batches WHERE cycle_id = ? ORDER BY position';
 const LIST_LIVE = `
 SELECT batches.* FROM live_batches AS live JOIN batches ON batches.id = live.batch_id WHERE live.cycle_id = ? ORDER BY live.position`;
@@ -113,7 +133,7 @@ const LIST_SOURCES = 'SELECT source_id FROM batch_sources WHERE batch_id = ? ORD
 
 type CycleReader = {
   readonly listCycles: (compactionId: number) => readonly StoredCycle[];
-  /** Applied ones, newest first. */
+  /** Applied or erased ones, newest first. */
   readonly findCycles: (clipSha256: string) => readonly StoredCycle[];
 };
 
@@ -127,15 +147,18 @@ function createCycleReader(db: Database.Database): CycleReader {
 
   const toCycle = (row: Row): StoredCycle => {
     const id = readInteger(row, 'id');
+    const live = listLive.all(id).map(toBatch);
     return {
       id,
       compactionId: readInteger(row, 'compaction_id'),
       conversationId: readText(row, 'conversation_id'),
       cycle: readInteger(row, 'cycle'),
       parentCycleId: readOptionalInteger(row, 'parent_cycle_id'),
+      parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
       clipSha256: readHash(row, 'clip_sha256'),
       messagesCompressed: readInteger(row, 'messages_compressed'),
-      live: listLive.all(id).map(toBatch),
+      isErased: live.some(({ content }) => content === ''),
+      live,
       made: listMade.all(id).map((made) => ({ ...toBatch(made), sources: listSources.all(readInteger(made, 'id')) })),
     };
   };

@@ -63,7 +63,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
     }
   };
 
-  const { captures, messages, runs, summaries, vectors } = sync;
+  const { captures, messages, retention, runs, summaries, vectors } = sync;
   const state: ArchiveState = {
     messages: {
       countMessages: read(messages.countMessages),
@@ -135,6 +135,17 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
         }),
       confirm: write(captures.confirm),
       markGone: write(captures.markGone),
+    },
+    retention: {
+      listHolds: read(retention.listHolds),
+      addHold: write(retention.addHold),
+      removeHold: write(retention.removeHold),
+      listKept: iterate(retention.listKept),
+      findMessageLines: read(retention.findMessageLines),
+      readCaptured: iterate(retention.readCaptured),
+      erase: write(retention.erase),
+      purge: write(retention.purge),
+      listErasures: read(retention.listErasures),
     },
     markApplied: write(sync.markApplied),
     discard: write(sync.discard),

@@ -3,8 +3,10 @@ import { constants, zstdDecompressSync } from 'node:zlib';
 import type Database from 'better-sqlite3';
 import type { OriginalLine } from '../../ports/archive-lookup.ts';
 import type { StoredLine } from '../../ports/archive.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import { checkPlaces, decompressBlock, MAX_BLOCK_BYTES, MAX_RAW_BYTES } from './blocks.ts';
-import { DamageError, guard } from './failure.ts';
+import { archiveError, DamageError, guard } from './failure.ts';
+import { createMarkFinder } from './load.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
 import {
   OUTCOMES,
@@ -22,10 +24,10 @@ const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY posi
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
 const COUNT_ARCHIVED = `
 SELECT source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id) AS count
-FROM compactions AS c WHERE id = ?`;
+FROM compactions AS c WHERE id = ? AND status <> 'erased'`;
 // The hash as text: a buffer for each line takes longer to make than all else in the row.
 const STORED_LINE_COLUMNS = `
-l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, lower(hex(l.sha256)) AS sha256`;
+l.id, l.block_id, l.line, l.offset, l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, lower(hex(l.sha256)) AS sha256, l.erasure_id`;
 const LIST_LINES = `
 SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = ? ORDER BY l.line`;
 /**
@@ -38,7 +40,7 @@ WITH RECURSIVE lineage (id, age) AS (
   UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
 )
 SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
-WHERE l.fate = ${OUTCOMES.indexOf('quoted')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+WHERE l.fate = ${OUTCOMES.indexOf('quoted')} AND l.erasure_id IS NULL AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
 ORDER BY lineage.age DESC, l.block_id, l.line`;
 
 type LineReader = Pick<SyncArchive, 'readLines' | 'readSurvivors'>;
@@ -50,6 +52,7 @@ export function createLineReader(db: Database.Database, path: string): LineReade
   const listLines = db.prepare<[number], Row>(LIST_LINES);
   const listSurvivors = db.prepare<[number], Row>(LIST_SURVIVORS);
   const readBlock = createBlockReader(db);
+  const findMark = createMarkFinder(db);
 
   // Block by block, with statements of its own, so that a caller that stops early or reads something else meanwhile
   // leaves nothing open.
@@ -61,7 +64,7 @@ export function createLineReader(db: Database.Database, path: string): LineReade
         const rows = listLines.all(blockId);
         checkPlaces(rows);
         const raw = readBlock(blockId);
-        return rows.map((row) => toLine(row, raw));
+        return rows.map((row) => toLine(row, raw, findMark(readOptionalInteger(row, 'erasure_id'))));
       });
       count += lines.length;
       yield lines;
@@ -78,7 +81,7 @@ export function createLineReader(db: Database.Database, path: string): LineReade
     return rows.map((row) => {
       const id = readInteger(row, 'block_id');
       if (block?.id !== id) block = { id, raw: readBlock(id) };
-      return toLine(row, block.raw);
+      return toLine(row, block.raw, null);
     });
   };
 
@@ -96,15 +99,16 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
   };
 }
 
-function toLine(row: Row, raw: Uint8Array): StoredLine {
+function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLine {
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
     outcome: readOutcome(row, 'fate'),
     cycleId: readOptionalInteger(row, 'cycle_id'),
     batchId: readOptionalInteger(row, 'batch_id'),
-    bytes: takeLine(row, raw, readText(row, 'sha256')),
+    bytes: erased === null ? takeLine(row, raw, readText(row, 'sha256')) : new Uint8Array(),
     messageIndex: readOptionalInteger(row, 'message_index'),
+    erased,
   };
 }
 
@@ -123,10 +127,10 @@ ORDER BY 1`;
 const LIST_FAMILY_LINES = `
 ${FAMILY}
 SELECT ${LINE_COLUMNS}, l.offset FROM lines AS l ${LINE_JOINS}
-WHERE l.block_id = :block AND (l.batch_id IN (SELECT id FROM family)
+WHERE l.block_id = :block AND l.erasure_id IS NULL AND (l.batch_id IN (SELECT id FROM family)
   OR l.id IN (SELECT d.line_id FROM carried_lines AS d WHERE d.batch_id IN (SELECT id FROM family)))
 ORDER BY l.line`;
-const GET_PLACE = 'SELECT id, block_id, offset, size_bytes, sha256, line FROM lines WHERE id = ?';
+const GET_PLACE = 'SELECT id, block_id, offset, size_bytes, sha256, line, erasure_id FROM lines WHERE id = ?';
 const GET_BLOCK_HEAD =
   'SELECT first_line, raw_size_bytes, substr(data, 1, :compressedBytes) AS data FROM blocks WHERE id = :id';
 
@@ -142,11 +146,15 @@ type Originals = Pick<SyncArchive, 'readOriginals' | 'readLine' | 'readHeads'>;
 /** Reads the bytes of archived lines of any compaction. */
 export function createOriginals(db: Database.Database, path: string): Originals {
   const getPlace = db.prepare<[number], Row>(GET_PLACE);
+  const getSize = db.prepare<[number], number>('SELECT raw_size_bytes FROM blocks WHERE id = ?').pluck();
   const readBlock = createBlockReader(db);
+  const findMark = createMarkFinder(db);
 
   const readPlace = (lineId: number): Row => {
     const row = getPlace.get(lineId);
     if (row === undefined) throw new DamageError(`archived line ${lineId} is missing`);
+    const mark = findMark(readOptionalInteger(row, 'erasure_id'));
+    if (mark !== null) throw archiveError({ kind: 'erased', path, ...mark });
     return row;
   };
 
@@ -158,10 +166,11 @@ export function createOriginals(db: Database.Database, path: string): Originals 
     return row === undefined ? new Uint8Array() : decompressHead(readBytes(row, 'data'), wantedBytes);
   };
 
-  /** A search reads the same blocks again and again. */
+  /** A search reads the same blocks again and again. One from which lines were erased has become smaller. */
   const recent = new Map<number, Uint8Array>();
   const readCachedBlock = (id: number): Uint8Array => {
-    const raw = recent.get(id) ?? readBlock(id);
+    const known = recent.get(id);
+    const raw = known !== undefined && known.length === getSize.get(id) ? known : readBlock(id);
     if (raw.length > MAX_BLOCK_BYTES) return raw;
     recent.delete(id);
     recent.set(id, raw);

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import { CAPTURES_SCHEMA } from './captures-schema.ts';
 
 /** `PRAGMA application_id` of an archive: the letters "cmpt". */
 export const APPLICATION_ID = 0x63_6d_70_74;
@@ -12,9 +13,28 @@ export const APPLICATION_ID = 0x63_6d_70_74;
 const FIRST_SCHEMA = `
 PRAGMA application_id = ${APPLICATION_ID};
 
+-- Receipts. report: counts and hashes, as JSON. is_purged: 0 while the freed space still has the erased bytes.
+CREATE TABLE erasures (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  receipt TEXT NOT NULL UNIQUE,
+  at_ms INTEGER NOT NULL,
+  report ANY NOT NULL,
+  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1))
+) STRICT;
+
+CREATE TABLE holds (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  kind TEXT NOT NULL CHECK (kind IN ('conversation', 'source')),
+  value ANY NOT NULL, -- of a source: a glob
+  reason ANY,
+  added_at_ms INTEGER NOT NULL,
+  UNIQUE (kind, value)
+) STRICT;
+
+-- Of an erased one, only what is needed to recognize its output is left: no lines, and no texts.
 CREATE TABLE compactions (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  status TEXT NOT NULL CHECK (status IN ('prepared', 'applied')),
+  status TEXT NOT NULL CHECK (status IN ('prepared', 'applied', 'erased')),
   format TEXT NOT NULL,
   source_path ANY NOT NULL,
   output_path ANY,
@@ -27,7 +47,8 @@ CREATE TABLE compactions (
   settings_sha256 BLOB NOT NULL CHECK (length(settings_sha256) = 32),
   settings ANY NOT NULL,
   created_at_ms INTEGER NOT NULL,
-  process_id INTEGER NOT NULL
+  process_id INTEGER NOT NULL,
+  erasure_id INTEGER REFERENCES erasures -- the last that removed anything of it
 ) STRICT;
 CREATE INDEX compactions_by_source ON compactions (source_sha256, settings_sha256);
 CREATE INDEX compactions_prepared ON compactions (id) WHERE status = 'prepared';
@@ -54,7 +75,7 @@ CREATE TABLE batches (
   cycle_id INTEGER NOT NULL REFERENCES cycles ON DELETE CASCADE,
   position INTEGER NOT NULL,
   label TEXT NOT NULL UNIQUE,
-  content ANY NOT NULL,
+  content ANY NOT NULL, -- empty: erased
   content_sha256 BLOB NOT NULL CHECK (length(content_sha256) = 32),
   depth INTEGER NOT NULL,
   start_ms INTEGER,
@@ -110,6 +131,7 @@ CREATE TABLE lines (
   name ANY,
   traits INTEGER NOT NULL CHECK (traits BETWEEN 0 AND 3), -- 1: ends as a question, 2: says when
   sha256 BLOB NOT NULL CHECK (length(sha256) = 32),
+  erasure_id INTEGER REFERENCES erasures, -- its bytes are gone from the block
   UNIQUE (block_id, line),
   CHECK (cycle_id IS NULL OR batch_id IS NULL)
 ) STRICT;
@@ -132,6 +154,7 @@ CREATE TABLE inserted_lines (
   before_line INTEGER NOT NULL,
   bytes BLOB NOT NULL,
   raw_size INTEGER CHECK (raw_size > 0), -- of a line that is compressed (zstd) the bytes that it had; null: it is not
+  erased_sha256 BLOB CHECK (length(erased_sha256) = 32), -- of an erased line, which has no bytes
   UNIQUE (compaction_id, position)
 ) STRICT;
 
@@ -200,62 +223,7 @@ CREATE TABLE vector_model (
 CREATE TABLE message_vectors (line_id INTEGER PRIMARY KEY REFERENCES lines, vector BLOB) STRICT;
 CREATE TABLE batch_vectors (batch_id INTEGER PRIMARY KEY REFERENCES batches, vector BLOB) STRICT;
 
--- Whole files that were captured. stamp: what distinguished the file on disk when it was last read; null: read it again.
-CREATE TABLE captured_files (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  path ANY NOT NULL UNIQUE,
-  format TEXT NOT NULL,
-  stamp TEXT,
-  read_at_ms INTEGER NOT NULL
-) STRICT;
-
--- A version lasts until its file is rewritten, shortened or gone. While it only grows it gets states, each a beginning of its runs.
-CREATE TABLE captured_versions (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  file_id INTEGER NOT NULL REFERENCES captured_files ON DELETE CASCADE,
-  version INTEGER NOT NULL,
-  change INTEGER NOT NULL CHECK (change BETWEEN 0 AND 4), -- new, rewritten, shortened, gone, returned
-  UNIQUE (file_id, version)
-) STRICT;
-CREATE TABLE captured_states (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  version_id INTEGER NOT NULL REFERENCES captured_versions ON DELETE CASCADE,
-  size_bytes INTEGER NOT NULL,
-  sha256 BLOB NOT NULL CHECK (length(sha256) = 32),
-  captured_at_ms INTEGER NOT NULL
-) STRICT;
-CREATE INDEX captured_states_by_version ON captured_states (version_id);
-
--- The content of a version: captured lines with consecutive ids.
-CREATE TABLE captured_runs (
-  version_id INTEGER NOT NULL REFERENCES captured_versions ON DELETE CASCADE,
-  position INTEGER NOT NULL,
-  first_line_id INTEGER NOT NULL REFERENCES captured_lines,
-  line_count INTEGER NOT NULL,
-  PRIMARY KEY (version_id, position)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX captured_runs_by_line ON captured_runs (first_line_id);
-
--- The lines of a block have consecutive ids too. Lines are added to the last block as long as it is small.
-CREATE TABLE captured_blocks (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  first_line_id INTEGER NOT NULL UNIQUE,
-  line_count INTEGER NOT NULL,
-  raw_size_bytes INTEGER NOT NULL,
-  data BLOB NOT NULL -- zstd
-) STRICT;
-
--- Every line once, whichever files have it. The index has the beginning of the hash, which takes a third of the room.
-CREATE TABLE captured_lines (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  block_id INTEGER NOT NULL REFERENCES captured_blocks,
-  offset INTEGER NOT NULL,
-  size_bytes INTEGER NOT NULL,
-  sha256 BLOB NOT NULL CHECK (length(sha256) = 32)
-) STRICT;
-CREATE INDEX captured_lines_by_block ON captured_lines (block_id);
-CREATE INDEX captured_lines_by_hash ON captured_lines (substr(sha256, 1, 8));
-`;
+${CAPTURES_SCHEMA}`;
 
 /**
  * Step n leads from schema version n to n + 1. Never change a released step; fixtures/archives has an archive of each

@@ -10,9 +10,11 @@ import { guard } from './failure.ts';
 import { findForeignLog, prepareFile } from './file.ts';
 import { createSchemaGuard, refuse, type SchemaGuard, toOpenFailure } from './identity.ts';
 import { createCompactionReader } from './load.ts';
+import { createErasing } from './erase.ts';
 import { createLocalArchive } from './local-archive.ts';
 import { createLineReader, createOriginals } from './read-lines.ts';
 import { openInPlace, openReadOnly } from './read-only.ts';
+import { createRetention } from './retention.ts';
 import { createRunLog } from './runs.ts';
 import { migrate, readSchemaVersion, SCHEMA_VERSION } from './schema.ts';
 import { createBatchSearch, createMessageIndex } from './search.ts';
@@ -234,6 +236,10 @@ function createArchive(db: Database.Database, { path, isReadOnly, extension, ope
     captures: createCaptureStore(db, { path, checkSchema, writer: writerNow }),
     runs: createRunLog(db, { path, checkSchema }),
     summaries: createSummaryCache(db, { path, checkSchema }),
+    retention: {
+      ...createRetention(db, { path, checkSchema }),
+      ...createErasing(db, { path, extension, checkSchema }),
+    },
     vectors: createVectorStore(db, { path, extension, checkSchema }),
     check: createCheck(db, path),
     enterState: () => guard(path, () => db.exec('BEGIN')),

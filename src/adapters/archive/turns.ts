@@ -66,7 +66,7 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
       throw error;
     }
   };
-  const { captures, runs } = archive;
+  const { captures, retention, runs } = archive;
   return {
     ...archive,
     runs: {
@@ -78,6 +78,13 @@ export function withTurns(archive: Archive, takeTurn: TakeTurn): Archive {
     },
     summaries: { ...archive.summaries, keep: inTurn(archive.summaries.keep) },
     vectors: { ...archive.vectors, keep: inTurn(archive.vectors.keep) },
+    retention: {
+      ...retention,
+      addHold: inTurn(retention.addHold),
+      removeHold: inTurn(retention.removeHold),
+      erase: inTurn(retention.erase),
+      purge: inTurn(retention.purge),
+    },
     markApplied: inTurn(archive.markApplied),
     discard: inTurn(archive.discard),
     begin: async (outline) => beginInTurn(async (release) => releaseAfter(await archive.begin(outline), release)),

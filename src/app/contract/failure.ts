@@ -2,6 +2,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { Progress } from '../../ports/runtime.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import type { PricedUsage } from '../summarize/usage.ts';
 
 /** Formats that almost matched, and why they did not. */
@@ -82,6 +83,8 @@ export type Failure =
       readonly key: string;
       readonly canUndoLast: boolean;
     }
+  /** Archived lines of it were erased on purpose. */
+  | ({ readonly kind: 'erased'; readonly file: string } & ErasureMark)
   /** The compacted file differs from what was written. */
   | { readonly kind: 'altered'; readonly file: string; readonly line: number | null; readonly problem: string }
   | {

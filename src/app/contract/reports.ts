@@ -199,13 +199,16 @@ export type ScoreReport = {
 export type RestoreReport = {
   readonly schema: 'compact/restore@1';
   readonly file: string;
-  readonly result: 'restored';
+  /** partial: lines that were erased from the archive are missing. */
+  readonly result: 'restored' | 'partial';
   readonly output: string;
   readonly cycles: Count;
   readonly bytes: Count;
   readonly sha256: Sha256;
   /** Bytes that were appended since the compaction, and are part of the output. */
   readonly appendedBytes: Count;
+  /** The missing lines of a partial restore. */
+  readonly erased?: { readonly lines: Count; readonly receipt: string; readonly at: IsoTime };
   /** Sentences for people, if there are any. */
   readonly notes?: readonly string[];
   /** Every compaction was undone, and the result still begins with a summary that another program wrote. */
@@ -240,6 +243,7 @@ export type VerifyProblem = {
     | 'missing-batch'
     | 'changed-batch'
     | 'hole'
+    | 'erased'
     | 'parted-group'
     | 'damaged-archive'
     | 'wrong-count'

@@ -58,6 +58,8 @@ export type RestoreFileRequest = {
     | { readonly kind: 'none' };
   /** Undo all compactions instead of the last one. */
   readonly all: boolean;
+  /** Restore what is left if archived lines were erased. */
+  readonly partial?: boolean;
   /** The compaction to undo: fails if the last one is another. */
   readonly compactionId?: number;
 };

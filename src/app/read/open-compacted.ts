@@ -31,6 +31,7 @@ export async function withCompacted<T>(
   return attempt({ file: input.name, progress: deps.progress }, async () => {
     const done = await attemptRestore(() => openAndWork(deps, input, work));
     if (done.ok) return done.value;
+    if (done.error.kind === 'erased') return err({ kind: 'erased', file: input.name, ...done.error.mark });
     return err({ kind: 'altered', file: input.name, line: done.error.line, problem: done.error.message });
   });
 }
@@ -176,7 +177,8 @@ export async function isWrittenAnew(
   const { runtime } = deps;
   const restoring = { compaction, archive, runtime, output: revision.lines, unit: unitOf(revision.codec) };
   // Appended lines do not matter.
-  return (await findRestoreProblem(restoring, compaction.source)) !== null;
+  const problem = await findRestoreProblem(restoring, compaction.source);
+  return problem !== null && problem.kind !== 'erased';
 }
 
 /** The key of a clip-archive that is in the archive and whose record the producer rewrote; null: there is none. */

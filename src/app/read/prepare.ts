@@ -220,7 +220,11 @@ function createCycleFinder(deps: AppDeps, codec: Codec, archive: Archive | null)
   return async ({ sha256, clip }) => {
     if (archive === null || sha256 === undefined) return undefined;
     if (!known.has(sha256))
-      known.set(sha256, (await archive.findCycles(sha256))[0] ?? (await findRewritten(deps, { archive, codec, clip })));
+      known.set(
+        sha256,
+        (await archive.findCycles(sha256)).find(({ isErased }) => !isErased) ??
+          (await findRewritten(deps, { archive, codec, clip })),
+      );
     return known.get(sha256);
   };
 }

@@ -1,11 +1,14 @@
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Archive, InsertedLine, StoredCompaction, StoredLine } from '../../ports/archive.ts';
+import type { Archive, StoredCompaction, StoredLine } from '../../ports/archive.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { RawRecord, RecordSplitter } from '../../ports/records.ts';
 import type { RunningHash, Runtime } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
+import { describeErasure } from '../../core/erasure.ts';
 import { createCursor, createLineBatch, type Cursor } from './batches.ts';
 import type { RecordSource } from './index-records.ts';
+import { closingOf, hashesByLine } from './inserted-lines.ts';
 import { UTF8_BOM } from './records.ts';
 
 /**
@@ -15,11 +18,10 @@ import { UTF8_BOM } from './records.ts';
 export type LineStream = () => AsyncIterable<Iterable<Uint8Array>>;
 
 /** Why the original cannot be restored; `line`: the line of the compacted file (from 1) that is the reason, where one is. */
-export type RestoreProblem = {
-  readonly kind: 'changed-line' | 'hole' | 'wrong-hash';
-  readonly message: string;
-  readonly line: number | null;
-};
+export type RestoreProblem = { readonly message: string; readonly line: number | null } & (
+  | { readonly kind: 'changed-line' | 'hole' | 'wrong-hash' }
+  | { readonly kind: 'erased'; readonly mark: ErasureMark }
+);
 
 /**
  * Ends a stream of restored lines. It is thrown because the code that indexes or writes the stream must not mistake a part for the whole;
@@ -79,6 +81,8 @@ type RestoreInput = {
   readonly unit: 'line' | 'record';
   /** Called for every line that comes from the archive. */
   readonly onArchived?: (line: StoredLine) => void;
+  /** Erased lines come without bytes instead of being a problem; called for each. `output` may have such lines too. */
+  readonly onErased?: (mark: ErasureMark) => void;
 };
 
 /**
@@ -97,7 +101,7 @@ export async function* restoredLines(input: RestoreInput): AsyncGenerator<readon
 }
 
 async function* mergeLines(
-  { compaction, runtime, unit, onArchived }: RestoreInput,
+  { compaction, runtime, unit, onArchived, onErased }: RestoreInput,
   archived: Cursor<StoredLine>,
   output: Cursor<Uint8Array>,
 ): AsyncGenerator<readonly Uint8Array[]> {
@@ -107,17 +111,36 @@ async function* mergeLines(
     sizeBytes: compaction.output.sizeBytes,
     closing: closingOf(compaction),
   });
-  const ownBefore = groupByLine(compaction);
+  const ownBefore = hashesByLine(compaction, runtime);
   const keptHash = createHashFinder(compaction);
+  const mayBeErased = onErased !== undefined;
+  const checkOwn = async (line: number): Promise<void> => {
+    for (const sha256 of ownBefore.get(line) ?? []) {
+      const bytes = await output.next();
+      if (!mayBeErased || bytes?.length !== 0) check(bytes, sha256);
+    }
+  };
   const batch = createLineBatch();
   let pending = await archived.next();
   let endsOpen = false;
   for (let line = 1; line <= compaction.source.lineCount; line += 1) {
-    for (const own of ownBefore.get(line) ?? []) check(await output.next(), runtime.sha256(own));
+    await checkOwn(line);
     const sha256 = keptHash(line);
     let bytes: Uint8Array;
+    const mark = sha256 === undefined ? erasureOf(compaction, pending?.line === line ? pending : null) : null;
+    if (mark !== null) {
+      const message = `${unit} ${line} of the original was ${describeErasure(mark)}`;
+      if (onErased === undefined) throw new RestoreError({ kind: 'erased', message, mark, line: null });
+      onErased(mark);
+      if (batch.add(ERASED)) yield batch.take();
+      if (pending?.line === line) pending = archived.now() ?? (await archived.next());
+      continue;
+    }
     if (sha256 !== undefined) {
-      bytes = Uint8Array.from(check(output.now() ?? (await output.next()), sha256));
+      const kept = output.now() ?? (await output.next());
+      const isErased = mayBeErased && kept?.length === 0;
+      if (isErased && compaction.erased !== null) onErased(compaction.erased);
+      bytes = isErased ? kept : Uint8Array.from(check(kept, sha256));
     } else if (pending?.line === line) {
       ({ bytes } = pending);
       onArchived?.(pending);
@@ -131,8 +154,7 @@ async function* mergeLines(
   }
   // The archive checks that all its lines were read.
   while (pending !== null) pending = await archived.next();
-  for (const own of ownBefore.get(compaction.source.lineCount + 1) ?? [])
-    check(await output.next(), runtime.sha256(own));
+  await checkOwn(compaction.source.lineCount + 1);
   // Lines that a producer appended after the compaction start on a new line even if the original's last line had no ending.
   for (let bytes = await output.next(); bytes !== null; bytes = output.now() ?? (await output.next())) {
     if (endsOpen && bytes.at(0) !== LF) batch.add(Uint8Array.of(LF));
@@ -142,16 +164,8 @@ async function* mergeLines(
   yield batch.take();
 }
 
-/** The line ending that was added to the output's last line; null: none. */
-function closingOf({ inserted }: StoredCompaction): Uint8Array | null {
-  const last = inserted.at(-1);
-  return last !== undefined && isLineEnd(last) ? last.bytes : null;
-}
-
-/** Whether an insertion is only a line ending for a kept line. */
-export function isLineEnd({ bytes }: InsertedLine): boolean {
-  return bytes.at(-1) === LF && (bytes.length === 1 || (bytes.length === 2 && bytes.at(0) === CR));
-}
+/** Stands in for an erased line: a line that is there has a byte at least. */
+const ERASED = new Uint8Array();
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -189,16 +203,9 @@ function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, at) => byte === b[at]);
 }
 
-function groupByLine({ inserted }: StoredCompaction): ReadonlyMap<number, readonly Uint8Array[]> {
-  const lines = new Map<number, Uint8Array[]>();
-  for (const one of inserted) {
-    if (isLineEnd(one)) continue;
-    const { beforeLine, bytes } = one;
-    const list = lines.get(beforeLine);
-    if (list === undefined) lines.set(beforeLine, [bytes]);
-    else list.push(bytes);
-  }
-  return lines;
+/** The erasure that removed a line that was not kept; null: it is there, or missing without a reason. */
+function erasureOf({ status, erased }: StoredCompaction, stored: StoredLine | null): ErasureMark | null {
+  return stored === null && status === 'erased' ? erased : (stored?.erased ?? null);
 }
 
 /** The hash of a kept line; undefined: it was not kept. Must be called for lines in ascending order. */

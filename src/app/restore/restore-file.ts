@@ -1,6 +1,8 @@
+import { formatTime } from '../../core/batch.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
+import type { ErasureMark } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { RestoreReport } from '../contract/reports.ts';
@@ -41,8 +43,12 @@ type Undone = {
   readonly lines: LineStream;
   readonly source: StoredCompaction['source'];
   readonly cycles: number;
+  readonly erased: ErasedLines;
   readonly isStillCompacted?: true;
 };
+
+/** The lines that were left out when `lines` was last read to its end. */
+type ErasedLines = { count: number; mark: ErasureMark | null };
 
 /** Undoes one compaction, or all of them. */
 async function undo(
@@ -57,12 +63,17 @@ async function undo(
   const done: Undone[] = [];
   const lineage = createLineageCheck(archive);
   let revision = first;
+  let previous: StoredCompaction | null = null;
   for (;;) {
-    const compaction = await locateCompaction(deps, archive, revision, request.compactionId);
+    const compaction: StoredCompaction | null =
+      (await locateCompaction(deps, archive, revision, request.compactionId)) ??
+      (request.partial === true && previous !== null ? await loadParent(archive, previous) : null);
     if (compaction === null) break;
+    previous = compaction;
     if (request.compactionId !== undefined && compaction.id !== request.compactionId)
       return err({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
-    const mayBeAnew = done.length > 0 || isOtherFormat(compaction, revision);
+    const isPartial = request.partial === true && compaction.erased !== null;
+    const mayBeAnew = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
     if (mayBeAnew && (await isWrittenAnew(deps, { archive, compaction, revision }))) break;
     await lineage.add(compaction);
     const output = revision.lines;
@@ -71,8 +82,17 @@ async function undo(
     const { runtime } = deps;
     const reader = await archiveFor(deps, archive, compaction);
     const restore = { compaction, archive: reader, runtime, output, unit: unitOf(codec) };
-    const lines: LineStream = () => provenLines(runtime, restoredLines(restore), source);
-    done.push({ lines, source, cycles: done.length + 1 });
+    const erased: ErasedLines = { count: 0, mark: null };
+    const lines: LineStream = () => {
+      if (!isPartial) return provenLines(runtime, restoredLines(restore), source);
+      erased.count = 0;
+      const onErased = (mark: ErasureMark): void => {
+        erased.count += 1;
+        erased.mark = mark;
+      };
+      return restoredLines({ ...restore, onErased });
+    };
+    done.push({ lines, source, cycles: done.length + 1, erased });
     if (!request.all) break;
     const before = await readRevision(deps, {
       lines,
@@ -99,6 +119,12 @@ async function undo(
   return ok({ ...undone, ...(isStillCompacted && { isStillCompacted }) });
 }
 
+/** The compaction that another one continues, if the summary that leads to it was erased. */
+async function loadParent(archive: Archive, { erased, cycles }: StoredCompaction): Promise<StoredCompaction | null> {
+  const [parentId] = erased === null ? [] : cycles.flatMap(({ parentCompactionId }) => parentCompactionId ?? []);
+  return parentId === undefined ? null : archive.loadCompaction(parentId);
+}
+
 async function write(
   deps: WritingDeps,
   { input, output }: RestoreFileRequest,
@@ -106,6 +132,7 @@ async function write(
     lines,
     source,
     cycles,
+    erased,
     isStillCompacted,
     compacted,
   }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string; readonly format: string } },
@@ -158,12 +185,15 @@ async function write(
   return ok({
     schema: 'compact/restore@1',
     file: input.name,
-    result: 'restored',
+    result: erased.mark === null ? 'restored' : 'partial',
     output: target,
     cycles,
     bytes: written,
     sha256: source.sha256,
     appendedBytes: Math.max(0, written - source.sizeBytes),
+    ...(erased.mark !== null && {
+      erased: { lines: erased.count, receipt: erased.mark.receipt, at: formatTime(erased.mark.at) ?? '' },
+    }),
     ...(notes.length > 0 && { notes }),
     ...(isStillCompacted === true && { isStillCompacted }),
   });

@@ -19,7 +19,7 @@ export function checkBatches(
   return compaction.cycles.flatMap((cycle) => [
     ...checkLive(cycle),
     ...checkContents(deps, cycle),
-    ...checkText(textOfClip(cycle.clipSha256), compaction, cycle),
+    ...(cycle.isErased ? [] : checkText(textOfClip(cycle.clipSha256), compaction, cycle)),
     ...cycle.made.flatMap((batch): readonly VerifyProblem[] => {
       const lines = linesOf.get(batch.id) ?? 0;
       if (lines <= batch.messageCount) return [];

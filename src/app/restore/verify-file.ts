@@ -20,11 +20,11 @@ import {
   summariesOf,
   withCompacted,
 } from '../read/open-compacted.ts';
+import { isLineEnd } from '../read/inserted-lines.ts';
 import { unitOf } from '../read/records.ts';
 import {
   archiveFor,
   attemptRestore,
-  isLineEnd,
   type LineStream,
   provenLines,
   restoredLines,

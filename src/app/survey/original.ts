@@ -7,7 +7,7 @@ import type { Failure } from '../contract/failure.ts';
 import type { PlacedOutcome } from '../contract/file-report.ts';
 import { type IndexedTranscript, indexTranscript, type TranscriptBytes } from '../read/prepare.ts';
 import { UTF8_BOM } from '../read/records.ts';
-import { isLineEnd } from '../read/restored-lines.ts';
+import { isLineEnd } from '../read/inserted-lines.ts';
 import type { ProvenStep } from '../restore/verify-file.ts';
 
 /** A compacted transcript as if it had never been compacted. */

@@ -23,7 +23,10 @@ export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Res
     const reason = 'it or its folder is read-only, so nothing can be stored in it';
     return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
   }
-  if (archive.value !== null && !isReadOnly) await settlePrepared(archive.value, deps);
+  if (archive.value !== null && !isReadOnly) {
+    await archive.value.retention.purge(); // after an erasure that was killed
+    await settlePrepared(archive.value, deps);
+  }
   return ok(archive.value);
 }
 

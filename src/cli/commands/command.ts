@@ -156,6 +156,13 @@ export type Options = {
   readonly largerThan?: number;
   /** Unix milliseconds. */
   readonly olderThan?: number;
+  readonly reason?: string;
+  readonly match?: string;
+  readonly yes?: boolean;
+  readonly despiteHold?: boolean;
+  readonly partial?: boolean;
+  readonly maxSize?: number;
+  readonly keepLast?: number;
   readonly null?: boolean;
   readonly all?: boolean;
   readonly messages?: boolean;

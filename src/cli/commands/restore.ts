@@ -41,6 +41,7 @@ export type RestoreInvocation = CommonRequest &
     readonly format: string | null;
     readonly output: Exclude<OutputChoice, { readonly kind: 'default' | 'preview' }>;
     readonly all: boolean;
+    readonly partial: boolean;
     readonly jobs: number | null;
     /** A captured file that is asked for instead of compacted ones. */
     readonly captured: Pick<RestoreCapturedRequest, 'file' | 'version' | 'at'> | null;
@@ -56,6 +57,7 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     },
     { flags: '-i, --in-place', description: 'replace the compacted file, atomically' },
     { flags: '--all', description: 'back to before the first compaction, not the last' },
+    { flags: '--partial', description: 'the rest, if archived lines were erased (see compact archive erase)' },
     { flags: '--captured <file>', description: 'a file that compact capture stored, even if it is gone' },
     { flags: '--version <n>', description: 'of a captured file, this version (default: the last)', parse: parseCount },
     { flags: '--at <time>', description: 'a captured file as it was at this time', parse: parseUntil },
@@ -80,6 +82,7 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     format: options.format ?? null,
     output: readOutput(options),
     all: options.all === true,
+    partial: options.partial === true,
     jobs: options.jobs ?? null,
     captured: readCaptured(options),
     outputOptions: readOutputOptions(options),
@@ -172,7 +175,7 @@ async function restore(
   {
     input: { path, name },
     output,
-    invocation: { format, all },
+    invocation: { format, all, partial },
     isIntoFolder,
     place,
     useCases,
@@ -185,7 +188,7 @@ async function restore(
 ): Promise<Result<RestoreReport, Failure>> {
   const made = isIntoFolder ? await makeFolderFor(output) : null;
   if (made?.ok === false) return err({ kind: 'file', failure: made.error });
-  const request = { input: { path, name, format }, output: toTarget(output), all };
+  const request = { input: { path, name, format }, output: toTarget(output), all, partial };
   return useCases.restoreFile(request, reporter.progress.of(name, place));
 }
 

@@ -56,7 +56,7 @@ export const COMMANDS = {
     load: async () => (await import('./show.ts')).showCommand,
   },
   archive: {
-    summary: 'inspects the archive: list, stats, check, embed',
+    summary: 'inspects, keeps and erases what is archived',
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   mcp: {

@@ -1,10 +1,11 @@
 import type { Failure, LookupFailure } from '../../app/contract/failure.ts';
 import { assertNever } from '../../core/result.ts';
-import type { ArchiveFailure } from '../../ports/archive.ts';
 import type { FileFailure } from '../../ports/files.ts';
+import { at, renderArchiveFailure } from './archive-failure.ts';
 import { describeUncaptured } from './capture.ts';
 import { renderLowRetention } from './compact-rows.ts';
 import { formatBytes, formatCount } from './quantities.ts';
+import { describeErasure } from '../../core/erasure.ts';
 import { safeText } from './text.ts';
 import { renderCannotUndo } from './undo.ts';
 
@@ -14,7 +15,7 @@ export function renderFailure(failure: LookupFailure): string {
     case 'file':
       return fileFailure(failure.failure);
     case 'archive':
-      return archiveFailure(failure.failure);
+      return renderArchiveFailure(failure.failure);
     case 'bad-line': {
       const place = `${safeText(failure.file)}:${failure.line}:${failure.column}`;
       const advice = failure.canCarry ? 'Use --keep-invalid to carry such lines along.' : 'Fix or remove that line.';
@@ -84,6 +85,12 @@ export function renderFailure(failure: LookupFailure): string {
       const place = failure.line === null ? safeText(failure.file) : `${safeText(failure.file)}:${failure.line}`;
       return `${place}: changed since it was written: ${safeText(failure.problem)}. 'compact verify' says what is still intact.`;
     }
+    case 'erased':
+      return at(
+        failure.file,
+        `archived lines of it were ${describeErasure(failure)}.`,
+        "'compact restore --partial' restores the rest.",
+      );
     case 'no-summary':
       return at(
         failure.file,
@@ -233,36 +240,8 @@ export function renderStdinFailure(failure: FileFailure): string {
   return at(failure.path, what, 'Name another folder with TMPDIR.');
 }
 
-function archiveFailure(failure: ArchiveFailure): string {
-  const other = 'Name another archive with --archive.';
-  switch (failure.kind) {
-    case 'cannot-open':
-      return at(failure.path, `the archive cannot be opened: ${safeText(failure.reason)}.`, other);
-    case 'not-ours':
-      return at(failure.path, `not an archive of compact: ${safeText(failure.reason)}.`, other);
-    case 'newer':
-      return at(
-        failure.path,
-        `an archive of version ${failure.version}, but this program supports ${failure.supported}.`,
-        'Update compact.',
-      );
-    case 'damaged':
-      return at(failure.path, `the archive is damaged: ${safeText(failure.reason)}.`, 'Replace it with a backup.');
-    case 'busy':
-      return at(failure.path, 'another program is using the archive.', 'Try again when it is done.');
-    case 'no-space':
-      return at(failure.path, 'no space is left for the archive.', 'Make room, or name another place with --archive.');
-    default:
-      return assertNever(failure);
-  }
-}
-
 /** Why a file matches none of the formats, one per line, for `-v`. */
 export function renderNearFormats(failure: LookupFailure): readonly string[] {
   const near = 'near' in failure && failure.kind !== 'not-archived' ? (failure.near ?? []) : [];
   return near.map(({ format, reason }) => `  not ${safeText(format)}: ${safeText(reason)}`);
-}
-
-function at(place: string, what: string, advice: string): string {
-  return `${safeText(place)}: ${what}${advice === '' ? '' : ` ${advice}`}`;
 }

@@ -1,4 +1,5 @@
 import type { RestoreReport, VerifyReport } from '../../app/contract/reports.ts';
+import { describeErasure } from '../../core/erasure.ts';
 import { countOf, formatBytes, formatCount } from './quantities.ts';
 import { safeText } from './text.ts';
 import type { Theme } from './theme.ts';
@@ -10,15 +11,21 @@ export function renderRestoreReport(report: RestoreReport, theme: Theme): readon
   return [
     `${theme.strong(safeText(report.file))}${whereTo(report, theme)}${what}`,
     `  sha256    ${report.sha256}`,
+    ...(report.erased === undefined ? [] : [`  missing   ${theme.warning(missingText(report.erased))}`]),
     ...(report.notes ?? []).map((note) => `  note      ${theme.warning(safeText(note))}`),
     ...(report.isStillCompacted === true ? [`  note      ${theme.warning(STILL_COMPACTED)}`] : []),
   ];
 }
 
+function missingText({ lines, receipt, at }: NonNullable<RestoreReport['erased']>): string {
+  return `${countOf(lines, 'line')}, ${describeErasure({ receipt, at: new Date(at) })}`;
+}
+
 /** One line for one file of several. */
 export function renderRestoredLine(report: RestoreReport, theme: Theme): readonly string[] {
   const [head = ''] = renderRestoreReport(report, theme);
-  const notes = [...(report.notes ?? []), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
+  const missing = report.erased === undefined ? [] : [`missing: ${missingText(report.erased)}`];
+  const notes = [...missing, ...(report.notes ?? []), ...(report.isStillCompacted === true ? [STILL_COMPACTED] : [])];
   return [head, ...notes.map((note) => `  ${theme.warning(`note: ${safeText(note)}`)}`)];
 }
 

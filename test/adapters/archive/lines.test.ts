@@ -45,7 +45,7 @@ test('a line comes back with all that is known of it', (t) => {
   const id = archive.store(compactionDraft(1), [lineDraft(1, { bytes, message: messageDraft({ index: 7 }) })]);
   assert.deepEqual(
     [...archive.readLines(id)],
-    [{ id: 1, line: 1, outcome: 'summarized', cycleId: 1, batchId: 1, bytes, messageIndex: 7 }],
+    [{ id: 1, line: 1, outcome: 'summarized', cycleId: 1, batchId: 1, bytes, messageIndex: 7, erased: null }],
   );
 });
 

@@ -72,7 +72,17 @@ test('discarding a prepared compaction leaves no row of it in any table', (t) =>
   const vectors = ['vector_model', 'message_vectors', 'batch_vectors'];
   // Runs and captured files have tests of their own.
   const others = ['captured_files', 'captured_versions', 'captured_states', 'captured_runs', 'captured_blocks'];
-  assert.deepEqual(unused, ['runs', 'run_files', 'speakers', 'summaries', ...vectors, ...others, 'captured_lines']);
+  assert.deepEqual(unused, [
+    'erasures',
+    'holds',
+    'runs',
+    'run_files',
+    'speakers',
+    'summaries',
+    ...vectors,
+    ...others,
+    'captured_lines',
+  ]);
 });
 
 test('discarding leaves an applied compaction and an unknown one alone', (t) => {

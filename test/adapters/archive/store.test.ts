@@ -43,7 +43,19 @@ test('a compaction comes back as it was stored', (t) => {
     ...rest,
     id,
     status: 'prepared',
-    cycles: [{ ...cycleRest, id: 1, compactionId: id, live: [stored], made: [{ ...stored, sources }] }],
+    erased: null,
+    inserted: draft.inserted.map((line) => ({ ...line, erasedSha256: null })),
+    cycles: [
+      {
+        ...cycleRest,
+        id: 1,
+        compactionId: id,
+        parentCompactionId: null,
+        isErased: false,
+        live: [stored],
+        made: [{ ...stored, sources }],
+      },
+    ],
   });
 });
 

@@ -7,9 +7,9 @@ import { attempt, finding, type Finding, type Place } from './finding.ts';
 
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
 const LIST_LINES = `
-SELECT id, line, offset, size_bytes, fate, cycle_id, batch_id, role, sha256 FROM lines WHERE block_id = ? ORDER BY line`;
+SELECT id, line, offset, size_bytes, fate, cycle_id, batch_id, role, sha256, erasure_id FROM lines WHERE block_id = ? ORDER BY line`;
 
-/** A line of a block; `bytes` is null if the block cannot be decompressed. */
+/** A line of a block; `bytes` is null if it was erased, or the block cannot be decompressed. */
 type CheckedLine = {
   readonly id: number;
   readonly line: number;
@@ -25,6 +25,8 @@ export type CheckedBlock = {
   readonly lines: readonly CheckedLine[];
   readonly originalBytes: number;
   readonly compressedBytes: number;
+  /** Lines of it were erased. */
+  readonly isErased: boolean;
   readonly findings: readonly Finding[];
 };
 
@@ -41,18 +43,21 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
     const rows = listLines.all(blockId);
     const unpacked = tryDecompress(data, { rawSizeBytes, firstLine });
     const raw = unpacked instanceof Uint8Array ? unpacked : null;
-    const isInOrder = isFilledBy(rows, rawSizeBytes);
+    const left = rows.filter((line) => line['erasure_id'] === null);
+    const isErased = left.length < rows.length;
+    const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
     const isFilled = isInOrder && rows[0]?.['line'] === firstLine;
     const name = `the block of archived lines that begins with source line ${firstLine}`;
     return {
-      lines: rows.map((line) => toLine(line, isInOrder ? raw : null)),
+      lines: rows.map((line) => toLine(line, isInOrder && line['erasure_id'] === null ? raw : null)),
+      isErased,
       originalBytes: rawSizeBytes,
       compressedBytes: data.length,
       findings: [
         ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
         ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
         // Overlapping lines are not hashed, because that could take forever.
-        ...(raw === null || !isInOrder ? [] : checkHashes(rows, raw, place)),
+        ...(raw === null || !isInOrder ? [] : checkHashes(left, raw, place)),
       ],
     };
   };
@@ -77,7 +82,7 @@ function isFilledBy(rows: readonly Row[], rawSizeBytes: number): boolean {
     if (readInteger(row, 'offset') !== offset) return false;
     offset += readInteger(row, 'size_bytes');
   }
-  return offset === rawSizeBytes && rows.length > 0;
+  return offset === rawSizeBytes;
 }
 
 function bytesOf(row: Row, raw: Uint8Array): Uint8Array {

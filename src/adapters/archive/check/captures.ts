@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { ArchiveDamage } from '../../../ports/archive-check.ts';
 import { createRunReader } from '../captures.ts';
-import { describeDamage } from '../failure.ts';
+import { describeDamage, isErased } from '../failure.ts';
 import { readHash, readInteger, readText, type Row } from '../rows.ts';
 
 const LIST_VERSIONS = 'SELECT id FROM captured_versions ORDER BY id';
@@ -16,8 +16,11 @@ SELECT (SELECT count(*) FROM captured_files) AS files, count(*) AS blocks, coale
 type Totals = { captured: number; lines: number; blocks: number; original: number; compressed: number };
 
 /** Reads every version of every captured file and checks the hash of each of its states. Yields null between versions. */
-export function* checkCaptures(db: Database.Database, totals: Totals): Generator<ArchiveDamage | null> {
-  const readRuns = createRunReader(db);
+export function* checkCaptures(
+  db: Database.Database,
+  { totals, path }: { readonly totals: Totals; readonly path: string },
+): Generator<ArchiveDamage | null> {
+  const readRuns = createRunReader(db, path);
   const getVersion = db.prepare<[number], Row>(GET_VERSION);
   const listStates = db.prepare<[number], Row>(LIST_STATES);
 
@@ -56,7 +59,7 @@ export function* checkCaptures(db: Database.Database, totals: Totals): Generator
   }
   for (const versionId of versions) {
     yield null;
-    const problem = tryRead(() => findProblem(versionId));
+    const problem = tryRead(() => unlessErased(() => findProblem(versionId)));
     if (problem === null) continue;
     const { name, files } = nameOf(versionId);
     yield { kind: 'wrong-hash', message: `${name}: ${problem}`, files };
@@ -72,6 +75,16 @@ export function* checkCaptures(db: Database.Database, totals: Totals): Generator
 
 function digestOf(hash: Hash): string {
   return hash.copy().digest('hex');
+}
+
+/** Null: lines were erased, so nothing can be compared. */
+function unlessErased(find: () => string | null): string | null {
+  try {
+    return find();
+  } catch (error) {
+    if (isErased(error)) return null;
+    throw error;
+  }
 }
 
 /** What is damaged, as text, if it cannot be read. */

@@ -27,7 +27,7 @@ export function createCheck(db: Database.Database, path: string): SyncArchive['c
     const isOwnTransaction = !db.inTransaction;
     if (isOwnTransaction) guard(path, () => db.exec('BEGIN'));
     try {
-      yield* guarded(path, steps(db));
+      yield* guarded(path, steps(db, path));
     } finally {
       if (isOwnTransaction && db.inTransaction) db.exec('ROLLBACK');
     }
@@ -40,7 +40,7 @@ function* guarded<T>(path: string, values: Iterator<T>): Generator<T> {
     yield next.value;
 }
 
-function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
+function* steps(db: Database.Database, path: string): Generator<ArchiveCheckStep> {
   const filesOf = createFileFinder(db);
   const checkOne = createCompactionCheck(db);
   const totals = { compactions: 0, batches: 0, captured: 0, lines: 0, blocks: 0, original: 0, compressed: 0 };
@@ -77,7 +77,7 @@ function* steps(db: Database.Database): Generator<ArchiveCheckStep> {
       } else yield* tell(found);
     }
   }
-  for (const damage of checkCaptures(db, totals)) {
+  for (const damage of checkCaptures(db, { totals, path })) {
     if (damage === null) yield progress('checking captured files', 0, 1);
     else yield { kind: 'damage', damage };
   }
@@ -123,6 +123,7 @@ function createCompactionCheck(
       yield* checkSettings(row, head);
     });
     for (const head of heads) {
+      if (head.isErased) continue;
       totals.compactions += 1;
       yield head;
       const lines = yield* checkLines(head, (block) => {

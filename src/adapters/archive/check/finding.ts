@@ -47,6 +47,7 @@ export type Head = {
   readonly id: number;
   readonly place: Place;
   readonly isPrepared: boolean;
+  readonly isErased: boolean;
   readonly source: {
     readonly sha256: string;
     readonly sizeBytes: number;
@@ -66,6 +67,7 @@ export function readHead(row: Row): Head {
     id,
     place: placeOf(id),
     isPrepared: readText(row, 'status') === 'prepared',
+    isErased: readText(row, 'status') === 'erased',
     source: {
       sha256: readHash(row, 'source_sha256'),
       sizeBytes: readInteger(row, 'source_size_bytes'),

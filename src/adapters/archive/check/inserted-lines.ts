@@ -6,7 +6,7 @@ import { attempt, finding, type Finding, type Head } from './finding.ts';
 import type { LineFacts } from './lines.ts';
 
 const LIST_INSERTED = 'SELECT id FROM inserted_lines WHERE compaction_id = ? ORDER BY position';
-const GET_INSERTED = 'SELECT before_line, bytes, raw_size FROM inserted_lines WHERE id = ?';
+const GET_INSERTED = 'SELECT before_line, bytes, raw_size, erased_sha256 FROM inserted_lines WHERE id = ?';
 const LIST_CLIPS = 'SELECT conversation_id, clip_sha256 FROM cycles WHERE compaction_id = ? ORDER BY position';
 
 const COMMA = 0x2c;
@@ -31,6 +31,7 @@ export function createInsertedLineCheck(db: Database.Database): InsertedLineChec
       for (const lineId of listInserted.all(id)) {
         const row = getInserted.get(lineId);
         if (row === undefined) continue; // shows in the total size
+        if (row['erased_sha256'] !== null) return; // nothing is left to compare
         const bytes = readInsertedLine(row);
         const beforeLine = readInteger(row, 'before_line');
         if (beforeLine < 1 || beforeLine > source.lineCount + 1)

@@ -39,7 +39,7 @@ export function createLineCheck(db: Database.Database): LineCheck {
     const digest = createHash('sha256');
     if (source.hasBom) digest.update(BOM);
     const sums = { kept: 0, archived: source.hasBom ? BOM.length : 0, runs: 0 };
-    const state = { isWhole: true };
+    const state = { isWhole: true, isErased: false };
 
     const runs = readRuns((after) => listRuns.all(id, after));
     let run: IteratorResult<Run, undefined> | null = null;
@@ -58,6 +58,7 @@ export function createLineCheck(db: Database.Database): LineCheck {
     function* checkOne(blockId: number): Generator<Finding> {
       const block = checkBlock(blockId, place);
       onBlock(block);
+      if (block.isErased) state.isErased = true;
       yield* block.findings;
       yield* checkOwnership(block.lines, { compactionId: id, place });
       for (const { line, sizeBytes, bytes, batchId } of block.lines) {
@@ -84,7 +85,8 @@ export function createLineCheck(db: Database.Database): LineCheck {
     }
     yield* noteFindings(skipKeptRuns(Number.POSITIVE_INFINITY));
     yield* noteFindings(watch.end(source.lineCount));
-    if (state.isWhole) yield* noteFindings(checkSums(head, { ...sums, sha256: digest.digest('hex') }));
+    if (state.isWhole)
+      yield* noteFindings(checkSums(head, { ...sums, sha256: state.isErased ? source.sha256 : digest.digest('hex') }));
     return { linesOf, keptBytes: sums.kept, keptRuns: sums.runs, isWhole: state.isWhole };
   };
 }

@@ -115,7 +115,7 @@ const WINDOW_IDS = 50_000;
 
 const INDEXES = [
   { name: 'the search index of messages', table: 'message_search', owned: 'lines AS o WHERE o.role IS NOT NULL AND' },
-  { name: 'the search index of batches', table: 'batch_search', owned: 'batches AS o WHERE' },
+  { name: 'the search index of batches', table: 'batch_search', owned: "batches AS o WHERE o.content <> '' AND" },
 ] as const;
 
 /** Finds rows of the full-text indexes that lead to nothing; yields null between windows of rows. */

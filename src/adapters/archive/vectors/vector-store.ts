@@ -9,7 +9,7 @@ import type {
 } from '../../../ports/vector-store.ts';
 import { guard } from '../failure.ts';
 import { type SchemaGuard, vectorIndexSql } from '../identity.ts';
-import { hashColumn, readInteger, readText, type Row, textColumn } from '../rows.ts';
+import { hashColumn, readBytes, readInteger, readText, type Row, textColumn } from '../rows.ts';
 import type { SyncArchive } from '../sync-archive.ts';
 import { createNearest, signBitCount, signBits, vectorBytes } from './nearest.ts';
 
@@ -100,6 +100,26 @@ function insertVectors(db: Database.Database, drafts: readonly VectorDraft[]): v
     }
     const { changes } = insertMessage.run(id, bytes);
     if (changes === 1 && vector !== null) insertSigns.run(BigInt(id), signBits(vector));
+  }
+}
+
+const LIST_VECTORS =
+  'SELECT line_id, vector FROM message_vectors WHERE vector IS NOT NULL AND line_id > ? ORDER BY line_id LIMIT 1000';
+
+/** Makes the index of vectors again, because a deleted vector leaves its signs in it. The extension must be loaded. */
+export function rebuildVectorIndex(db: Database.Database): void {
+  const dimensions = db.prepare<[], number>('SELECT dimensions FROM vector_model').pluck().get();
+  if (dimensions === undefined) return;
+  db.exec('DROP TABLE IF EXISTS message_vector_search');
+  db.exec(vectorIndexSql(signBitCount(dimensions)));
+  const list = db.prepare<[number], Row>(LIST_VECTORS);
+  const insertSigns = db.prepare(INSERT_SIGNS);
+  for (let rows = list.all(0); rows.length > 0; rows = list.all(readInteger(rows.at(-1) ?? {}, 'line_id'))) {
+    for (const row of rows) {
+      const stored = readBytes(row, 'vector');
+      const vector = Float32Array.from(new Int8Array(stored.buffer, stored.byteOffset, stored.byteLength));
+      insertSigns.run(BigInt(readInteger(row, 'line_id')), signBits(vector));
+    }
   }
 }
 

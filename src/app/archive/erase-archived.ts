@@ -1,0 +1,150 @@
+import { formatTime } from '../../core/batch.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { Erasure, ErasurePlan, Hold } from '../../ports/retention.ts';
+import type { StepListener } from '../../ports/runtime.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
+import type {
+  ArchiveEraseReport,
+  ArchiveReceiptsReport,
+  ErasedPart,
+  ReceiptReport,
+} from '../contract/retention-reports.ts';
+import { openSettled, openUnsettled } from '../write/settle.ts';
+import { readOnly, reportHold } from './holds.ts';
+import { type EraseSelector, selectErased, type SelectedPart, type Selection } from './select.ts';
+
+export type EraseRequest = {
+  readonly selector: EraseSelector;
+  readonly reason: string | null;
+  /** False: only report what would go. */
+  readonly isConfirmed: boolean;
+  readonly despiteHold: boolean;
+};
+
+export type EraseDeps = AppDeps & { readonly reached: StepListener };
+
+/** Removes conversations, files, lines or messages from the archive for good, unless a hold protects any of it. */
+export async function eraseArchived(
+  deps: EraseDeps,
+  { selector, reason, isConfirmed, despiteHold }: EraseRequest,
+): Promise<Result<ArchiveEraseReport, Failure>> {
+  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
+    const opened = await openSettled(deps, 'existing');
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null) return ok(nothing('erase'));
+    if (isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
+    const holds = await archive.retention.listHolds();
+    const selection = await selectErased(deps, { archive, selector, holds });
+    if (selection === null) return err({ kind: 'interrupted' });
+    const planned = reportSelection(deps, { selection, kind: 'erase' });
+    if (planned.result === 'nothing') return ok(planned);
+    if (selection.holds.length > 0 && !despiteHold) return ok({ ...planned, result: 'refused' });
+    if (!isConfirmed) return ok(planned);
+    const at = deps.runtime.now();
+    const plan = { kind: 'erase', at, reason, paidBefore: at } as const;
+    return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
+  });
+}
+
+/** Erases what was selected. */
+export async function eraseSelection(
+  deps: EraseDeps,
+  {
+    archive,
+    selection,
+    holds,
+    plan,
+    planned,
+  }: {
+    readonly archive: Archive;
+    readonly selection: Selection;
+    readonly holds: readonly Hold[];
+    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paidBefore'>;
+    readonly planned: ArchiveEraseReport;
+  },
+): Promise<ArchiveEraseReport> {
+  const { parts, cycleIds, capturedFiles, capturedLineIds } = selection;
+  deps.progress.update('erasing', 0, 1);
+  const receipt = await archive.retention.erase({
+    ...plan,
+    compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
+    lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),
+    cycleIds,
+    capturedFileIds: capturedFiles.map(({ id }) => id),
+    capturedLineIds,
+    holdIds: holds.map(({ id }) => id),
+  });
+  deps.reached('erased');
+  const isPurged = await archive.retention.purge();
+  deps.reached('purged');
+  return { ...planned, result: 'erased', receipt: reportReceipt(receipt), isPurged };
+}
+
+/** What would go. */
+export function reportSelection(
+  deps: Pick<AppDeps, 'archivePath'>,
+  { selection, kind }: { readonly selection: Selection; readonly kind: ErasurePlan['kind'] },
+): ArchiveEraseReport {
+  const { parts, cycleIds, capturedFiles, capturedLineIds, holds, isEverything } = selection;
+  const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
+  const paths = parts.flatMap(({ compaction }) => [compaction.sourcePath, compaction.outputPath]);
+  const files = new Set([...paths.filter((path) => path !== null), ...capturedFiles.map(({ path }) => path)]);
+  return {
+    ...nothing(kind),
+    archive: deps.archivePath,
+    result: isNothing ? 'nothing' : 'planned',
+    isEverything,
+    parts: parts.map(reportPart),
+    lines: parts.reduce((sum, part) => sum + linesOf(part), 0),
+    bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
+    captured: { files: capturedFiles.length, lines: capturedLineIds.length },
+    held: holds.map(reportHold),
+    files: [...files].toSorted(),
+  };
+}
+
+function linesOf({ compaction, lineIds }: SelectedPart): number {
+  return lineIds === null ? compaction.lines : lineIds.length;
+}
+
+function reportPart(part: SelectedPart): ErasedPart {
+  const { compaction, conversations, bytes } = part;
+  const archivedAt = formatTime(compaction.archivedAt) ?? '';
+  return { file: compaction.sourcePath, conversations, archivedAt, lines: linesOf(part), bytes };
+}
+
+export function nothing(kind: ErasurePlan['kind']): ArchiveEraseReport {
+  return {
+    schema: 'compact/archive-erase@1',
+    archive: null,
+    result: 'nothing',
+    kind,
+    isEverything: false,
+    parts: [],
+    lines: 0,
+    bytes: 0,
+    captured: { files: 0, lines: 0 },
+    held: [],
+    receipt: null,
+    isPurged: true,
+    files: [],
+  };
+}
+
+function reportReceipt({ capturedFiles, capturedLines, at, ...rest }: Erasure): ReceiptReport {
+  return { ...rest, at: formatTime(at) ?? '', captured: { files: capturedFiles, lines: capturedLines } };
+}
+
+/** Lists the receipts of all erasures. */
+export async function listReceipts(deps: AppDeps): Promise<Result<ArchiveReceiptsReport, Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const opened = await openUnsettled(deps);
+    if (!opened.ok) return opened;
+    const receipts = (await opened.value?.retention.listErasures()) ?? [];
+    const archive = opened.value === null ? null : deps.archivePath;
+    return ok({ schema: 'compact/archive-receipts@1', archive, receipts: receipts.map(reportReceipt) });
+  });
+}

@@ -1,0 +1,52 @@
+import { formatTime } from '../../core/batch.ts';
+import { matchesGlob } from '../../core/glob.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Hold, HoldScope } from '../../ports/retention.ts';
+import type { AppDeps } from '../contract/deps.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
+import type { ArchiveHoldReport, HoldReport } from '../contract/retention-reports.ts';
+import { openSettled } from '../write/settle.ts';
+
+export type HoldRequest =
+  | { readonly kind: 'list' }
+  | { readonly kind: 'add'; readonly scope: HoldScope; readonly reason: string | null }
+  | { readonly kind: 'remove'; readonly scope: HoldScope };
+
+/** Adds, removes or lists holds. A hold may be added before there is anything to protect. */
+export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<Result<ArchiveHoldReport, Failure>> {
+  return attempt({ file: deps.archivePath }, async () => {
+    const opened = await openSettled(deps, request.kind === 'add' ? 'create' : 'existing');
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive !== null && archive.isReadOnly && request.kind !== 'list') return err(readOnly(deps.archivePath));
+    let result: ArchiveHoldReport['result'] = request.kind === 'remove' ? 'missing' : 'listed';
+    if (request.kind === 'add') {
+      await archive?.retention.addHold({ ...request.scope, reason: request.reason, addedAt: deps.runtime.now() });
+      result = 'added';
+    }
+    if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope)) === true) result = 'removed';
+    const holds = (await archive?.retention.listHolds()) ?? [];
+    const path = archive === null ? null : deps.archivePath;
+    return ok({ schema: 'compact/archive-hold@1', archive: path, result, holds: holds.map(reportHold) });
+  });
+}
+
+export function readOnly(path: string): Failure {
+  const reason = 'it or its folder is read-only, so nothing in it can be changed';
+  return { kind: 'archive', failure: { kind: 'cannot-open', path, reason } };
+}
+
+export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
+  return { kind, value, reason, addedAt: formatTime(addedAt) ?? '' };
+}
+
+type Protected = { readonly conversations: readonly string[]; readonly paths: readonly (string | null)[] };
+
+/** The holds that protect something. */
+export function holdsOn(holds: readonly Hold[], { conversations, paths }: Protected): readonly Hold[] {
+  return holds.filter(({ kind, value }) =>
+    kind === 'conversation'
+      ? conversations.includes(value)
+      : paths.some((path) => path !== null && matchesGlob(path, value)),
+  );
+}

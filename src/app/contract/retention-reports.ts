@@ -1,0 +1,72 @@
+import type { Count, IsoTime, Sha256 } from '../../core/units.ts';
+
+export type HoldReport = {
+  readonly kind: 'conversation' | 'source';
+  /** A conversation's id, or a glob for paths. */
+  readonly value: string;
+  readonly reason: string | null;
+  readonly addedAt: IsoTime;
+};
+
+export type ArchiveHoldReport = {
+  readonly schema: 'compact/archive-hold@1';
+  readonly archive: string | null;
+  /** `missing`: there was no such hold to remove. */
+  readonly result: 'listed' | 'added' | 'removed' | 'missing';
+  /** All holds as they are now. */
+  readonly holds: readonly HoldReport[];
+};
+
+/** What an erasure removed, in counts and hashes. */
+export type ReceiptReport = {
+  readonly receipt: string;
+  readonly kind: 'erase' | 'prune';
+  readonly at: IsoTime;
+  readonly reason: string | null;
+  readonly compactions: Count;
+  readonly lines: Count;
+  readonly bytes: Count;
+  readonly captured: { readonly files: Count; readonly lines: Count };
+  readonly summaries: Count;
+  readonly paidSummaries: Count;
+  readonly vectors: Count;
+  /** sha256 of the sha256s of all erased lines. */
+  readonly sha256: Sha256;
+};
+
+export type ArchiveReceiptsReport = {
+  readonly schema: 'compact/archive-receipts@1';
+  readonly archive: string | null;
+  /** Newest first. */
+  readonly receipts: readonly ReceiptReport[];
+};
+
+/** A compaction of which lines go. */
+export type ErasedPart = {
+  readonly file: string;
+  readonly conversations: readonly string[];
+  readonly archivedAt: IsoTime;
+  readonly lines: Count;
+  readonly bytes: Count;
+};
+
+export type ArchiveEraseReport = {
+  readonly schema: 'compact/archive-erase@1';
+  readonly archive: string | null;
+  /** planned: without --yes nothing is erased. refused: a hold protects it. */
+  readonly result: 'nothing' | 'planned' | 'refused' | 'erased';
+  readonly kind: 'erase' | 'prune';
+  /** Everything that the archive has would go. */
+  readonly isEverything: boolean;
+  readonly parts: readonly ErasedPart[];
+  readonly lines: Count;
+  readonly bytes: Count;
+  readonly captured: { readonly files: Count; readonly lines: Count };
+  /** The holds that protect a part of it. For a prune: what they protect stays. */
+  readonly held: readonly HoldReport[];
+  readonly receipt: ReceiptReport | null;
+  /** False: another program is using the archive, so freed space still has the bytes. The next command finishes this. */
+  readonly isPurged: boolean;
+  /** Transcripts outside the archive that may still have the text. */
+  readonly files: readonly string[];
+};

@@ -1,0 +1,95 @@
+import type { HoldRequest } from '../../app/archive/holds.ts';
+import type { EraseSelector } from '../../app/archive/select.ts';
+import type { Failure } from '../../app/contract/failure.ts';
+import type { ArchiveEraseReport } from '../../app/contract/retention-reports.ts';
+import type { Result } from '../../core/result.ts';
+import type { HoldScope } from '../../ports/retention.ts';
+import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
+import { renderFailure } from '../render/failure.ts';
+import { reportJson } from '../render/json-lines.ts';
+import { noArchive } from '../render/problems.ts';
+import { renderErase, renderHolds, renderReceipts } from '../render/retention.ts';
+import { safeText } from '../render/text.ts';
+import type { Session } from '../session.ts';
+import type { ArchiveInvocation } from './archive.ts';
+
+/** What keeps and removes things in the archive. */
+export async function runRetention(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
+  if (invocation.action === 'hold') return hold(session, invocation);
+  if (invocation.lists) return listReceipts(session, invocation);
+  const { useCases } = session;
+  const [selector] = invocation.selectors;
+  if (selector === undefined) return session.refuse('nothing is named');
+  const { reason, isConfirmed, despiteHold } = invocation;
+  const request = { selector, reason, isConfirmed, despiteHold };
+  return answerErase(session, invocation, await useCases.eraseArchived(request));
+}
+
+async function hold({ useCases, reporter, settings }: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
+  const changed = await useCases.changeHolds(toHoldRequest(invocation));
+  if (!changed.ok) {
+    reporter.error(renderFailure(changed.error));
+    return EXIT_CODES.failed;
+  }
+  const report = changed.value;
+  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
+  else if (invocation.outputOptions.verbosity !== 'quiet') reporter.answer(renderHolds(report));
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
+  if (report.result !== 'missing') return EXIT_CODES.done;
+  reporter.error("there is no such hold. 'compact archive hold list' shows them all.");
+  return EXIT_CODES.failed;
+}
+
+function toHoldRequest({ operands: [change], selectors, reason }: ArchiveInvocation): HoldRequest {
+  const scope = selectors.flatMap(toScope)[0];
+  if (scope === undefined || change === undefined || change === 'list') return { kind: 'list' };
+  return change === 'add' ? { kind: 'add', scope, reason } : { kind: 'remove', scope };
+}
+
+function toScope(selector: EraseSelector): readonly HoldScope[] {
+  if (selector.kind === 'conversation') return [{ kind: 'conversation', value: selector.id }];
+  return selector.kind === 'source' ? [{ kind: 'source', value: selector.glob }] : [];
+}
+
+async function listReceipts(
+  { useCases, reporter, settings }: Session,
+  { outputOptions }: ArchiveInvocation,
+): Promise<ExitCode> {
+  const listed = await useCases.listReceipts();
+  if (!listed.ok) {
+    reporter.error(renderFailure(listed.error));
+    return EXIT_CODES.failed;
+  }
+  if (outputOptions.json) reporter.answerPiece(reportJson(listed.value));
+  else reporter.answer(renderReceipts(listed.value));
+  if (listed.value.archive === null) reporter.report([noArchive(settings.archive.path)]);
+  return EXIT_CODES.done;
+}
+
+/** Exit code 1 if a hold is in the way, or freed space still has the bytes. */
+function answerErase(
+  { reporter, settings, terminal }: Session,
+  { outputOptions }: ArchiveInvocation,
+  erased: Result<ArchiveEraseReport, Failure>,
+): ExitCode {
+  if (!erased.ok) {
+    if (erased.error.kind === 'interrupted') return interruptionCode(terminal.signal);
+    reporter.error(renderFailure(erased.error));
+    return EXIT_CODES.failed;
+  }
+  const report = erased.value;
+  if (outputOptions.json) reporter.answerPiece(reportJson(report));
+  else if (report.archive !== null && outputOptions.verbosity !== 'quiet')
+    reporter.answer(renderErase(report, reporter.answerTheme));
+  const path = safeText(settings.archive.path);
+  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
+  if (report.result === 'refused') {
+    reporter.error(`${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`);
+    return EXIT_CODES.failed;
+  }
+  if (report.isPurged) return EXIT_CODES.done;
+  reporter.error(
+    `${path}: erased, but another program is using the archive, so its file still has the bytes. End that program, then run 'compact archive hold list', which finishes this.`,
+  );
+  return EXIT_CODES.failed;
+}

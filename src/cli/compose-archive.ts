@@ -1,0 +1,66 @@
+import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
+import type { ThreadedArchive } from '../adapters/archive/thread/open-in-thread.ts';
+import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
+import { ok, type Result } from '../core/result.ts';
+import type { Archive, ArchiveFailure } from '../ports/archive.ts';
+import type { ConnectWriter } from './use-cases.ts';
+
+/** An existing archive in a thread that writes it for several. */
+export async function openSharedArchive(path: string): Promise<Result<ThreadedArchive, ArchiveFailure>> {
+  const { openArchiveInThread } = await import('../adapters/archive/thread/open-in-thread.ts');
+  return openArchiveInThread({ path, create: false });
+}
+
+type OpenArchive = AppDeps['openArchive'];
+
+/** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
+export function createArchiveOpener(
+  path: string,
+  connectWriter?: ConnectWriter,
+): {
+  readonly openWith: (use: ArchiveUse) => OpenArchive;
+  readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
+  readonly close: () => Promise<void>;
+} {
+  const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
+  const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
+    const { openForUse } = await import('../adapters/archive/open-for-use.ts');
+    return openForUse({ path, create: mode === 'create' }, use, connectWriter);
+  };
+  const open = async (mode: ArchiveMode, use: ArchiveUse): ReturnType<OpenArchive> => {
+    const { archiveExists } = await import('../adapters/archive/file.ts');
+    if (mode === 'existing' && opened.size === 0 && !archiveExists(path)) return ok(null);
+    const key = JSON.stringify(use);
+    for (let known = opened.get(key); known !== undefined; known = opened.get(key)) {
+      const archive = await known;
+      if (archive.ok) return archive;
+      // Another caller could not open it. This one may be allowed to create it.
+      if (opened.get(key) === known) opened.delete(key);
+    }
+    const opening = openNow(mode, use);
+    opened.set(key, opening);
+    const archive = await opening;
+    if (!archive.ok && opened.get(key) === opening) opened.delete(key);
+    return archive;
+  };
+  return {
+    openWith: (use) => (mode) => open(mode, use),
+    findPlaceProblem: async (options) => {
+      const { findPlaceProblem } = await import('../adapters/archive/file.ts');
+      return opened.size > 0 ? null : findPlaceProblem(path, options);
+    },
+    close: async () => {
+      for (const opening of opened.values()) {
+        const archive = await opening;
+        if (archive.ok) await archive.value.close();
+      }
+      opened.clear();
+    },
+  };
+}
+
+/** Vectors can be removed only with SQLite's extension for them. */
+export async function withVectors(): Promise<ArchiveUse> {
+  const extension = await (await import('../adapters/archive/vectors/extension.ts')).findVectorExtension();
+  return { vectorExtension: extension.ok ? extension.value : null, isAside: false };
+}

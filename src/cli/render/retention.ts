@@ -1,0 +1,81 @@
+import type {
+  ArchiveEraseReport,
+  ArchiveHoldReport,
+  ArchiveReceiptsReport,
+  ErasedPart,
+  HoldReport,
+  ReceiptReport,
+} from '../../app/contract/retention-reports.ts';
+import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { formatMinute, safeText } from './text.ts';
+import type { Theme } from './theme.ts';
+
+/** One line for each hold, as it would be added again. */
+export function renderHolds({ holds }: ArchiveHoldReport): readonly string[] {
+  return holds.length === 0 ? ['no holds'] : holds.map(renderHold);
+}
+
+function renderHold({ kind, value, reason, addedAt }: HoldReport): string {
+  return `${formatMinute(addedAt)}  --${kind} ${safeText(value)}${reason === null ? '' : `  (${safeText(reason)})`}`;
+}
+
+/** One line for each receipt. */
+export function renderReceipts({ receipts }: ArchiveReceiptsReport): readonly string[] {
+  return receipts.length === 0 ? ['nothing was erased'] : receipts.map(renderReceipt);
+}
+
+function renderReceipt({ receipt, kind, at, lines, captured, bytes, reason }: ReceiptReport): string {
+  const what = `${countOf(lines + captured.lines, 'line')}, ${formatBytes(bytes)}`;
+  const word = kind === 'prune' ? 'pruned' : 'erased';
+  return `${formatMinute(at)}  ${receipt}  ${word} ${what}${reason === null ? '' : `  (${safeText(reason)})`}`;
+}
+
+const MAX_PARTS = 20;
+
+/** What goes or went, what protects it, and where the text may still be. */
+export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly string[] {
+  const { result, parts, held, files, receipt } = report;
+  if (result === 'nothing')
+    return [`nothing in the archive ${report.kind === 'prune' ? 'is to be pruned' : 'matches'}`];
+  const what = `${countOf(report.lines, 'line')} (${formatBytes(report.bytes)}) of ${countOf(parts.length, 'compaction')}${capturedText(report)}`;
+  const more = parts.length - MAX_PARTS;
+  return [
+    `${theme.strong(VERDICTS[result])}: ${what}${report.isEverything ? theme.warning(', which is everything in the archive') : ''}`,
+    ...parts.slice(0, MAX_PARTS).map(renderPart),
+    ...(more > 0 ? [`  and ${countOf(more, 'more compaction')}`] : []),
+    ...held.map((hold) => theme.warning(`  held      ${renderHold(hold)}`)),
+    ...(receipt === null ? [] : renderErased(receipt)),
+    ...(result === 'planned' ? ['  Add --yes to do it.'] : []),
+    ...(result === 'erased' && report.kind === 'erase' && files.length > 0
+      ? [
+          '  These files, and backups of the archive, may still have the text:',
+          ...files.map((file) => `    ${safeText(file)}`),
+        ]
+      : []),
+  ];
+}
+
+const VERDICTS = { planned: 'would go', refused: 'not erased', erased: 'erased' } as const;
+
+function capturedText({ captured }: ArchiveEraseReport): string {
+  const parts = [
+    ...(captured.files > 0 ? [countOf(captured.files, 'captured file')] : []),
+    ...(captured.lines > 0 ? [countOf(captured.lines, 'captured line')] : []),
+  ];
+  return parts.length === 0 ? '' : `, ${parts.join(', ')}`;
+}
+
+function renderPart({ file, conversations, archivedAt, lines, bytes }: ErasedPart): string {
+  const whose =
+    conversations.length === 1 ? safeText(conversations[0] ?? '') : countOf(conversations.length, 'conversation');
+  return `  ${formatMinute(archivedAt)}  ${safeText(file)}  ${whose}, ${countOf(lines, 'line')}, ${formatBytes(bytes)}`;
+}
+
+function renderErased(receipt: ReceiptReport): readonly string[] {
+  const rest = [
+    countOf(receipt.summaries, 'summary', 'summaries'),
+    `${formatCount(receipt.paidSummaries)} stored answers of models`,
+    countOf(receipt.vectors, 'vector'),
+  ];
+  return [`  also      ${rest.join(', ')}`, `  receipt   ${receipt.receipt}`];
+}

@@ -1,0 +1,95 @@
+/** What a hold protects: one conversation, or every file whose path matches a glob. */
+export type HoldScope = { readonly kind: 'conversation' | 'source'; readonly value: string };
+
+/** Whatever it protects is neither pruned nor erased. */
+export type Hold = HoldScope & { readonly id: number; readonly reason: string | null; readonly addedAt: Date };
+
+/** Which erasure removed something. */
+export type ErasureMark = { readonly receipt: string; readonly at: Date };
+
+/** An applied compaction that was not erased. */
+export type KeptCompaction = {
+  readonly id: number;
+  readonly sourcePath: string;
+  readonly outputPath: string | null;
+  readonly archivedAt: Date;
+  /** The archived lines that are left, and their bytes. */
+  readonly lines: number;
+  readonly bytes: number;
+  /** The bytes that they take in the archive. */
+  readonly storedBytes: number;
+  readonly cycles: readonly {
+    readonly id: number;
+    readonly parentId: number | null;
+    readonly conversationId: string;
+  }[];
+};
+
+/** A message that is archived as a line of its own. */
+export type MessageLine = {
+  readonly lineId: number;
+  readonly compactionId: number;
+  readonly conversationId: string | null;
+  readonly sizeBytes: number;
+};
+
+/** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
+export type ErasurePlan = {
+  readonly kind: 'erase' | 'prune';
+  readonly at: Date;
+  readonly reason: string | null;
+  /** Compactions of which everything goes. */
+  readonly compactionIds: readonly number[];
+  /** Single lines of other compactions; captured lines with the same bytes go too. */
+  readonly lineIds: readonly number[];
+  /** More cycles whose summaries go. */
+  readonly cycleIds: readonly number[];
+  /** Captured files that go with all lines that no other captured file has. */
+  readonly capturedFileIds: readonly number[];
+  readonly capturedLineIds: readonly number[];
+  /** Paid summaries that were made before go. Nothing records what they were made from. */
+  readonly paidBefore: Date;
+  /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
+  readonly holdIds: readonly number[];
+};
+
+/** The receipt of an erasure: counts and hashes, and no text. */
+export type Erasure = ErasureMark & {
+  readonly kind: ErasurePlan['kind'];
+  readonly reason: string | null;
+  readonly compactions: number;
+  readonly lines: number;
+  readonly capturedFiles: number;
+  readonly capturedLines: number;
+  /** Bytes of the lines. */
+  readonly bytes: number;
+  readonly summaries: number;
+  readonly paidSummaries: number;
+  readonly vectors: number;
+  /** sha256 (hex) of the sha256s of all erased lines, in the order of their ids; captured lines follow archived ones. */
+  readonly sha256: string;
+};
+
+/** Keeps and removes what is archived. Methods fail as those of the archive do. */
+export type RetentionStore = {
+  readonly listHolds: () => Promise<readonly Hold[]>;
+  /** Replaces a hold of the same scope. */
+  readonly addHold: (hold: Omit<Hold, 'id'>) => Promise<void>;
+  /** False: there is no such hold. */
+  readonly removeHold: (scope: HoldScope) => Promise<boolean>;
+  /** Oldest first, in batches. */
+  readonly listKept: () => AsyncIterable<readonly KeptCompaction[]>;
+  /** Every archived line of a message id. */
+  readonly findMessageLines: (messageId: string) => Promise<readonly MessageLine[]>;
+  /** Every captured line that is left, in batches. */
+  readonly readCaptured: () => AsyncIterable<readonly { readonly id: number; readonly bytes: Uint8Array }[]>;
+  /**
+   * Removes what the plan names, in one transaction. The freed space still has its bytes until `purge`. An archive with vectors must be
+   * opened with their extension.
+   */
+  readonly erase: (plan: ErasurePlan) => Promise<Erasure>;
+  /** Overwrites what erasures have freed. False: another program is using the archive; call it again later. */
+  readonly purge: () => Promise<boolean>;
+  /** Newest first. */
+  readonly listErasures: () => Promise<readonly Erasure[]>;
+};

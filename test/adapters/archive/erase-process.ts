@@ -1,0 +1,41 @@
+import { writeSync } from 'node:fs';
+import { eraseArchived } from '../../../src/app/archive/erase-archived.ts';
+import type { Archive } from '../../../src/ports/archive.ts';
+import type { ErasurePlan } from '../../../src/ports/retention.ts';
+import { createWorkbench } from '../../support/workbench.ts';
+
+/** Erases a text from the archive of `folder`, and stops for good at a step, after it has told so. */
+const [folder = '', text = '', stopsAt = ''] = process.argv.slice(2);
+
+function reach(step: string): void {
+  if (step !== stopsAt) return;
+  writeSync(1, 'stopped\n');
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+}
+
+/** The archive reads these parts of the plan in the middle of its transaction. */
+function watchPlan(plan: ErasurePlan): ErasurePlan {
+  return {
+    ...plan,
+    get capturedFileIds() {
+      reach('when compactions are marked');
+      return plan.capturedFileIds;
+    },
+    get paidBefore() {
+      reach('when lines are gone');
+      return plan.paidBefore;
+    },
+  };
+}
+
+function watch(archive: Archive): Archive {
+  const { retention } = archive;
+  return { ...archive, retention: { ...retention, erase: async (plan) => retention.erase(watchPlan(plan)) } };
+}
+
+const { deps, archive } = createWorkbench({ reached: (step) => reach(`when ${step}`) }, folder);
+const openArchive = async (): Promise<{ ok: true; value: Archive }> => ({ ok: true, value: watch(archive()) });
+const request = { selector: { kind: 'match', text }, reason: null, isConfirmed: true, despiteHold: false } as const;
+const done = await eraseArchived({ ...deps, openArchive }, request);
+writeSync(1, done.ok ? 'done\n' : `failed: ${JSON.stringify(done.error)}\n`);
+await archive().close();

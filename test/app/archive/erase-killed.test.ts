@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { changeHolds } from '../../../src/app/archive/holds.ts';
+import { chatLine, chatTranscript } from '../../support/chat.ts';
+import { collect } from '../../support/collect.ts';
+import { findLeftovers } from '../../support/leftovers.ts';
+import { benchFor, reportOf, rerun } from '../../support/workbench.ts';
+
+const CHILD = join(import.meta.dirname, '../../adapters/archive/erase-process.ts');
+const SECRET = 'zanzibarquux';
+
+const STEPS = [
+  { step: 'when compactions are marked', isDone: false },
+  { step: 'when lines are gone', isDone: false },
+  { step: 'when erased', isDone: true },
+  { step: 'when purged', isDone: true },
+] as const;
+
+for (const { step, isDone } of STEPS) {
+  test(`an erasure killed ${step} is ${isDone ? 'finished by the next command' : 'as if it had never begun'}`, async (t) => {
+    const bench = benchFor(t);
+    bench.write('talk.jsonl', `${chatLine({ role: 'user', content: `It is ${SECRET}.` })}\n${chatTranscript(20)}`);
+    const original = bench.read('talk.jsonl');
+    reportOf(await bench.compact('talk.jsonl'));
+    await bench.archive().close();
+    const child = spawn(process.execPath, [CHILD, bench.folder, SECRET, step], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const [said] = await once(child.stdout, 'data');
+    assert.equal(String(said).trim(), 'stopped');
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const next = rerun(t, bench);
+    assert.ok((await changeHolds(next.deps, { kind: 'list' })).ok);
+    assert.deepEqual(
+      (await collect(next.archive().check())).filter(({ kind }) => kind === 'damage'),
+      [],
+    );
+    const verified = await next.verify('talk.jsonl');
+    if (isDone) {
+      assert.deepEqual(findLeftovers(bench.archivePath, SECRET), []);
+      assert.deepEqual(
+        verified.problems.map(({ kind }) => kind),
+        ['erased'],
+      );
+    } else {
+      assert.equal(verified.result, 'verified');
+      assert.deepEqual(await next.restore('talk.jsonl'), original);
+      assert.notDeepEqual(findLeftovers(bench.archivePath, SECRET), []);
+      assert.deepEqual(await next.archive().retention.listErasures(), []);
+    }
+  });
+}

@@ -1,0 +1,52 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import Database from 'better-sqlite3';
+
+const ZSTD = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+const COMPRESSED = [
+  'SELECT data FROM blocks',
+  'SELECT data FROM captured_blocks',
+  'SELECT bytes FROM inserted_lines WHERE raw_size IS NOT NULL',
+];
+const INDEXES = ['message_search', 'batch_search'];
+
+/**
+ * Where the files of an archive still have a word: as bytes, in anything that looks compressed (also in freed space), in
+ * any compressed column, or as a word of a search index. Empty: nowhere. The archive must not be changed meanwhile.
+ */
+export function findLeftovers(archivePath: string, word: string): readonly string[] {
+  const folder = join(archivePath, '..');
+  const name = archivePath.slice(folder.length + 1);
+  const found: string[] = [];
+  for (const file of readdirSync(folder).filter((one) => one.startsWith(name))) {
+    const bytes = readFileSync(join(folder, file));
+    if (bytes.includes(word)) found.push(`${file}, plain`);
+    if (bytes.includes(Buffer.from(word, 'utf16le'))) found.push(`${file}, UTF-16`);
+    for (let at = bytes.indexOf(ZSTD); at !== -1; at = bytes.indexOf(ZSTD, at + 1))
+      if (unpack(bytes.subarray(at)).includes(word)) found.push(`${file}, compressed at ${at}`);
+  }
+  const db = new Database(archivePath, { readonly: true });
+  try {
+    for (const sql of COMPRESSED)
+      for (const packed of db.prepare<[], Buffer>(sql).pluck().iterate())
+        if (unpack(packed).includes(word)) found.push(sql);
+    for (const index of INDEXES) {
+      db.exec(`CREATE VIRTUAL TABLE temp.words_of_${index} USING fts5vocab(main, ${index}, row)`);
+      const sql = `SELECT 1 FROM words_of_${index} WHERE term = ?`;
+      if (db.prepare(sql).get(word) !== undefined) found.push(`a word of ${index}`);
+    }
+  } finally {
+    db.close();
+  }
+  return found;
+}
+
+/** As much as can be unpacked: what follows a frame is not its own. */
+function unpack(bytes: Uint8Array): Buffer {
+  try {
+    return zstdDecompressSync(bytes, { finishFlush: 0, maxOutputLength: 4 * 1024 * 1024 });
+  } catch {
+    return Buffer.alloc(0); // it only looked compressed
+  }
+}
