@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
@@ -88,6 +88,34 @@ test('without files, captures what programs keep, and without a file lists what 
   const restored = await runProcess(['restore', '--captured', '6b6f4218'], { environment });
   assert.deepEqual([restored.code, restored.stdout], [0, session]);
 });
+
+for (const step of ['written', 'looked', 'renamed'] as const) {
+  test(`a captured version that is restored in place is there or not if it is killed after '${step}', and then is`, async (t) => {
+    const { path, compact } = placeWith(t, { 'logs/a.jsonl': A });
+    await compact('capture', path('logs'));
+    writeFileSync(path('logs/a.jsonl'), B);
+    await compact('capture', path('logs'));
+    const args = [
+      'restore',
+      '-i',
+      '--captured',
+      path('logs/a.jsonl'),
+      '--version',
+      '1',
+      '--archive',
+      path('archive.db'),
+    ];
+    const script = { happening: { step, what: { kind: 'signals', names: ['SIGKILL'] } } } as const;
+    const killed = await runProcess(args, { script });
+    assert.equal(killed.signal, 'SIGKILL', killed.stderr);
+    assert.equal(readFileSync(path('logs/a.jsonl'), 'utf8'), step === 'renamed' ? A : B);
+    const again = await runHere(args);
+    assert.deepEqual([again.code, readFileSync(path('logs/a.jsonl'), 'utf8')], [0, A]);
+    assert.deepEqual(readdirSync(path('logs')), ['a.jsonl']);
+    const { code, stdout } = await compact('restore', '--captured', path('logs/a.jsonl'), '--version', '2');
+    assert.deepEqual([code, stdout], [0, B]);
+  });
+}
 
 const REFUSED: readonly (readonly [args: readonly string[], message: RegExp])[] = [
   [['capture', '-'], /capture reads files, not standard input/],

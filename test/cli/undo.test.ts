@@ -109,7 +109,7 @@ for (const [how, options] of [
       const { code, stdout, stderr } = await compact('undo');
       assert.deepEqual([code, text('a.jsonl')], [1, compacted]);
       assert.match(stderr, /its folder is not there\. If it is on a disk that is not mounted, mount the disk/);
-      assert.match(stdout, /^'compact undo 1' undoes the run before it: run 1 of .* \(1 in place, /m);
+      assert.match(stdout, /^'compact undo 1' undoes the run before, of .* \(1 in place, /m);
     }
     renameSync(path('.unmounted'), path('disk'));
     assert.deepEqual([(await compact('undo')).code, text('disk/b.jsonl'), text('a.jsonl')], [0, B, compacted]);
@@ -148,7 +148,7 @@ test('a file that was deleted keeps its run the last one, and the run before is 
   await compact('-i', path('a.jsonl'));
   await compact('-i', path('b.jsonl'));
   rmSync(path('b.jsonl'));
-  assert.match((await compact('undo')).stdout, /^'compact undo 1' undoes the run before it: run 1 of /m);
+  assert.match((await compact('undo')).stdout, /^'compact undo 1' undoes the run before, of /m);
   assert.notEqual(text('a.jsonl'), A);
   assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A]);
 });

@@ -151,8 +151,8 @@ export function renderUndoCounts(
 /** What to do after an undo. `isOver`: nothing more is to be done about the run that was undone. */
 export function renderNextRun(next: StoredRun, { isOver }: { readonly isOver: boolean }): string {
   const { id, begunAt, files } = next;
-  const which = `run ${id} of ${formatMinute(begunAt.toISOString())} (${whatItDid(files)})`;
+  const about = `of ${formatMinute(begunAt.toISOString())} (${whatItDid(files)})`;
   return isOver
-    ? `The next 'compact undo' undoes ${which}.`
-    : `'compact undo ${id}' undoes the run before it: ${which}.`;
+    ? `The next 'compact undo' undoes run ${id} ${about}.`
+    : `'compact undo ${id}' undoes the run before, ${about}.`;
 }
