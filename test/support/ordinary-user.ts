@@ -4,7 +4,7 @@ import { getuid, setgid, setgroups, setuid } from 'node:process';
 const NOBODY = 65534;
 
 /**
- * From here on this process is bound by permissions, as root is not. There is no way back: for test files (each is a process of
+ * From here on this process is bound by permissions, as root is not. There is no way back: for test files (test/unit.ts gives each a process of
  * its own) that test nothing else. What has to be imported is imported before, nobody may be able to read it afterwards.
  */
 export function becomeOrdinaryUser(): void {

@@ -12,10 +12,10 @@ const WITHOUT_FILE = /^(?!\/)|^\/(?:dev|proc|sys)\/|^\/memfd:/;
 
 /**
  * Finds another process that has a file open for writing. Linux only, and only processes of the same user (for root:
- * all) and of the same container. Null: none was found within a quarter of a second.
+ * all) and of the same container. Null: none was found in time.
  */
-export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'>): FileWriter | null {
-  const deadline = performance.now() + MAX_MS;
+export function findWriter({ inode, device }: Pick<FileStamp, 'inode' | 'device'>, maxMs = MAX_MS): FileWriter | null {
+  const deadline = performance.now() + maxMs;
   for (const name of listFolder('/proc')) {
     const processId = Number(name);
     if (!Number.isInteger(processId) || processId === pid) continue;

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { execPath, platform } from 'node:process';
 import { test, type TestContext } from 'node:test';
 import { createFileStore } from '../../../src/adapters/fs/file-store.ts';
+import { findWriter } from '../../../src/adapters/fs/find-writer.ts';
 import type { FileWriter } from '../../../src/ports/files.ts';
 import { folderWith } from '../../support/folders.ts';
 
@@ -17,7 +18,7 @@ const LOOKS = 100;
 async function writerOf(path: string): Promise<FileWriter | null> {
   const stamp = await store.stamp(path);
   assert.ok(stamp.ok);
-  return store.findWriter(stamp.value);
+  return findWriter(stamp.value, Number.POSITIVE_INFINITY);
 }
 
 /** A process that has a file open until the test ends. */
