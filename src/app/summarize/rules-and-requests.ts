@@ -10,6 +10,7 @@ import {
   parseRules,
   type Rule,
   rulesBudget,
+  type StatingMessage,
   type TypedMessage,
 } from '../../core/standing-rules/rules.ts';
 import type { LineageMaterial, Prior } from '../read/lineage.ts';
@@ -29,6 +30,8 @@ export type LeavingMessages = {
   readonly readStale?: () => StaleRules;
   /** False: nobody typed anything in this message. Without it, every message is read. */
   readonly isTyped?: (index: number) => boolean;
+  /** The leaving messages that state rules, in order, if they were all read before. */
+  readonly stating?: readonly StatingMessage[];
   readonly config: CompactionConfig;
 };
 
@@ -48,7 +51,7 @@ export async function standingRules(
   const archived = prior.kind === 'lineage' ? (await readLineage()).typed : [];
   const first = archived.reduce((least, { index }) => Math.min(least, index), input.compressedBefore + 1);
   const isOlder = ({ index }: Rule): boolean => index !== null && (prior.kind !== 'lineage' || index < first);
-  const typed = [...stale.typed, ...archived, ...typedNow(input)];
+  const typed = [...stale.typed, ...archived, ...(input.stating ?? typedNow(input))];
   const found = findRules(typed, before.rules.filter(isOlder), before.rules);
   const given = config.rules ?? [];
   // A rule that is added now wins over an earlier decision to drop it.

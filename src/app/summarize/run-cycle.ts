@@ -4,6 +4,7 @@ import type { CompactionConfig } from '../../core/policy.ts';
 import { quoteText } from '../../core/quoted-text.ts';
 import { ok, type Result } from '../../core/result.ts';
 import type { Retention } from '../../core/retention/audit.ts';
+import { readStatements, type StatingMessage } from '../../core/standing-rules/rules.ts';
 import type { StoredBatch } from '../../ports/archive-lookup.ts';
 import type { CycleDraft } from '../../ports/archive.ts';
 import { type LineageMaterial, NO_MATERIAL, type Prior, type ReadLineage, summaryMessage } from '../read/lineage.ts';
@@ -52,7 +53,7 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
     ? await makeOneBatch(deps, { ...input, readLineage })
     : await makeChunkBatches(deps, input);
   if (!made.ok) return made;
-  const { closed, batches, offset, usage } = made.value;
+  const { closed, batches, offset, usage, stating } = made.value;
   const { live, drafts } = closed;
   const batchOf = new Map<number, number>();
   for (const [at, { members }] of batches.entries()) for (const index of members) batchOf.set(index, offset + at);
@@ -60,7 +61,7 @@ export async function runCycle(deps: SummaryDeps, input: CycleInput): Promise<Re
   const cycle = cyclesOf(prior) + 1;
   const lineageOf = async (): Promise<LineageMaterial> =>
     prior.kind === 'lineage' ? readLineage(prior.cycle) : NO_MATERIAL;
-  const rules = await standingRules(input, lineageOf);
+  const rules = await standingRules({ ...input, ...(stating !== undefined && { stating }) }, lineageOf);
   const extras = {
     notice: QUOTATION_NOTICE,
     rules,
@@ -102,6 +103,8 @@ type MadeBatches = {
   readonly batches: readonly FreshBatch[];
   readonly offset: number;
   readonly usage: Usage;
+  /** The messages that state rules; undefined: not all were read at once. */
+  readonly stating?: readonly StatingMessage[];
 };
 
 /** Summarizes chunk after chunk and keeps the batches of earlier cycles. */
@@ -138,9 +141,15 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
   const [foreign = null] = inheritedBatches(prior).foreign;
   const isOurs = prior.kind === 'foreign' && prior.isOurs;
   const beside = [...lineage.kept, ...(foreign !== null && isOurs ? [foreign] : [])];
+  const stating: StatingMessage[] = [];
   const summarized = await summarizeEverything(deps, {
     members: input.chunks.flat().sort((a, b) => a - b),
     load: input.load,
+    onMessage: (index, { typed }) => {
+      if (typed === undefined || input.config.keepRules === false || input.isTyped?.(index) === false) return;
+      const stated = readStatements({ index: compressedBefore + index + 1, text: typed });
+      if (stated !== null) stating.push(stated);
+    },
     lifeIndex: (index) => compressedBefore + index + 1,
     lineage,
     foreign:
@@ -157,6 +166,7 @@ async function makeOneBatch(deps: SummaryDeps, input: CycleInput): Promise<Resul
     batches: [batch],
     offset: foreign === null ? 0 : 1,
     usage,
+    stating,
   });
 }
 

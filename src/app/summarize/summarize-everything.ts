@@ -14,6 +14,8 @@ type EverythingInput = {
   /** Indices of the leaving messages, in the order in which they were said. */
   readonly members: readonly number[];
   readonly load: (index: number) => ConversationMessage;
+  /** Called with each of them, in order, as it is read. */
+  readonly onMessage: (index: number, message: ConversationMessage) => void;
   /** The 1-based position in the whole conversation. */
   readonly lifeIndex: (index: number) => number;
   readonly lineage: LineageMaterial;
@@ -99,7 +101,7 @@ type Gathered = {
 /** Loads the messages that leave. Null: the run was interrupted. */
 async function gatherMessages(
   deps: SummaryDeps,
-  { members, load }: Pick<EverythingInput, 'members' | 'load'>,
+  { members, load, onMessage }: Pick<EverythingInput, 'members' | 'load' | 'onMessage'>,
 ): Promise<Gathered | null> {
   // An audit looks for facts in all of the text.
   const condenser = createCondenser(deps.audit === undefined ? MAX_GATHERED_CHARS : Infinity);
@@ -112,6 +114,7 @@ async function gatherMessages(
       charsLeft = CHARS_A_TURN;
     }
     const message = load(index);
+    onMessage(index, message);
     condenser.add(message);
     tokens += estimateTokens(message.content);
     times = timeSpanOf([times.startTime, times.endTime, message.created_at]);

@@ -188,14 +188,13 @@ type Cue = { readonly pattern: RegExp; readonly needs: readonly WordSet[] };
 type WordSet = { readonly isFirst: boolean; readonly words: ReadonlySet<string> };
 
 /** Creates a check for whether a clause in lower case matches one of the patterns. V8 compiles a pattern when it is first tried. */
-export function createFinder(cues: readonly Cues[]): (clause: string) => boolean {
+export function createFinder(cues: readonly Cues[]): (clause: string, words?: readonly string[]) => boolean {
   const byWord = new Map<string, Cue[]>();
   for (const [key, pattern] of cues.flatMap(Object.entries<RegExp>)) {
     const needs = key.split(' & ').map(parseWordSet);
     for (const word of needs[0]?.words ?? []) byWord.set(word, [...(byWord.get(word) ?? []), { pattern, needs }]);
   }
-  return (clause) => {
-    const all: readonly string[] = clause.match(/[a-z]+/g) ?? [];
+  return (clause, all = wordsIn(clause)) => {
     const [opening, second] = all;
     const first = opening === 'please' ? second : opening;
     const hasOneOf = ({ isFirst, words: needed }: WordSet): boolean =>
@@ -204,6 +203,10 @@ export function createFinder(cues: readonly Cues[]): (clause: string) => boolean
       (word) => byWord.get(word)?.some(({ pattern, needs }) => needs.every(hasOneOf) && pattern.test(clause)) === true,
     );
   };
+}
+
+function wordsIn(clause: string): readonly string[] {
+  return clause.match(/[a-z]+/g) ?? [];
 }
 
 function parseWordSet(text: string): WordSet {
@@ -232,13 +235,13 @@ export function isEnglishRule(sentence: string): boolean {
   const polite = read.replace(POLITE, '');
   if (polite === read && /\?["')\]]*$/.test(read)) return false;
   const said = polite.replace(OPENING, '');
-  if (findStanding(said) || (polite !== said && findStanding(polite))) return !findAskedOrDoubted(said);
+  const words = wordsIn(said);
+  const isCued = findCue(said, words);
+  const isStanding = (isCued && findStanding(said, words)) || (polite !== said && findStanding(polite));
+  if (isStanding) return !findAskedOrDoubted(said, words);
+  if (isCued && !findVeto(said, words)) return true;
   const unlabeled = said.replace(LABEL, '');
-  return isCued(said) || (unlabeled !== said && isCued(unlabeled));
-}
-
-function isCued(clause: string): boolean {
-  return findCue(clause) && !findVeto(clause);
+  return unlabeled !== said && findCue(unlabeled) && !findVeto(unlabeled);
 }
 
 /** A topic or revocation before the rule, as in "Forget Redis: …". */

@@ -31,7 +31,10 @@ function wordSet(text: string): (word: string) => boolean {
   const all = text.split(' ');
   const whole = new Set(all);
   const beginnings = all.filter((word) => word.endsWith('*')).map((word) => word.slice(0, -1));
-  return (word) => whole.has(word) || beginnings.some((beginning) => word.startsWith(beginning));
+  const firstLetters = new Set(beginnings.map((beginning) => beginning.slice(0, 2)));
+  return (word) =>
+    whole.has(word) ||
+    (firstLetters.has(word.slice(0, 2)) && beginnings.some((beginning) => word.startsWith(beginning)));
 }
 
 /** A pattern for whole words, built when it is first tried. `\b` only knows ASCII letters. */

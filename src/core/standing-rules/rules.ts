@@ -1,6 +1,6 @@
 import { safeCut } from '../extract/character.ts';
 import { quoteText } from '../quoted-text.ts';
-import { keepNewestWording } from './overrides.ts';
+import { keepNewestWording, type Statement } from './overrides.ts';
 import { findRuleSentences } from './sentences.ts';
 
 /** The text that a person typed in one message. */
@@ -9,6 +9,15 @@ export type TypedMessage = {
   readonly index: number;
   readonly text: string;
 };
+
+/** The rules and permissions that a typed message states. */
+export type StatingMessage = Pick<TypedMessage, 'index'> & { readonly statements: readonly Statement[] };
+
+/** Null: the message states none. */
+export function readStatements({ index, text }: TypedMessage): StatingMessage | null {
+  const statements = findRuleSentences(text);
+  return statements.length === 0 ? null : { index, statements };
+}
 
 /** A standing rule that the user set. */
 export type Rule = {
@@ -23,14 +32,15 @@ export type Rule = {
  * be known.
  */
 export function findRules(
-  messages: Iterable<TypedMessage>,
+  messages: Iterable<TypedMessage | StatingMessage>,
   earlier: readonly Rule[] = [],
   shownBefore: readonly Rule[] = earlier,
 ): readonly Rule[] {
   const shown = new Set(shownBefore.map(({ text }) => text));
   const found = earlier.map((rule) => ({ ...rule, isPermission: false }));
-  for (const { index, text } of messages) {
-    for (const sentence of findRuleSentences(text)) {
+  for (const message of messages) {
+    const { index } = message;
+    for (const sentence of 'text' in message ? findRuleSentences(message.text) : message.statements) {
       found.push({ text: sentence.text, index, isPermission: sentence.isPermission && !shown.has(sentence.text) });
     }
   }

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import {
   applyByHand,
   findRules,
+  readStatements,
   formatRules,
   parseRules,
   type Rule,
@@ -210,4 +211,16 @@ test('a pattern is found by its words wherever it matches', () => {
       assert.ok(find(sentence), `${pattern.source} matches “${sentence}” without the words: ${words}`);
     }
   }
+});
+
+test('rules of messages that were read before are the same', () => {
+  const typed = [
+    'Never push to main.',
+    'What time is it?',
+    'Always run the linter. You can push to main now.',
+    'From now on answer in English.',
+  ].map((text, at) => ({ text, index: at + 1 }));
+  const read = typed.flatMap((message) => readStatements(message) ?? []);
+  assert.equal(read.length, 3);
+  assert.deepEqual(findRules(read), findRules(typed));
 });
