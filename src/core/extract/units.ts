@@ -94,14 +94,19 @@ function callCut(text: string, from: number, maxPieceChars: number): number {
   return splitLong(text, { start: from, end: limit + 1 }, maxPieceChars)[0]?.end ?? limit;
 }
 
+/** What `isLineEndCode` says, for a search that is much faster than looking at every character. */
+const LINE_END = /[\n-\r\u0085\u2028\u2029]/g;
+
 /** The trimmed lines of a span, without empty ones. */
 export function linesOf(text: string, { start, end }: Span): readonly Span[] {
   const lines: Span[] = [];
+  const read = end < text.length ? text.slice(0, end) : text;
   let from = start;
-  for (let i = start; i <= end; i += 1) {
-    if (i < end && !isLineEndCode(text.charCodeAt(i))) continue;
-    if (i > from) pushTrimmed(lines, text, { start: from, end: i });
-    from = i + 1;
+  while (from < end) {
+    LINE_END.lastIndex = from;
+    const at = LINE_END.test(read) ? LINE_END.lastIndex - 1 : end;
+    if (at > from) pushTrimmed(lines, text, { start: from, end: at });
+    from = at + 1;
   }
   return lines;
 }

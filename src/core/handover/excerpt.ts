@@ -1,5 +1,5 @@
 import { safeCut } from '../extract/character.ts';
-import { type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
+import { MAX_UNIT_CHARS, type Span, splitLong, splitSentences, trimmed } from '../extract/sentence.ts';
 import { linesOf } from '../extract/units.ts';
 
 type ExcerptOptions = {
@@ -74,9 +74,14 @@ function lineTexts(text: string): readonly string[] {
   return linesOf(text, { start: 0, end: text.length }).map(({ start, end }) => text.slice(start, end));
 }
 
+// Longer than a unit, with room for blank lines before it and for what shows that it ends.
+const OPENING_CHARS = 4 * MAX_UNIT_CHARS;
+
 /** The first sentence, cut to fit. */
 export function openingOf(text: string, maxChars: number): string {
-  const [first] = sentencesOf(text.slice(0, MAX_READ_CHARS));
+  const [near] = sentencesOf(text.slice(0, OPENING_CHARS));
+  const isWhole = near !== undefined && near.end < OPENING_CHARS - MAX_UNIT_CHARS;
+  const [first] = isWhole ? [near] : sentencesOf(text.slice(0, MAX_READ_CHARS));
   return first === undefined ? '' : cutAtBlank(text.slice(first.start, first.end), maxChars);
 }
 

@@ -22,11 +22,16 @@ const MAX_ENDING_CHARS = 2_400;
 const ASKING =
   /[?？؟]|\b(?:must|never|always|don['’]?t|do not|only|make sure|should|please|need|want|instead|keep|use)\b|`[^`]+`|[\w-]+\.\w{2,4}\b/giu;
 
+const MIN_REQUEST_CHARS = '1. x\n'.length;
+
 type AskedTurn = Turn & { readonly request: Request };
 
 /** Every request in order, each followed by the assistant's last words before the next one (`→`), within `maxChars`. */
 export function writeRequestLines(turns: readonly Turn[], maxChars: number): readonly HandoverLine[] {
-  const asked = turns.filter((turn): turn is AskedTurn => turn.request !== null);
+  const all = turns.filter((turn): turn is AskedTurn => turn.request !== null);
+  const newest = all.slice(-Math.ceil(maxChars / MIN_REQUEST_CHARS));
+  // Older ones cannot fit, whatever they say.
+  const asked = newest.length === all.length ? all : [...all.slice(0, 1), ...newest];
   const texts = fitRequests(asked, maxChars);
   const rows = turns.flatMap((turn): readonly Row[] => {
     const text = turn.request === null ? '(before the first request)' : texts.get(turn.number);

@@ -109,28 +109,34 @@ export function readableLine(line: string): string | null {
 
 const BRACKETS = '])},:;';
 const LETTER = CHARACTER.lower | CHARACTER.upper;
-const BLANK = 0x20;
-const DELETE = 0x7f;
 
 /** Whether text has enough letters and no word so long that it must be encoded data. */
 function isWritten(text: string): boolean {
+  const wanted = text.length * MIN_LETTER_SHARE;
   let letters = 0;
-  let wordChars = 0;
-  for (let i = 0; i < text.length; i += 1) {
+  for (let i = 0; i < text.length && letters < wanted; i += 1) {
     const code = text.charCodeAt(i);
-    // Printable ASCII, the usual case, needs none of the checks below.
-    if (code > BLANK && code < DELETE) {
-      if ((classOf(code) & LETTER) !== 0) letters += 1;
-      wordChars += 1;
-      if (wordChars > MAX_WORD_CHARS) return false;
-      continue;
-    }
     const isSurrogate = code >= 0xd800 && code < 0xe000;
     if (isSurrogate || (classOf(code) & LETTER) !== 0) letters += 1;
-    wordChars = isBlankCode(code) || code > 0x2e80 ? 0 : wordChars + 1;
-    if (wordChars > MAX_WORD_CHARS) return false;
   }
-  return letters >= text.length * MIN_LETTER_SHARE;
+  return letters >= wanted && !hasLongWord(text);
+}
+
+/** Looks only around places of which a long word must cover one. */
+function hasLongWord(text: string): boolean {
+  for (let at = MAX_WORD_CHARS; at < text.length; at += MAX_WORD_CHARS + 1) {
+    let start = at;
+    while (start > 0 && !endsWord(text.charCodeAt(start - 1))) start -= 1;
+    let end = at;
+    while (end < text.length && end - start <= MAX_WORD_CHARS && !endsWord(text.charCodeAt(end))) end += 1;
+    if (end - start > MAX_WORD_CHARS) return true;
+  }
+  return false;
+}
+
+/** Whether a character is blank or of a script without spaces. */
+function endsWord(code: number): boolean {
+  return isBlankCode(code) || code > 0x2e80;
 }
 
 const EXIT_CODE = /(?:^|\n)[^\n]{0,40}\bexit(?:ed)?(?: with)?(?: exit)?[ _](?:code|status)"?:?[ \t]*(-?\d{1,5})\b/i;

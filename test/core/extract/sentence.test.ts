@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { isBlankCode } from '../../../src/core/extract/character.ts';
 import { MAX_UNIT_CHARS, splitLong, splitSentences } from '../../../src/core/extract/sentence.ts';
+import { linesOf } from '../../../src/core/extract/units.ts';
 import { oddTexts } from '../../support/messages.ts';
 
 function sentences(text: string): readonly string[] {
@@ -54,5 +55,25 @@ test('pieces of a long line are short enough, whole in their characters, and lea
         assert.equal(pieces.join('').replaceAll(' ', ''), text.replaceAll(' ', ''));
       },
     ),
+  );
+});
+
+test('lines end where any reader may see an end, and a span is read no further', () => {
+  const lineText = fc.string({
+    unit: fc.constantFrom('a', 'é', ' ', '\t', '\n', '\r', '\v', '\f', '\u0085', '\u2028', '。'),
+  });
+  fc.assert(
+    fc.property(lineText, fc.nat(12), fc.nat(12), (text, skipped, left) => {
+      const [start, end] = [
+        Math.min(skipped, text.length),
+        Math.max(Math.min(skipped, text.length), text.length - left),
+      ];
+      const lines = linesOf(text, { start, end }).map((line) => text.slice(line.start, line.end));
+      const expected = text.slice(start, end).split(/[\n\r\v\f\u0085\u2028\u2029]/);
+      assert.deepEqual(
+        lines,
+        expected.map((line) => line.trim()).filter((line) => line !== ''),
+      );
+    }),
   );
 });
