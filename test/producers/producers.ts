@@ -10,7 +10,10 @@ export type Package = {
   /** Below the folder of the producers. */
   readonly folder: string;
   readonly packageName: string;
+  /** The one that is pinned. */
   readonly version: string;
+  /** The package under which newer versions are published. */
+  readonly movedTo?: string;
 };
 
 /** A program that reads back what it wrote, in the version that this is tried with. */
@@ -31,7 +34,14 @@ export const PRODUCERS: readonly Producer[] = [
     check: checkClaudeCode,
   },
   { format: 'codex', folder: 'codex', packageName: '@openai/codex', version: '0.169.0', check: checkCodex },
-  { format: 'pi', folder: 'pi', packageName: '@mariozechner/pi-coding-agent', version: '0.73.1', check: checkPi },
+  {
+    format: 'pi',
+    folder: 'pi',
+    packageName: '@mariozechner/pi-coding-agent',
+    version: '0.73.1',
+    movedTo: '@earendil-works/pi-coding-agent',
+    check: checkPi,
+  },
   {
     format: 'copilot',
     folder: 'copilot',

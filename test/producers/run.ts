@@ -12,6 +12,7 @@ import type { Resumed } from './resumed.ts';
 // Compacts transcripts and has the programs that wrote them read the results back, offline:
 //   npm run test:producers                               our fixtures
 //   npm run test:producers -- --only pi,gemini           of some formats
+//   npm run test:producers -- --versions newest          with the newest programs instead of the pinned ones
 //   npm run test:producers -- --format pi a.jsonl b.jsonl    other files
 // Then `compact install` is tried with the same programs: they must run our hooks in a compaction of their own.
 // A transcript is compacted twice, keeping four messages and then one; both results are looked at.
@@ -79,13 +80,19 @@ function fixturesOf({ format, notResumed = [] }: Producer): readonly string[] {
 async function main(): Promise<number> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { only: { type: 'string' }, format: { type: 'string' } },
+    options: {
+      only: { type: 'string' },
+      format: { type: 'string' },
+      versions: { type: 'string', default: 'pinned' },
+    },
   });
   const wanted = (values.format ?? values.only)?.split(',');
-  const into = producersFolder();
+  const { versions } = values;
+  if (versions !== 'pinned' && versions !== 'newest') throw new Error('--versions is pinned or newest');
+  const into = versions === 'pinned' ? producersFolder() : join(producersFolder(), 'newest');
   let failures = 0;
   for (const producer of PRODUCERS.filter(({ format }) => wanted?.includes(format) ?? true)) {
-    const missing = install(producer, into);
+    const missing = install(producer, into, versions);
     if (missing !== null) {
       console.log(`${producer.format.padEnd(12)} FAILED: ${missing}`);
       failures += 1;
@@ -96,7 +103,8 @@ async function main(): Promise<number> {
     }
     for (const installation of INSTALLATIONS.filter(({ client }) => client === producer.folder)) {
       const { needs } = installation;
-      const faults = (needs === undefined ? null : install(needs, into)) ?? (await checkInstalled(installation, into));
+      const faults =
+        (needs === undefined ? null : install(needs, into, versions)) ?? (await checkInstalled(installation, into));
       if (faults !== '') failures += 1;
       console.log(
         `${producer.format.padEnd(12)} ${installation.plugin === undefined ? 'compact install' : 'plugin'}: ${faults === '' ? 'it works in the program, offline' : `FAILED: ${faults}`}`,
