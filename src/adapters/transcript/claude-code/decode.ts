@@ -116,10 +116,14 @@ function answerKey(record: JsonRecord, message: JsonRecord): string | undefined 
   return answer === undefined || request === undefined ? answer : `${answer} ${request}`;
 }
 
+/** What was sent to the API (2.1.3xx). The client resumes without it, and one record has the texts of all tools. */
+const REQUEST_LOG: ReadonlySet<string> = new Set(['api-request', 'api-request-blob', 'api-request-shape']);
+
 function decodeMeta(record: JsonRecord): Noted<ThreadNote> {
   const type = stringAt(record, 'type');
   const chain = readChain(record);
-  const isPinned = type !== undefined && !CHAIN_TYPES.has(type) && chain.recordId === undefined;
+  const isPinned =
+    type !== undefined && !CHAIN_TYPES.has(type) && !REQUEST_LOG.has(type) && chain.recordId === undefined;
   const isBoundary = type === 'system' && record['subtype'] === 'compact_boundary';
   const tipId = type === 'last-prompt' && record['explicit'] === true ? stringAt(record, 'leafUuid') : undefined;
   return {

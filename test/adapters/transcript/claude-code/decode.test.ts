@@ -277,6 +277,12 @@ test('an API error is a row of the chain, not something that the model said', ()
   assert.deepEqual(decode(value), { kind: 'meta', conversation: SESSION_ID, recordId: 'e', parentId: 'u' });
 });
 
+test('no record of what was sent to the API has to stay', () => {
+  for (const type of ['api-request', 'api-request-blob', 'api-request-shape']) {
+    assert.deepEqual(decode({ type, sessionId: 's' }), { kind: 'meta', conversation: 's' });
+  }
+});
+
 test('a record of an unknown type is carried: in the chain if it names a parent, else pinned by its type', () => {
   assert.deepEqual(decode(record('novelty', { uuid: 'n', parentUuid: 'u' })), {
     kind: 'meta',
