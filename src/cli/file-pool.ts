@@ -1,49 +1,62 @@
 import { assertNever, err } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
-import type { FileResult, FileTask, FileUseCases, WorkerNews } from './file-task.ts';
-import { type FileThreadsOptions, startFileThreads } from './file-threads.ts';
+import type { FileResult, FileTask, FileUseCases, Outcome, WorkerNews } from './file-task.ts';
+import { createFileProcess, type FileProcessOptions } from './file-hosts.ts';
+import type { Death } from './file-threads.ts';
 import type { Terminal } from './terminal.ts';
 import { estimateBytes } from './transcript-files.ts';
 
 export type FilePoolOptions = {
   readonly threads: number;
-  readonly composition: FileThreadsOptions['composition'];
+  readonly composition: FileProcessOptions['composition'];
   readonly terminal: Pick<Terminal, 'signal' | 'removeAtExit' | 'forgetAtExit'>;
   /** Removes what a thread that died left beside a path. */
   readonly clearLeftovers: (path: string) => Promise<void>;
-  /** The module that the threads run. */
+  /** The modules that the threads and their process run. */
   readonly entry?: URL | undefined;
+  readonly host?: URL | undefined;
 };
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
 
-/** Does the work on single files in threads. The terminal's signal interrupts them all; a thread that dies fails only its file. */
+/**
+ * Does the work on single files in threads of another process. The terminal's signal interrupts them all. A thread that
+ * dies fails only its file. If the whole process dies, each file that was at work in it is tried once more, alone.
+ */
 export function createFilePool(options: FilePoolOptions): FilePool {
-  const { threads: count, composition, terminal, entry = ENTRY } = options;
+  const { threads: count, composition, terminal, entry = ENTRY, host } = options;
   const { signal } = terminal;
-  const threads = startFileThreads({ threads: count, composition, entry });
+  const threads = createFileProcess({ threads: count, composition, entry, host });
   const room = createRoom(MAX_BYTES_AT_WORK);
   const interrupt = (): void => threads.interrupt(signal.reason);
   signal.addEventListener('abort', interrupt);
 
-  const run = async (task: FileTask, progress: Progress): Promise<FileResult> => {
-    const { path, name } = task.request.input;
-    const leave = await room.enter(estimateBytes(path));
+  const attempt = async (task: FileTask, progress: Progress, sizeBytes: number): Promise<Outcome | Death> => {
+    const leave = await room.enter(sizeBytes);
     const listener = createListener(options, progress);
     try {
       const running = threads.run(task, listener.hear);
       if (signal.aborted) interrupt();
       const outcome = await running;
-      if ('result' in outcome) return outcome.result;
-      if ('thrown' in outcome) throw outcome.thrown;
-      listener.forgetCreated();
-      const target = targetOf(task);
-      if (target !== null) await options.clearLeftovers(target);
-      return err({ kind: 'worker-died', file: name, reason: outcome.diedOf });
+      if ('diedOf' in outcome) {
+        listener.forgetCreated();
+        const target = targetOf(task);
+        if (target !== null) await options.clearLeftovers(target);
+      }
+      return outcome;
     } finally {
       progress.finish();
       leave();
     }
+  };
+  const run = async (task: FileTask, progress: Progress): Promise<FileResult> => {
+    const { path, name } = task.request.input;
+    const first = await attempt(task, progress, estimateBytes(path));
+    const mayBeInnocent = 'wasAlone' in first && first.wasAlone === false && !signal.aborted;
+    const outcome = mayBeInnocent ? await attempt(task, progress, MAX_BYTES_AT_WORK + 1) : first;
+    if ('result' in outcome) return outcome.result;
+    if ('thrown' in outcome) throw outcome.thrown;
+    return err({ kind: 'worker-died', file: name, reason: outcome.diedOf });
   };
   return {
     // The result is of the use case that the task names.

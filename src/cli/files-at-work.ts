@@ -8,8 +8,9 @@ export type ThreadRules = {
   readonly minBytes: number;
   /** A file that is compacted alone gets a thread from this size on: V8 lets less garbage pile up there. */
   readonly minBytesAlone: number;
-  /** The module that a thread runs; by default that of the program. */
+  /** The modules that a thread and the process of the threads run; by default those of the program. */
   readonly entry?: URL;
+  readonly host?: URL;
 };
 
 export const DEFAULT_THREAD_RULES: ThreadRules = {

@@ -99,7 +99,7 @@ export async function inSession(
   const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
   const startThreads: Session['startThreads'] = async (threads) => {
     const { createFilePool } = await import('./file-pool.ts');
-    const { entry } = threadRules;
+    const { entry, host } = threadRules;
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
       threads,
@@ -107,6 +107,7 @@ export async function inSession(
       terminal,
       clearLeftovers,
       entry,
+      host,
     });
     atEnd(pool.close);
     return pool.useCases;

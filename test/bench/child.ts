@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `cpuMs` is the processor time of all threads together. */
+/** Of the process and those that it starts: `cpuMs` is the processor time of all threads, `peakBytes` the sum of their peaks. */
 export type Run = {
   readonly wallMs: number;
   readonly cpuMs: number;
@@ -24,7 +24,7 @@ if (isMainThread) process.on('exit', () => {
   const { user, system } = process.cpuUsage();
   let peakBytes = process.resourceUsage().maxRSS * 1024;
   try { peakBytes = Number(/VmHWM:\\s+(\\d+)/.exec(fs.readFileSync('/proc/self/status', 'utf8'))[1]) * 1024; } catch {}
-  fs.writeFileSync(process.env.BENCH_USAGE, JSON.stringify({ cpuMs: (user + system) / 1000, peakBytes }));
+  fs.appendFileSync(process.env.BENCH_USAGE, JSON.stringify({ cpuMs: (user + system) / 1000, peakBytes }) + '\\n');
 });
 `;
 
@@ -57,10 +57,15 @@ export function createRunner(folder: string): Runner {
   const measure: Runner['measure'] = (args) => {
     rmSync(usageFile, { force: true });
     const run = time(['--require', reporter, ...args]);
-    const usage = JSON.parse(readFileSync(usageFile, 'utf8')) as Pick<Run, 'cpuMs' | 'peakBytes'>;
-    return { ...run, ...usage };
+    const usages = readFileSync(usageFile, 'utf8').trimEnd().split('\n');
+    const all = usages.map((line) => JSON.parse(line) as Pick<Run, 'cpuMs' | 'peakBytes'>);
+    return { ...run, cpuMs: sum(all.map(({ cpuMs }) => cpuMs)), peakBytes: sum(all.map((one) => one.peakBytes)) };
   };
   return { time, measure };
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 /** Repeats until either is used up: this many runs, or this much time. */

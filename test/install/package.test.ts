@@ -57,6 +57,7 @@ test('a package holds what runs and what is read, and neither tests nor notes of
       'config.schema.json',
       'config.toml.example',
       'dist/archive-worker.js',
+      'dist/cli/file-host.js',
       'dist/cli/file-worker.js',
       'dist/cli/hook.js',
       'dist/cli/main.js',

@@ -12,6 +12,7 @@ export async function runFileTask(assignment: Assignment): Promise<Outcome> {
   const { name, path } = assignment.task.request.input;
   if (name.endsWith('vanishes.jsonl')) rmSync(path);
   if (name.endsWith('exits.jsonl')) process.exit(3);
+  if (name.endsWith('crashes.jsonl')) process.kill(process.pid, 'SIGSEGV');
   if (name.endsWith('throws.jsonl')) {
     setImmediate(() => {
       throw new Error('thrown behind its back');

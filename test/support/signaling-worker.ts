@@ -15,7 +15,7 @@ export const { runFileTask, endFileTasks } = createTaskRunner({
     const shared = getEnvironmentData(SHARED_STEPS);
     if (!(shared instanceof Int32Array) || signalAt === undefined) throw new Error('there is no signal to send');
     const step = Atomics.add(shared, STEPS, 1) + 1;
-    if (step === signalAt.nth) process.kill(process.pid, signalAt.signal);
+    if (step === signalAt.nth) process.kill(process.ppid, signalAt.signal);
     if (step >= signalAt.nth) Atomics.wait(shared, MAY_GO_ON, 0);
   },
 });

@@ -1,11 +1,10 @@
 import { openSync, readSync, writeSync } from 'node:fs';
 import { enableCompileCache, registerHooks } from 'node:module';
-import { setEnvironmentData } from 'node:worker_threads';
 import type { ThreadRules } from '../../src/cli/files-at-work.ts';
 import type { main as startMain } from '../../src/cli/main.ts';
 import type { CreateUseCases } from '../../src/cli/use-cases.ts';
 import type { Step } from '../../src/ports/runtime.ts';
-import { MAY_GO_ON, SHARED_STEPS, type SignalAt } from './signals-of-workers.ts';
+import type { SignalAt } from './signals-of-workers.ts';
 
 type Program = { readonly main: typeof startMain };
 
@@ -34,6 +33,15 @@ export type ChildScript = {
 
 const TELL = 3;
 
+/** Every file is worked on in a thread that counts its steps. */
+const SIGNALING: ThreadRules = {
+  minFiles: 2,
+  minBytes: 0,
+  minBytesAlone: Number.POSITIVE_INFINITY,
+  entry: new URL('signaling-worker.ts', import.meta.url),
+  host: new URL('signaling-host.ts', import.meta.url),
+};
+
 enableCompileCache();
 const { happening, hangingModel, signalAt, archiveThread, holdsDeadlines }: ChildScript = JSON.parse(
   process.env['COMPACT_TEST'] ?? '{}',
@@ -54,22 +62,8 @@ await main(
         : createUseCases;
     return happening === undefined ? creating : withHappening(creating, happening);
   },
-  signalAt === undefined ? undefined : countSteps(),
+  signalAt === undefined ? undefined : SIGNALING,
 );
-
-/** Lets the workers of all files count their steps together. After a signal that does not kill, they go on once it was handled. */
-function countSteps(): ThreadRules {
-  const shared = new Int32Array(new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT));
-  setEnvironmentData(SHARED_STEPS, shared);
-  process.on('SIGINT', () =>
-    setImmediate(() => {
-      Atomics.store(shared, MAY_GO_ON, 1);
-      Atomics.notify(shared, MAY_GO_ON);
-    }),
-  );
-  const entry = new URL('signaling-worker.ts', import.meta.url);
-  return { minFiles: 2, minBytes: 0, minBytesAlone: Number.POSITIVE_INFINITY, entry };
-}
 
 function withHappening(createUseCases: CreateUseCases, { step, nth = 1, what }: Happening): CreateUseCases {
   let count = 0;

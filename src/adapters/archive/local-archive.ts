@@ -5,7 +5,7 @@ import type { SyncArchive, SyncWriterOf } from './sync-archive.ts';
 import { createTurns, type TakeTurn } from './turns.ts';
 
 /** A whole compaction, whose lines another thread has made into blocks. */
-export type PackedCompaction = {
+type PackedCompaction = {
   readonly outline: CompactionOutline;
   readonly blocks: readonly PackedBlock[];
   readonly draft: CompactionDraft;
