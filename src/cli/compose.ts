@@ -97,6 +97,8 @@ export function createUseCases(composition: Composition): UseCases {
       const openArchive = archive.openWith({ vectorExtension, isAside: false });
       return searchArchive({ ...deps, openArchive, queryVectors, mask }, request);
     },
+    searchCaptured: async (request, progress) =>
+      (await import('../app/archive/search-captured.ts')).searchCaptured({ ...deps, progress }, request),
     showArchived: async ({ mask, ...request }) =>
       (await import('../app/search/show-archived.ts')).showArchived({ ...deps, mask }, request),
     showOriginals: async ({ mask, ...request }, onLine) =>

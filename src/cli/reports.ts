@@ -1,6 +1,7 @@
 import type {
   ArchiveListReport,
   ArchiveStatsReport,
+  CapturedSearchReport,
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
@@ -88,7 +89,7 @@ export type Reports = {
   undo: UndoReport;
   'undo-list': RunReport;
   verify: VerifyReport;
-  search: SearchReport;
+  search: SearchReport | CapturedSearchReport;
   show: ShowReport;
   'archive-list': ArchiveListReport;
   'archive-stats': ArchiveStatsReport;

@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type {
   ArchiveListReport,
   ArchiveStatsReport,
+  CapturedSearchReport,
   SearchReport,
   ShowReport,
 } from '../app/contract/archive-reports.ts';
@@ -28,6 +29,7 @@ import type {
   ShowRequest,
   VerifyFileRequest,
 } from '../app/contract/requests.ts';
+import type { SearchCapturedRequest } from '../app/archive/search-captured.ts';
 import type { StoredRuns, UndoFileRequest } from '../app/restore/undo.ts';
 import type { UndoneFile } from '../app/contract/undo-reports.ts';
 import type { ArchiveCheckReport } from '../app/search/check-archive.ts';
@@ -98,6 +100,10 @@ export type UseCases = {
   readonly searchArchive: (
     request: SearchRequest & WithEmbeddings & WithMask,
   ) => Promise<Result<SearchReport, Failure>>;
+  readonly searchCaptured: (
+    request: SearchCapturedRequest,
+    progress: Progress,
+  ) => Promise<Result<CapturedSearchReport, Failure>>;
   readonly showArchived: (request: ShowRequest & WithMask) => Promise<Result<ShowReport, LookupFailure>>;
   /** `onLine` returns whether to go on. The result is the number of lines. */
   readonly showOriginals: (

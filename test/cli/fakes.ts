@@ -223,6 +223,12 @@ export function createFakeUseCases(answers: Partial<UseCases> = {}): FakeUseCase
           { name: 'search', request },
           answers.searchArchive?.(request) ?? Promise.resolve(ok(searchReport({ query: request.query }))),
         ),
+      searchCaptured: (request, progress) =>
+        keep(
+          { name: 'search-captured', request },
+          answers.searchCaptured?.(request, progress) ??
+            Promise.resolve(ok({ schema: 'compact/search@1', query: request.query, hits: [], archive: null } as const)),
+        ),
       showArchived: (request) =>
         keep(
           { name: 'show', request },

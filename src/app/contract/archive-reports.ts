@@ -58,6 +58,23 @@ export type SearchReport = {
   readonly error?: string;
 };
 
+/** A message of a captured file; `score`: how many words of the query the excerpt has. */
+export type CapturedHit = Omit<HitCommon, 'show' | 'score'> & {
+  readonly kind: 'captured';
+  /** For `compact restore --captured`. */
+  readonly version: Ordinal;
+  /** Line in that version, from 1. */
+  readonly line: Ordinal;
+  readonly id: string;
+  readonly role: string;
+  readonly name: string | null;
+  readonly at: IsoTime | null;
+  readonly score: Count;
+};
+
+/** What `compact search --captured` found. */
+export type CapturedSearchReport = Omit<SearchReport, 'hits' | 'error'> & { readonly hits: readonly CapturedHit[] };
+
 export type BatchShown = BatchReport & {
   readonly schema: 'compact/show@1';
   readonly kind: 'batch';

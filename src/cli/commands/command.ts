@@ -97,7 +97,8 @@ export type ParsedLine = {
 export type Options = {
   /** The program's own version is asked for; or which version of a captured file. */
   readonly version?: boolean | number;
-  readonly captured?: string;
+  /** A captured file, or whether captured files are searched. */
+  readonly captured?: string | boolean;
   /** Unix milliseconds. */
   readonly at?: number;
   readonly reread?: boolean;

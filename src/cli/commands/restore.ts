@@ -111,7 +111,11 @@ function readOutput(options: Options): RestoreInvocation['output'] {
 
 function readCaptured({ captured, version, at }: Options): RestoreInvocation['captured'] {
   if (captured === undefined && version === undefined && at === undefined) return null;
-  return { file: captured ?? '', version: typeof version === 'number' ? version : null, at: readTime(at) };
+  return {
+    file: typeof captured === 'string' ? captured : '',
+    version: typeof version === 'number' ? version : null,
+    at: readTime(at),
+  };
 }
 
 async function run(context: CliContext, invocation: RestoreInvocation): Promise<ExitCode> {

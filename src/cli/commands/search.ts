@@ -16,7 +16,12 @@ import { defineCommand, inSession, type Options } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, readSource, readTime, SETTINGS_FLAGS } from './options.ts';
 
 /** `query` '-': one query per line on standard input. */
-export type SearchInvocation = CommonRequest & SearchRequest & { readonly kind: 'search' };
+export type SearchInvocation = CommonRequest &
+  SearchRequest & {
+    readonly kind: 'search';
+    /** Search captured files instead of what compactions archived. */
+    readonly isCaptured: boolean;
+  };
 
 const DEFAULT_LIMIT = 10;
 const ROLES = ['user', 'assistant', 'system', 'tool'] as const satisfies readonly Role[];
@@ -39,6 +44,11 @@ export const searchCommand = defineCommand<SearchInvocation>({
       parse: parseUntil,
     },
     { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
+    {
+      flags: '--captured',
+      description: 'search captured transcripts instead; it reads them all, because they have no index',
+      conflicts: ['messages', 'batches', 'conversation', 'newest'],
+    },
     { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },
     { flags: '--newest', description: 'most recently archived first, instead of best first' },
     ...SETTINGS_FLAGS,
@@ -51,6 +61,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
   read: ({ options, args }) => ({
     kind: 'search',
     query: args.join(' '),
+    isCaptured: options.captured === true,
     conversation: options.conversation ?? null,
     role: options.role ?? null,
     since: readTime(options.since),
@@ -62,6 +73,8 @@ export const searchCommand = defineCommand<SearchInvocation>({
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
+  findConflict: ({ query, isCaptured }) =>
+    isCaptured && query === '-' ? '--captured takes one query, not standard input (-)' : null,
   run,
 });
 
@@ -70,26 +83,53 @@ function readKinds({ messages, batches }: Options): SearchInvocation['kinds'] {
   return batches === true ? 'batches' : 'all';
 }
 async function run(context: CliContext, invocation: SearchInvocation): Promise<ExitCode> {
+  const isByMeaning = invocation.order === 'best' && !invocation.isCaptured;
   const request: CommandRequest = {
     ...invocation,
     format: null,
     command: 'compact search',
     needs: ['archive'],
-    wants: invocation.order === 'best' ? ['embedding'] : [],
+    wants: isByMeaning ? ['embedding'] : [],
     endsWithStdout: true,
   };
   return inSession(context, request, async (session) => {
+    if (invocation.isCaptured) return answerCaptured(session, invocation);
     const instead = 'this search uses words only';
-    const embeddings = invocation.order === 'best' ? await createEmbeddingsIfAny(session, { instead }) : null;
+    const embeddings = isByMeaning ? await createEmbeddingsIfAny(session, { instead }) : null;
     const request = { ...invocation, embeddings };
     return invocation.query === '-' ? answerLines(session, request) : answerOne(session, request);
   });
 }
 
+async function answerCaptured(session: Session, invocation: SearchInvocation): Promise<ExitCode> {
+  const { reporter, useCases } = session;
+  const found = await useCases.searchCaptured(invocation, reporter.progress);
+  if (!found.ok) {
+    if (found.error.kind !== 'interrupted') reporter.error(renderFailure(found.error));
+    return EXIT_CODES.failed;
+  }
+  if (invocation.outputOptions.json) reporter.answerPiece(reportJson(found.value));
+  else {
+    const { renderCapturedHits } = await import('../render/search.ts');
+    const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
+    reporter.answer(renderCapturedHits(found.value, { theme, widthColumns }));
+  }
+  reportNothing(session, found.value);
+  return EXIT_CODES.done;
+}
+
+function reportNothing(
+  { reporter, settings }: Session,
+  { archive, hits, query }: Pick<SearchReport, 'archive' | 'query'> & { readonly hits: readonly unknown[] },
+): void {
+  if (archive === null) reporter.report([noArchive(settings.archive.path)]);
+  else if (hits.length === 0) reporter.report([`${clipText(safeText(query), 60)}: nothing found.`]);
+}
+
 type Search = SearchInvocation & { readonly embeddings: Embeddings | null };
 
 async function answerOne(session: Session, invocation: Search): Promise<ExitCode> {
-  const { reporter, useCases, settings } = session;
+  const { reporter, useCases } = session;
   const found = await useCases.searchArchive(invocation);
   if (!found.ok) {
     reporter.error(renderFailure(found.error));
@@ -103,8 +143,7 @@ async function answerOne(session: Session, invocation: Search): Promise<ExitCode
     const { answerTheme: theme, answerWidthColumns: widthColumns } = reporter;
     reporter.answer(renderSearchReport(report, { theme, widthColumns, isVerbose }));
   }
-  if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
-  else if (report.hits.length === 0) reporter.report([`${clipText(safeText(report.query), 60)}: nothing found.`]);
+  reportNothing(session, report);
   return EXIT_CODES.done;
 }
 

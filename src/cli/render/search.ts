@@ -1,4 +1,10 @@
-import type { MarkReport, SearchHit, SearchReport } from '../../app/contract/archive-reports.ts';
+import type {
+  CapturedSearchReport,
+  MarkReport,
+  MessageHit,
+  SearchHit,
+  SearchReport,
+} from '../../app/contract/archive-reports.ts';
 import { countOf, formatCount } from './quantities.ts';
 import { clipPath, clipText, formatMinute, safeText, textWidth } from './text.ts';
 import type { Theme } from './theme.ts';
@@ -11,6 +17,23 @@ const INDENT = '  ';
 /** For each hit the name for `compact show`, its place, and the words found, with the text around them. */
 export function renderSearchReport(report: SearchReport, rendering: SearchRendering): readonly string[] {
   return report.hits.flatMap((hit, index) => [...(index === 0 ? [] : ['']), ...renderHit(hit, rendering)]);
+}
+
+/** For each hit its place and version, who said it, and the words found. */
+export function renderCapturedHits(
+  { hits }: CapturedSearchReport,
+  { theme, widthColumns }: Omit<SearchRendering, 'isVerbose'>,
+): readonly string[] {
+  const inner = Math.max(MIN_COLUMNS, widthColumns) - INDENT.length;
+  return hits.flatMap((hit, index) => {
+    const place = `:${hit.line}${INDENT}version ${hit.version}`;
+    return [
+      ...(index === 0 ? [] : ['']),
+      `${theme.strong(clipPath(safeText(hit.file), inner - place.length))}${place}`,
+      `${INDENT}${theme.faint(clipText(aboutMessage(hit), inner))}`,
+      ...wrapMarked(hit, { columns: inner, paint: theme.match }).map((line) => INDENT + line),
+    ];
+  });
 }
 
 function renderHit(hit: SearchHit, { theme, widthColumns, isVerbose }: SearchRendering): readonly string[] {
@@ -27,7 +50,7 @@ function renderHit(hit: SearchHit, { theme, widthColumns, isVerbose }: SearchRen
   ];
 }
 
-function aboutMessage({ role, name, at }: Extract<SearchHit, { readonly kind: 'message' }>): string {
+function aboutMessage({ role, name, at }: Pick<MessageHit, 'role' | 'name' | 'at'>): string {
   const speaker = name === null ? role : `${role} ${safeText(name)}`;
   return at === null ? speaker : `${speaker}, ${formatMinute(at)}`;
 }
