@@ -14,6 +14,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'adapters/clients': ['adapters/clients', 'ports', 'core', '+zod', '+jsonc-parser', '+smol-toml', 'node'],
   'adapters/fs': ['adapters/fs', 'ports', 'core', 'node'],
   'adapters/model': ['adapters/model', 'ports', 'core', '+zod', '+stemmer', 'node'],
+  'adapters/postgres': ['adapters/postgres', 'adapters/archive', 'ports', 'core', '+pg', '+stemmer', 'node'],
   'adapters/producer-index': ['adapters/producer-index', 'ports', 'core', '+better-sqlite3', 'node'],
   'adapters/redact': ['adapters/redact', 'ports', 'core', '+zod', '+smol-toml', 'node'],
   'adapters/runtime': ['adapters/runtime', 'ports', 'core', 'node'],

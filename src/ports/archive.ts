@@ -152,7 +152,8 @@ export type StoredLine = {
 };
 
 export type ArchiveFailure =
-  | { readonly kind: 'cannot-open'; readonly path: string; readonly reason: string }
+  /** advice: what to try; by default, another archive. */
+  | { readonly kind: 'cannot-open'; readonly path: string; readonly reason: string; readonly advice?: string }
   | { readonly kind: 'not-ours'; readonly path: string; readonly reason: string }
   | { readonly kind: 'newer'; readonly path: string; readonly version: number; readonly supported: number }
   | { readonly kind: 'damaged'; readonly path: string; readonly reason: string }

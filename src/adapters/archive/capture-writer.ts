@@ -122,7 +122,7 @@ type Target = {
 };
 
 /** A block that is smaller gets the lines of the next capture too, because small blocks compress badly. */
-const SMALL_BLOCK_BYTES = 256 * 1024;
+export const SMALL_BLOCK_BYTES = 256 * 1024;
 
 const LAST_ID = 'SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?';
 const LAST_BLOCK = `
@@ -243,7 +243,7 @@ function createLineStore(db: Database.Database): () => LineWriter {
 }
 
 /** Proves that what is stored can be read: the block may replace the only copy of earlier lines. */
-function compressReadably(raw: Uint8Array): Uint8Array {
+export function compressReadably(raw: Uint8Array): Uint8Array {
   const data = compressBlock(raw);
   const back = tryDecompress(data, raw.length);
   if (back === null || Buffer.compare(back, raw) !== 0)

@@ -90,7 +90,7 @@ export function createCaptureStore(
   };
 }
 
-function toFile(row: Row): CapturedFile {
+export function toFile(row: Row): CapturedFile {
   return {
     id: readInteger(row, 'id'),
     path: readText(row, 'path'),
@@ -101,7 +101,7 @@ function toFile(row: Row): CapturedFile {
   };
 }
 
-function toState(row: Row): CapturedState {
+export function toState(row: Row): CapturedState {
   const change = CHANGES[readInteger(row, 'change')];
   if (change === undefined) throw new DamageError("a captured version's change is not what was stored");
   return {
@@ -138,7 +138,7 @@ function createStateReader(db: Database.Database, path: string): SyncArchive['ca
   };
 }
 
-function damagedState(missingBytes: number): never {
+export function damagedState(missingBytes: number): never {
   throw new DamageError(`${missingBytes} bytes of a captured file are missing`);
 }
 
@@ -175,7 +175,7 @@ export function createRunReader(db: Database.Database, path: string): RunReader 
           if (readInteger(line, 'offset') !== end)
             throw new DamageError(`captured line ${id} is not where it was stored`);
           end += readInteger(line, 'size_bytes');
-          checkLine(line, raw);
+          checkCapturedLine(line, raw);
           id += 1;
         }
         yield raw.subarray(start, end);
@@ -198,7 +198,7 @@ export function createRunReader(db: Database.Database, path: string): RunReader 
   };
 }
 
-function checkLine(line: Row, raw: Uint8Array): void {
+export function checkCapturedLine(line: Row, raw: Uint8Array): void {
   const offset = readInteger(line, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
   if (hash('sha256', bytes) !== readHash(line, 'sha256'))

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type Database from 'better-sqlite3';
-import type { ArchivedBatch, ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
+import type { ArchivedBatch, ArchivedLine, ArchiveFigures, CompactionSummary } from '../../ports/archive-lookup.ts';
 import { guard } from './failure.ts';
 import type { SyncArchive } from './sync-archive.ts';
 import {
@@ -67,7 +67,7 @@ export function createCatalog(db: Database.Database, path: string): Catalog {
   const listCompactions = (): readonly CompactionSummary[] => {
     const conversations = Map.groupBy(list(LIST_CONVERSATIONS), (row) => readInteger(row, 'compaction_id'));
     return list(LIST_COMPACTIONS).map((row) =>
-      toSummary(row, conversations.get(readInteger(row, 'compaction_id')) ?? []),
+      toCompactionSummary(row, conversations.get(readInteger(row, 'compaction_id')) ?? []),
     );
   };
 
@@ -79,9 +79,10 @@ export function createCatalog(db: Database.Database, path: string): Catalog {
     },
     findLines: (name, limit) => {
       const rows = name.kind === 'id' ? list(LINE_BY_ID, { id: name.id }) : list(...selectByMessage(name.messageId));
-      const found = rows.map((row) => guard(path, () => toArchivedLine(row)));
-      const first = new Map(found.toReversed().map((line) => [`${line.sha256} ${line.conversationId}`, line.lineId]));
-      return found.filter((line) => first.get(`${line.sha256} ${line.conversationId}`) === line.lineId).slice(0, limit);
+      return takeFirst(
+        rows.map((row) => guard(path, () => toArchivedLine(row))),
+        limit,
+      );
     },
     nearLabels: (text, limit) => {
       const around = [...list(LABELS_BEFORE, { text, limit }), ...list(LABELS_AFTER, { text, limit })];
@@ -94,6 +95,12 @@ export function createCatalog(db: Database.Database, path: string): Catalog {
   };
 }
 
+/** Those that were not archived before for the same conversation. */
+export function takeFirst(found: readonly ArchivedLine[], limit: number): readonly ArchivedLine[] {
+  const first = new Map(found.toReversed().map((line) => [`${line.sha256} ${line.conversationId}`, line.lineId]));
+  return found.filter((line) => first.get(`${line.sha256} ${line.conversationId}`) === line.lineId).slice(0, limit);
+}
+
 /** An id of the form `line:N` is stored as a line number. */
 function selectByMessage(messageId: string): [sql: string, values: object] {
   const place = /^line:(\d{1,15})$/.exec(messageId)?.[1];
@@ -102,7 +109,7 @@ function selectByMessage(messageId: string): [sql: string, values: object] {
     : [LINES_BY_PLACE, { line: Number(place) }];
 }
 
-function toSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
+export function toCompactionSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
   return {
     ...toOrigin(row),
     outputPath: readOptionalText(row, 'output_path'),
@@ -117,7 +124,7 @@ function toSummary(row: Row, conversations: readonly Row[]): CompactionSummary {
   };
 }
 
-function sharedLength(label: string, text: string): number {
+export function sharedLength(label: string, text: string): number {
   let length = 0;
   while (length < label.length && label[length] === text[length]) length += 1;
   return length;
@@ -147,36 +154,12 @@ SELECT (SELECT count(*) FROM captured_files) AS files, coalesce(sum(raw_size_byt
 /** Counts and sizes of the whole archive. */
 export function createMeasure(db: Database.Database, path: string): () => ArchiveFigures {
   const measure = (): ArchiveFigures => {
-    const row = db.prepare<[], Row>(COUNT).get() ?? {};
-    const captured = db.prepare<[], Row>(COUNT_CAPTURED).get() ?? {};
-    const formats = db
-      .prepare<[], Row>(COUNT_FORMATS)
-      .all()
-      .map((one) => ({
-        format: readText(one, 'format'),
-        compactions: readInteger(one, 'compactions'),
-        lines: readInteger(one, 'lines'),
-        originalBytes: readInteger(one, 'original_bytes'),
-      }));
-    return {
-      compactions: readInteger(row, 'compactions'),
-      conversations: readInteger(row, 'conversations'),
-      batches: readInteger(row, 'batches'),
-      lines: formats.reduce((sum, { lines }) => sum + lines, 0),
-      messages: readInteger(row, 'messages'),
-      originalBytes: formats.reduce((sum, { originalBytes }) => sum + originalBytes, 0),
-      compressedBytes: readInteger(row, 'packed_bytes'),
+    return toFigures({
+      row: db.prepare<[], Row>(COUNT).get() ?? {},
+      captured: db.prepare<[], Row>(COUNT_CAPTURED).get() ?? {},
+      formats: db.prepare<[], Row>(COUNT_FORMATS).all(),
       fileBytes: ['', '-wal'].reduce((sum, ending) => sum + sizeOf(`${db.name}${ending}`), 0),
-      oldest: readTime(row, 'oldest_ms'),
-      newest: readTime(row, 'newest_ms'),
-      captured: {
-        files: readInteger(captured, 'files'),
-        originalBytes: readInteger(captured, 'original_bytes'),
-        compressedBytes: readInteger(captured, 'compressed_bytes'),
-      },
-      prepared: readInteger(row, 'prepared'),
-      formats,
-    };
+    });
   };
   return () => guard(path, db.transaction(measure));
 }
@@ -185,3 +168,39 @@ export function createMeasure(db: Database.Database, path: string): () => Archiv
 function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
+
+/** From the rows of the queries above. */
+export function toFigures({ row, captured, fileBytes, ...counted }: Counted): ArchiveFigures {
+  const formats = counted.formats.map((one) => ({
+    format: readText(one, 'format'),
+    compactions: readInteger(one, 'compactions'),
+    lines: readInteger(one, 'lines'),
+    originalBytes: readInteger(one, 'original_bytes'),
+  }));
+  return {
+    compactions: readInteger(row, 'compactions'),
+    conversations: readInteger(row, 'conversations'),
+    batches: readInteger(row, 'batches'),
+    lines: formats.reduce((sum, { lines }) => sum + lines, 0),
+    messages: readInteger(row, 'messages'),
+    originalBytes: formats.reduce((sum, { originalBytes }) => sum + originalBytes, 0),
+    compressedBytes: readInteger(row, 'packed_bytes'),
+    fileBytes,
+    oldest: readTime(row, 'oldest_ms'),
+    newest: readTime(row, 'newest_ms'),
+    captured: {
+      files: readInteger(captured, 'files'),
+      originalBytes: readInteger(captured, 'original_bytes'),
+      compressedBytes: readInteger(captured, 'compressed_bytes'),
+    },
+    prepared: readInteger(row, 'prepared'),
+    formats,
+  };
+}
+
+type Counted = {
+  readonly row: Row;
+  readonly captured: Row;
+  readonly formats: readonly Row[];
+  readonly fileBytes: number;
+};

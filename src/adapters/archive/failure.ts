@@ -1,6 +1,6 @@
+import type Database from 'better-sqlite3';
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'better-sqlite3';
 import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
 
 /** Thrown for a stored row that cannot have been written like this; `guard` turns it into an `ArchiveError`. */
@@ -13,10 +13,15 @@ export function archiveError(failure: ArchiveFailure): ArchiveError {
   return Object.assign(new Error(`archive ${failure.path} (${failure.kind})${reason}`), { failure });
 }
 
+/** By name, so that other engines can share this module without loading SQLite. */
+export function isSqliteError(error: unknown): error is Error & { readonly code: string } {
+  return error instanceof Error && error.name === 'SqliteError' && 'code' in error;
+}
+
 /** What an SQLite error or a damaged row means for the user; null: another error, so a bug. */
 export function toArchiveFailure(error: unknown, path: string): ArchiveFailure | null {
   if (error instanceof DamageError) return { kind: 'damaged', path, reason: error.message };
-  if (!(error instanceof Database.SqliteError)) return null;
+  if (!isSqliteError(error)) return null;
   const { code } = error;
   const reason = `${error.message} (${code})`;
   // PROTOCOL: SQLite gave up on the locks of the write-ahead log.
@@ -35,7 +40,7 @@ export function toArchiveFailure(error: unknown, path: string): ArchiveFailure |
  */
 export function describeDamage(error: unknown): string | null {
   if (error instanceof DamageError) return error.message;
-  if (!(error instanceof Database.SqliteError)) return null;
+  if (!isSqliteError(error)) return null;
   const isDamage = /^SQLITE_(CORRUPT|IOERR_(READ|SHORT_READ|CORRUPTFS|DATA))/.test(error.code);
   return isDamage ? `it cannot be read: ${error.message} (${error.code})` : null;
 }

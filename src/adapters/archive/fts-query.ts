@@ -1,6 +1,6 @@
-import Database from 'better-sqlite3';
 import type { QueryTerm } from '../../core/search/question.ts';
 import type { SearchFilter } from '../../ports/archive-lookup.ts';
+import { isSqliteError } from './failure.ts';
 import { type createStatements, readOptionalInteger, ROLES, type Row, textColumn, timeColumn } from './rows.ts';
 
 /** An FTS5 expression for any of these terms. Between quotes everything is text, except a quote and NUL. */
@@ -21,7 +21,7 @@ function quote(term: string): string {
  * search for adjacent words.
  */
 export function isUnknownWord(error: unknown): boolean {
-  return error instanceof Database.SqliteError && error.message.startsWith('fts5: phrase queries are not supported');
+  return isSqliteError(error) && error.message.startsWith('fts5: phrase queries are not supported');
 }
 
 /** For compactions AS c. */

@@ -45,14 +45,8 @@ export function createCompactionReader(db: Database.Database, path: string): Com
     if (row === undefined) return null;
     const id = readInteger(row, 'id');
     return {
-      ...readHead(row),
-      id,
-      status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
+      ...readCompaction(row),
       erased: findMark(readOptionalInteger(row, 'erasure_id')),
-      format: readText(row, 'format'),
-      settingsSha256: readHash(row, 'settings_sha256'),
-      settings: readText(row, 'settings'),
-      createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
       cycles: listCycles(id),
       inserted: listInserted.all(id).map(toInserted),
       kept: listKept.all(id).map(toKept),
@@ -71,7 +65,22 @@ export function createCompactionReader(db: Database.Database, path: string): Com
   };
 }
 
-function readHead(row: Row): Pick<StoredCompaction, 'sourcePath' | 'outputPath' | 'source' | 'output' | 'processId'> {
+export function readCompaction(row: Row): Omit<StoredCompaction, 'cycles' | 'inserted' | 'kept' | 'erased'> {
+  return {
+    ...readHead(row),
+    id: readInteger(row, 'id'),
+    status: STATUSES.find((status) => status === row['status']) ?? 'prepared',
+    format: readText(row, 'format'),
+    settingsSha256: readHash(row, 'settings_sha256'),
+    settings: readText(row, 'settings'),
+    createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
+  };
+}
+
+/** Of a compaction. */
+export function readHead(
+  row: Row,
+): Pick<StoredCompaction, 'sourcePath' | 'outputPath' | 'source' | 'output' | 'processId'> {
   return {
     sourcePath: readText(row, 'source_path'),
     outputPath: readOptionalText(row, 'output_path'),
@@ -98,14 +107,14 @@ export function createMarkFinder(db: Database.Database): (id: number | null) => 
   };
 }
 
-function toInserted(row: Row): StoredInsertedLine {
+export function toInserted(row: Row): StoredInsertedLine {
   const erasedSha256 = row['erased_sha256'] === null ? null : readHash(row, 'erased_sha256');
   return { beforeLine: readInteger(row, 'before_line'), bytes: readInsertedLine(row), erasedSha256 };
 }
 
 const HASH_HEX_LENGTH = 64;
 
-function toKept(row: Row): KeptRun {
+export function toKept(row: Row): KeptRun {
   const lineCount = readInteger(row, 'line_count');
   const firstLine = readInteger(row, 'first_line');
   const hex = toHex(readBytes(row, 'line_sha256'));
@@ -149,14 +158,7 @@ function createCycleReader(db: Database.Database): CycleReader {
     const id = readInteger(row, 'id');
     const live = listLive.all(id).map(toBatch);
     return {
-      id,
-      compactionId: readInteger(row, 'compaction_id'),
-      conversationId: readText(row, 'conversation_id'),
-      cycle: readInteger(row, 'cycle'),
-      parentCycleId: readOptionalInteger(row, 'parent_cycle_id'),
-      parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
-      clipSha256: readHash(row, 'clip_sha256'),
-      messagesCompressed: readInteger(row, 'messages_compressed'),
+      ...readCycle(row),
       isErased: live.some(({ content }) => content === ''),
       live,
       made: listMade.all(id).map((made) => ({ ...toBatch(made), sources: listSources.all(readInteger(made, 'id')) })),
@@ -166,6 +168,19 @@ function createCycleReader(db: Database.Database): CycleReader {
   return {
     listCycles: (compactionId) => listCycles.all(compactionId).map(toCycle),
     findCycles: (clipSha256) => findCycles.all(hashColumn(clipSha256)).map(toCycle),
+  };
+}
+
+export function readCycle(row: Row): Omit<StoredCycle, 'live' | 'made' | 'isErased'> {
+  return {
+    id: readInteger(row, 'id'),
+    compactionId: readInteger(row, 'compaction_id'),
+    conversationId: readText(row, 'conversation_id'),
+    cycle: readInteger(row, 'cycle'),
+    parentCycleId: readOptionalInteger(row, 'parent_cycle_id'),
+    parentCompactionId: readOptionalInteger(row, 'parent_compaction_id'),
+    clipSha256: readHash(row, 'clip_sha256'),
+    messagesCompressed: readInteger(row, 'messages_compressed'),
   };
 }
 

@@ -99,7 +99,7 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
   };
 }
 
-function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLine {
+export function toLine(row: Row, raw: Uint8Array, erased: ErasureMark | null): StoredLine {
   return {
     id: readInteger(row, 'id'),
     line: readInteger(row, 'line'),
@@ -135,7 +135,7 @@ const GET_BLOCK_HEAD =
   'SELECT first_line, raw_size_bytes, substr(data, 1, :compressedBytes) AS data FROM blocks WHERE id = :id';
 
 /** The end of a compressed chunk may be this far behind the wanted bytes. */
-const COMPRESSION_MARGIN_BYTES = 256 * 1024;
+export const COMPRESSION_MARGIN_BYTES = 256 * 1024;
 /** Each at most a megabyte, because a block with a longer line is not kept. */
 const MAX_RECENT_BLOCKS = 16;
 /** Decompression stops at this multiple of the wanted bytes. */
@@ -222,7 +222,7 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   };
 }
 
-function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
+export function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): Uint8Array {
   const offset = readInteger(row, 'offset');
   const bytes = raw.subarray(offset, offset + readInteger(row, 'size_bytes'));
   if (hash('sha256', bytes) !== sha256)
@@ -234,7 +234,7 @@ function takeLine(row: Row, raw: Uint8Array, sha256 = readHash(row, 'sha256')): 
  * Decompresses the first compressed bytes, or fewer of them if they hold far more than wanted, as with a line that
  * repeats one character.
  */
-function decompressHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
+export function decompressHead(packed: Uint8Array, wantedBytes: number): Uint8Array {
   for (let length = packed.length; length > 0; length = Math.floor(length / 2)) {
     try {
       const head = zstdDecompressSync(packed.subarray(0, length), {

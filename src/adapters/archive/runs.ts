@@ -70,7 +70,7 @@ export function createRunLog(
   };
 }
 
-function toRun(row: Row, files: readonly Row[]): StoredRun {
+export function toRun(row: Row, files: readonly Row[]): StoredRun {
   return {
     id: readInteger(row, 'id'),
     begunAt: readTime(row, 'begun_at_ms') ?? new Date(0),

@@ -130,7 +130,7 @@ export function createMessageIndex(db: Database.Database, path: string): SyncArc
   };
 }
 
-function toNear(row: Row, steps: number): NearMessage {
+export function toNear(row: Row, steps: number): NearMessage {
   return {
     lineId: readInteger(row, 'id'),
     steps,
@@ -139,7 +139,7 @@ function toNear(row: Row, steps: number): NearMessage {
   };
 }
 
-function toCandidate(
+export function toCandidate(
   row: Row,
   listNear: (id: number, cycle: number | null) => readonly NearMessage[],
 ): StoredCandidate {
@@ -156,7 +156,7 @@ function toCandidate(
   };
 }
 
-function toFoundMessage(row: Row): FoundMessage {
+export function toFoundMessage(row: Row): FoundMessage {
   const line = toArchivedLine(row);
   if (line.message === null)
     throw new DamageError(`the search index leads to archived line ${line.lineId}, which is no message`);
@@ -218,11 +218,11 @@ export function createBatchSearch(db: Database.Database, path: string): SyncArch
 
 const hashOfBatch = ({ contentSha256 }: ArchivedBatch): string => contentSha256;
 
-function byNewest(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
+export function byNewest(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
   return b.id - a.id;
 }
 
-function byScore(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
+export function byScore(a: Scored<ArchivedBatch>, b: Scored<ArchivedBatch>): number {
   return (b.score ?? 0) - (a.score ?? 0);
 }
 

@@ -90,7 +90,7 @@ export function createCycleWriter(db: Database.Database): (draft: CycleDraft, pl
   };
 }
 
-function resolve(ref: BatchRef, batchIds: readonly number[]): number {
+export function resolve(ref: BatchRef, batchIds: readonly number[]): number {
   if (ref.kind === 'stored') return ref.id;
   const id = batchIds[ref.position];
   if (id === undefined) throw new Error(`no new batch at position ${ref.position}`);
@@ -146,7 +146,7 @@ const INSERT_SPEAKER = 'INSERT INTO speakers (name) VALUES (?) ON CONFLICT DO NO
  * Only the first 200,000 characters of a message are searchable; nobody writes more by hand. The archived line is
  * complete.
  */
-const MAX_SEARCH_CHARS = 200_000;
+export const MAX_SEARCH_CHARS = 200_000;
 
 /** Does what needs no database, so that it can be done in another thread than the one that stores. */
 export function packBlock({ raw, members }: RawBlock): PackedBlock {
@@ -212,12 +212,12 @@ export function createBlockWriter(db: Database.Database): (block: PackedBlock, t
 }
 
 /** A tool's name says what it does, so in a search it is an ordinary word. */
-function isSpeaker(role: Role): boolean {
+export function isSpeaker(role: Role): boolean {
   return role === 'user' || role === 'assistant';
 }
 
 /** A summarized line belongs to its batch, and so to the batch's cycle; any other to a cycle, or to none. */
-function ownerOf(
+export function ownerOf(
   { line, outcome, cycle, batch }: BlockMember['draft'],
   cycles: readonly CycleIds[],
 ): { readonly cycleId: number | null; readonly batchId: number | null } {

@@ -138,7 +138,7 @@ function createRestWriter(
   };
 }
 
-function compactionColumns(draft: CompactionDraft): Readonly<Record<string, unknown>> {
+export function compactionColumns(draft: CompactionDraft): Readonly<Record<string, unknown>> {
   return {
     format: draft.format,
     sourcePath: textColumn(draft.sourcePath),

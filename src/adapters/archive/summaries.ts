@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { CachedSummary } from '../../ports/archive.ts';
 import { guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { hashColumn, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
@@ -23,18 +24,7 @@ export function createSummaryCache(
     find: (requestSha256) =>
       guard(path, () => {
         const row = find.get(hashColumn(requestSha256));
-        if (row === undefined) return null;
-        return {
-          provider: readText(row, 'provider'),
-          model: readText(row, 'model'),
-          text: readText(row, 'text'),
-          usage: {
-            input_tokens: readInteger(row, 'input_tokens'),
-            cached_input_tokens: readInteger(row, 'cached_input_tokens'),
-            output_tokens: readInteger(row, 'output_tokens'),
-          },
-          createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
-        };
+        return row === undefined ? null : toSummary(row);
       }),
     keep: (requestSha256, { provider, model, text, usage, createdAt }) => {
       guard(path, () =>
@@ -50,5 +40,19 @@ export function createSummaryCache(
         ),
       );
     },
+  };
+}
+
+export function toSummary(row: Row): CachedSummary {
+  return {
+    provider: readText(row, 'provider'),
+    model: readText(row, 'model'),
+    text: readText(row, 'text'),
+    usage: {
+      input_tokens: readInteger(row, 'input_tokens'),
+      cached_input_tokens: readInteger(row, 'cached_input_tokens'),
+      output_tokens: readInteger(row, 'output_tokens'),
+    },
+    createdAt: readTime(row, 'created_at_ms') ?? new Date(Number.NaN),
   };
 }

@@ -8,7 +8,11 @@ export function renderArchiveFailure(failure: ArchiveFailure): string {
   const other = 'Name another archive with --archive.';
   switch (failure.kind) {
     case 'cannot-open':
-      return at(failure.path, `the archive cannot be opened: ${safeText(failure.reason)}.`, other);
+      return at(
+        failure.path,
+        `the archive cannot be opened: ${safeText(failure.reason)}.`,
+        safeText(failure.advice ?? other),
+      );
     case 'not-ours':
       return at(failure.path, `not an archive of compact: ${safeText(failure.reason)}.`, other);
     case 'newer':

@@ -11,10 +11,8 @@ import {
   messageDraft,
   sha256,
   tempArchive,
-  thrownFailure,
   type TestArchive,
 } from './drafts.ts';
-
 /** Rows in each table; of a search index, the texts in it. */
 function countRows(archive: TestArchive): Readonly<Record<string, number>> {
   const db = new Database(archive.path, { readonly: true });
@@ -92,65 +90,4 @@ test('discarding leaves an applied compaction and an unknown one alone', (t) => 
   archive.discard(1);
   archive.discard(99);
   assert.deepEqual(countRows(archive), before);
-});
-
-test('the id of a discarded compaction is not used again', (t) => {
-  const archive = tempArchive(t);
-  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
-  archive.discard(id);
-  assert.notEqual(archive.store(compactionDraft(1), [lineDraft(1)]), id);
-});
-
-test('applying a compaction twice is the same as once', (t) => {
-  const archive = tempArchive(t);
-  const id = applied(archive, compactionDraft(1), [lineDraft(1)]);
-  archive.markApplied(id);
-  assert.equal(archive.loadCompaction(id)?.status, 'applied');
-});
-
-test('applying a compaction that was removed is damage', (t) => {
-  const archive = tempArchive(t);
-  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
-  archive.discard(id);
-  assert.deepEqual(
-    thrownFailure(() => archive.markApplied(id)),
-    { kind: 'damaged', path: archive.path, reason: `compaction ${id} was removed before it was applied` },
-  );
-});
-
-test('a prepared compaction is listed until it is applied', (t) => {
-  const archive = tempArchive(t);
-  const { sourcePath, outputPath, source, output, processId } = compactionDraft(1);
-  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
-  assert.deepEqual(archive.listPrepared(), [{ id, sourcePath, outputPath, source, output, processId }]);
-  archive.markApplied(id);
-  assert.deepEqual(archive.listPrepared(), []);
-});
-
-test('a clip-archive leads to the applied cycles that wrote it, newest first', (t) => {
-  const archive = tempArchive(t);
-  const other = compactionDraft(1, { cycles: [cycleDraft({ clipSha256: sha256('other') })] });
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
-  applied(archive, other, [lineDraft(1)]);
-  applied(archive, compactionDraft(1), [lineDraft(1)]);
-  const prepared = archive.store(compactionDraft(1), [lineDraft(1)]);
-  const found = archive.findCycles(sha256('clip'));
-  assert.deepEqual(
-    found.map(({ compactionId }) => compactionId),
-    [3, 1],
-  );
-  assert.deepEqual(found[0], archive.loadCompaction(3)?.cycles[0]);
-  archive.markApplied(prepared);
-  assert.equal(archive.findCycles(sha256('clip')).length, 3);
-});
-
-test('the same input under the same settings is found once it is applied', (t) => {
-  const archive = tempArchive(t);
-  const [source, settings] = [sha256('source'), sha256('{}')];
-  const id = archive.store(compactionDraft(1), [lineDraft(1)]);
-  assert.equal(archive.findSame(source, settings), null);
-  archive.markApplied(id);
-  assert.deepEqual(archive.findSame(source, settings), archive.loadCompaction(id));
-  assert.equal(archive.findSame(source, sha256('other settings')), null);
-  assert.equal(archive.findSame(sha256('other source'), settings), null);
 });

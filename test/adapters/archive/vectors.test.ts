@@ -23,7 +23,6 @@ import {
   tempFolder,
   type TestArchive,
 } from './drafts.ts';
-
 const found = await findVectorExtension();
 assert.ok(found.ok, JSON.stringify(found));
 const extension = found.value;
@@ -32,9 +31,6 @@ becomeOrdinaryUser();
 
 const MODEL: VectorModel = { provider: 'ollama', model: 'tiny', dimensions: 12 };
 const ANY: SearchFilter = { conversationId: null, role: null, since: null, until: null, source: null };
-const ALL = { sourceSha256: null, isRemade: false } as const;
-const START = { lineId: 0, batchId: 0 } as const;
-const PAGE = { after: START, limit: 100 } as const;
 
 /** A direction of its own for each place, nearer to those of places near it. */
 function direction(place: number): Float32Array {
@@ -62,31 +58,6 @@ function keepAll(archive: TestArchive, ids: readonly number[], model = MODEL): v
   assert.equal(archive.vectors.keep(model, drafts, { mayReplace: false }), 'kept');
 }
 
-function missingIds(archive: TestArchive): readonly string[] {
-  return archive.vectors
-    .listMissing(ALL, PAGE)
-    .map((one) => (one.kind === 'message' ? `message ${one.lineId}` : `batch ${one.batchId}`));
-}
-
-test('the messages whose vectors point most nearly the same way are the nearest', (t) => {
-  const archive = tempArchive(t, extension);
-  keepAll(archive, filled(archive, 40));
-  const near = archive.vectors.nearestMessages(direction(17), { filter: ANY, limit: 10 });
-  const exact = Array.from({ length: 40 }, (_, at) => at + 1)
-    .map((id) => [id, cosine(direction(17), vectorBytes(direction(id)))] as const)
-    .toSorted((a, b) => b[1] - a[1]);
-  assert.deepEqual(
-    near,
-    exact.slice(0, 10).map(([id]) => id),
-  );
-});
-
-test('no more can be asked for than there are, and any number may be asked for', (t) => {
-  const archive = tempArchive(t, extension);
-  keepAll(archive, filled(archive, 40));
-  assert.equal(archive.vectors.nearestMessages(direction(17), { filter: ANY, limit: 5000 }).length, 40);
-});
-
 test('vectors of the longest kind are kept and compared', (t) => {
   const archive = tempArchive(t, extension);
   const ids = filled(archive, 3);
@@ -94,14 +65,6 @@ test('vectors of the longest kind are kept and compared', (t) => {
   const drafts = ids.map((id): VectorDraft => ({ kind: 'message', id, vector: vector(id) }));
   archive.vectors.keep({ ...MODEL, dimensions: 8192 }, drafts, { mayReplace: false });
   assert.deepEqual(archive.vectors.nearestMessages(vector(2), { filter: ANY, limit: 1 }), [2]);
-});
-
-test('a filter is heeded before the nearest are chosen, not after', (t) => {
-  const archive = tempArchive(t, extension);
-  keepAll(archive, filled(archive, 400));
-  const filter = { ...ANY, conversationId: 'quay' };
-  const near = archive.vectors.nearestMessages(direction(17), { filter, limit: 20 });
-  assert.deepEqual([near.length, near.filter((id) => id % 2 === 1)], [20, []]);
 });
 
 test('more may be asked for than the extension finds at a time', (t) => {
@@ -124,89 +87,6 @@ test('vectors longer than the extension indexes are kept whole and found', (t) =
   archive.vectors.keep({ ...MODEL, dimensions: 9001 }, drafts, { mayReplace: false });
   assert.deepEqual(archive.vectors.nearestMessages(long(90), { filter: ANY, limit: 2 }), [second, first]);
   assert.ok((archive.vectors.nearestBatches(long(90), { filter: ANY, limit: 1 })[0]?.score ?? 0) > 0.99);
-});
-
-test('how much alike messages are is told for those that have a vector', (t) => {
-  const archive = tempArchive(t, extension);
-  const [first = 0, second = 0, third = 0] = filled(archive, 3);
-  keepAll(archive, [first]);
-  archive.vectors.keep(MODEL, [{ kind: 'message', id: second, vector: null }], { mayReplace: false });
-  const alike = archive.vectors.similarities(direction(first), [first, second, third]);
-  assert.deepEqual([...alike.keys()], [first]);
-  assert.ok((alike.get(first) ?? 0) > 0.999);
-});
-
-test('live batches are ranked by their vectors, and have no role', (t) => {
-  const archive = tempArchive(t, extension);
-  filled(archive, 2);
-  const drafts = [1, 2].map((id): VectorDraft => ({ kind: 'batch', id, vector: direction(id * 10) }));
-  archive.vectors.keep(MODEL, drafts, { mayReplace: false });
-  const near = archive.vectors.nearestBatches(direction(20), { filter: ANY, limit: 5 });
-  assert.deepEqual(
-    near.map(({ content }) => content),
-    ['Of quay', 'Of harbor'],
-  );
-  assert.ok((near[0]?.score ?? 0) > 0.999);
-  const filters = [
-    { ...ANY, conversationId: 'harbor' },
-    { ...ANY, role: 'user' as const },
-  ];
-  assert.deepEqual(
-    filters.map((filter) => archive.vectors.nearestBatches(direction(20), { filter, limit: 5 }).length),
-    [1, 0],
-  );
-});
-
-test('what has no vector is listed page by page, messages first, and what has no text counts as done', (t) => {
-  const archive = tempArchive(t, extension);
-  filled(archive, 4);
-  keepAll(archive, [2]);
-  archive.vectors.keep(MODEL, [{ kind: 'message', id: 3, vector: null }], { mayReplace: false });
-  assert.deepEqual(missingIds(archive), ['message 1', 'message 4', 'batch 1', 'batch 2']);
-  const rest = archive.vectors.listMissing(ALL, { after: { lineId: 1, batchId: 1 }, limit: 2 });
-  assert.deepEqual(
-    rest.map((one) => (one.kind === 'message' ? one.lineId : one.content)),
-    [4, 'Of quay'],
-  );
-  assert.deepEqual([archive.vectors.count(), archive.vectors.countMissing(ALL)], [{ done: 2, total: 6 }, 4]);
-});
-
-test('a batch that was replaced as soon as it was made needs no vector', (t) => {
-  const archive = tempArchive(t, extension);
-  const newBatches = [batchDraft(), batchDraft({ depth: 1, sources: [{ kind: 'new', position: 0 }] })];
-  const cycle = cycleDraft({ newBatches, live: [{ kind: 'new', position: 1 }] });
-  applied(archive, compactionDraft(1, { cycles: [cycle] }), [lineDraft(1)]);
-  assert.deepEqual(missingIds(archive), ['batch 2']);
-});
-
-test('of one source only what its compactions archived is listed, and nothing of one that is not applied', (t) => {
-  const archive = tempArchive(t, extension);
-  filled(archive, 2);
-  const source = { sha256: sha256('another'), sizeBytes: 100, lineCount: 1, hasBom: false };
-  const draft = compactionDraft(1, { source, cycles: [cycleDraft({ clipSha256: sha256('c') })] });
-  const id = archive.store(draft, [lineDraft(1, { message: messageDraft() })]);
-  const scope = { sourceSha256: source.sha256, isRemade: false };
-  assert.equal(archive.vectors.countMissing(scope), 0);
-  archive.markApplied(id);
-  assert.equal(archive.vectors.countMissing(scope), 2);
-  assert.deepEqual(
-    archive.vectors.listMissing(scope, PAGE).map((one) => one.kind),
-    ['message', 'batch'],
-  );
-});
-
-test('vectors of another model are kept only in the place of all that are there', (t) => {
-  const archive = tempArchive(t, extension);
-  filled(archive, 3);
-  keepAll(archive, [1, 2]);
-  const other: VectorModel = { provider: 'ollama', model: 'small', dimensions: 20 };
-  const draft: VectorDraft = { kind: 'message', id: 3, vector: new Float32Array(20).fill(1) };
-  assert.equal(archive.vectors.keep(other, [draft], { mayReplace: false }), 'other-model');
-  assert.deepEqual([archive.vectors.findModel(), archive.vectors.count().done], [MODEL, 2]);
-  assert.equal(archive.vectors.keep(other, [draft], { mayReplace: true }), 'replaced');
-  assert.deepEqual([archive.vectors.findModel(), archive.vectors.count().done], [other, 1]);
-  const near = archive.vectors.nearestMessages(new Float32Array(20).fill(1), { filter: ANY, limit: 5 });
-  assert.deepEqual(near, [3]);
 });
 
 test('what another run has kept meanwhile stays', (t) => {

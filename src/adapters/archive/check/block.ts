@@ -37,29 +37,33 @@ export function createBlockCheck(db: Database.Database): (blockId: number, place
   return (blockId, place) => {
     const row = getBlock.get(blockId);
     if (row === undefined) throw new DamageError(`block ${blockId} is not where its index says`);
-    const firstLine = readInteger(row, 'first_line');
-    const rawSizeBytes = readInteger(row, 'raw_size_bytes');
-    const data = readBytes(row, 'data');
-    const rows = listLines.all(blockId);
-    const unpacked = tryDecompress(data, { rawSizeBytes, firstLine });
-    const raw = unpacked instanceof Uint8Array ? unpacked : null;
-    const left = rows.filter((line) => line['erasure_id'] === null);
-    const isErased = left.length < rows.length;
-    const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
-    const isFilled = isInOrder && rows[0]?.['line'] === firstLine;
-    const name = `the block of archived lines that begins with source line ${firstLine}`;
-    return {
-      lines: rows.map((line) => toLine(line, isInOrder && line['erasure_id'] === null ? raw : null)),
-      isErased,
-      originalBytes: rawSizeBytes,
-      compressedBytes: data.length,
-      findings: [
-        ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
-        ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
-        // Overlapping lines are not hashed, because that could take forever.
-        ...(raw === null || !isInOrder ? [] : checkHashes(left, raw, place)),
-      ],
-    };
+    return inspectBlock(row, listLines.all(blockId), place);
+  };
+}
+
+/** The same for a block and its lines that were read before. */
+export function inspectBlock(row: Row, rows: readonly Row[], place: Place): CheckedBlock {
+  const firstLine = readInteger(row, 'first_line');
+  const rawSizeBytes = readInteger(row, 'raw_size_bytes');
+  const data = readBytes(row, 'data');
+  const unpacked = tryDecompress(data, { rawSizeBytes, firstLine });
+  const raw = unpacked instanceof Uint8Array ? unpacked : null;
+  const left = rows.filter((line) => line['erasure_id'] === null);
+  const isErased = left.length < rows.length;
+  const isInOrder = isFilledBy(left, rawSizeBytes) && rows.length > 0;
+  const isFilled = isInOrder && rows[0]?.['line'] === firstLine;
+  const name = `the block of archived lines that begins with source line ${firstLine}`;
+  return {
+    lines: rows.map((line) => toLine(line, isInOrder && line['erasure_id'] === null ? raw : null)),
+    isErased,
+    originalBytes: rawSizeBytes,
+    compressedBytes: data.length,
+    findings: [
+      ...(typeof unpacked === 'string' ? [finding('block', place, unpacked)] : []),
+      ...(isFilled ? [] : [finding('block', place, `${name} is not filled by its ${rows.length} lines`)]),
+      // Overlapping lines are not hashed, because that could take forever.
+      ...(raw === null || !isInOrder ? [] : checkHashes(left, raw, place)),
+    ],
   };
 }
 
@@ -110,7 +114,7 @@ function checkHashes(rows: readonly Row[], raw: Uint8Array, place: Place): reado
 }
 
 /** 'source line 7 is', '3 lines from source line 7 on are'; null for no lines. */
-function nameLines(lines: readonly number[]): string | null {
+export function nameLines(lines: readonly number[]): string | null {
   const [first] = lines;
   if (first === undefined) return null;
   return lines.length === 1 ? `source line ${first} is` : `${lines.length} lines from source line ${first} on are`;

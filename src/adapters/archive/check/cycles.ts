@@ -62,7 +62,7 @@ export function createCycleCheck(db: Database.Database): CycleCheck {
     });
 }
 
-function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
+export function* checkCounts(row: Row, made: number, place: Place): Generator<Finding> {
   const [madeCount, liveCount, live] = [
     readInteger(row, 'made_count'),
     readInteger(row, 'live_count'),
@@ -92,7 +92,7 @@ function* checkParent(row: Row, place: Place): Generator<Finding> {
     yield finding('order', place, `its cycle ${cycle} continues what is not the cycle before it`);
 }
 
-function* checkBatch(
+export function* checkBatch(
   row: Row,
   { batchId, place, lineCount }: { readonly batchId: number; readonly place: Place; readonly lineCount: number | null },
 ): Generator<Finding> {

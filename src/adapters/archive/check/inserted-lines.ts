@@ -23,45 +23,57 @@ export function createInsertedLineCheck(db: Database.Database): InsertedLineChec
   const getInserted = db.prepare<[number], Row>(GET_INSERTED);
   const listClips = db.prepare<[number], Row>(LIST_CLIPS);
 
-  return ({ id, place, source, output }, lines) =>
-    attempt({ ...place, name: `${place.name}, lines of its output` }, function* () {
-      const hashes = new Set<string>();
-      const digest = createHash('sha256');
-      let sizeBytes = lines.keptBytes;
-      for (const lineId of listInserted.all(id)) {
-        const row = getInserted.get(lineId);
-        if (row === undefined) continue; // shows in the total size
-        if (row['erased_sha256'] !== null) return; // nothing is left to compare
-        const bytes = readInsertedLine(row);
-        const beforeLine = readInteger(row, 'before_line');
-        if (beforeLine < 1 || beforeLine > source.lineCount + 1)
-          yield finding(
-            'order',
-            place,
-            `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`,
-          );
-        for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
-        digest.update(bytes);
-        sizeBytes += bytes.length;
-      }
-      for (const row of listClips.all(id)) {
-        if (!hashes.has(readHash(row, 'clip_sha256')))
-          yield finding(
-            'wrong-hash',
-            place,
-            `the clip-archive of conversation ${readText(row, 'conversation_id')} differs from its hash`,
-          );
-      }
-      if (!lines.isWhole) return;
-      if (sizeBytes !== output.sizeBytes)
-        yield finding(
-          'wrong-count',
-          place,
-          `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`,
-        );
-      else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
-        yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
+  return (head, lines) =>
+    attempt({ ...head.place, name: `${head.place.name}, lines of its output` }, function* () {
+      const rows = listInserted.all(head.id).flatMap((id): readonly Row[] => {
+        const row = getInserted.get(id);
+        return row === undefined ? [] : [row];
+      }); // a missing one shows in the total size
+      yield* inspectInserted({ head, lines }, rows, listClips.all(head.id));
     });
+}
+
+/** The same for rows that were read before. */
+export function* inspectInserted(
+  { head, lines }: { readonly head: Head; readonly lines: LineFacts },
+  rows: readonly Row[],
+  clips: readonly Row[],
+): Generator<Finding> {
+  const { place, source, output } = head;
+  const hashes = new Set<string>();
+  const digest = createHash('sha256');
+  let sizeBytes = lines.keptBytes;
+  for (const row of rows) {
+    if (row['erased_sha256'] !== null) return; // nothing is left to compare
+    const bytes = readInsertedLine(row);
+    const beforeLine = readInteger(row, 'before_line');
+    if (beforeLine < 1 || beforeLine > source.lineCount + 1)
+      yield finding(
+        'order',
+        place,
+        `a line of its output stands before source line ${beforeLine} of ${source.lineCount}`,
+      );
+    for (const sha256 of clipHashes(bytes)) hashes.add(sha256);
+    digest.update(bytes);
+    sizeBytes += bytes.length;
+  }
+  for (const row of clips) {
+    if (!hashes.has(readHash(row, 'clip_sha256')))
+      yield finding(
+        'wrong-hash',
+        place,
+        `the clip-archive of conversation ${readText(row, 'conversation_id')} differs from its hash`,
+      );
+  }
+  if (!lines.isWhole) return;
+  if (sizeBytes !== output.sizeBytes)
+    yield finding(
+      'wrong-count',
+      place,
+      `the lines of its output have ${sizeBytes} bytes, its output had ${output.sizeBytes}`,
+    );
+  else if (lines.keptRuns === 0 && digest.digest('hex') !== output.sha256)
+    yield finding('wrong-hash', place, 'the lines of its output have another sha256 than its output');
 }
 
 /**

@@ -8,7 +8,7 @@ const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = ? ORDER BY posi
 const LIST_RUNS = `
 SELECT position, first_line, line_count, size_bytes FROM kept_runs WHERE compaction_id = ? AND position > ? ORDER BY position LIMIT 500`;
 
-const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
+export const BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
 
 /** Facts about a compaction's lines, for other checks. */
 export type LineFacts = {
@@ -114,7 +114,7 @@ function* readRuns(listAfter: (position: number) => readonly Row[]): Generator<R
  * Checks the size, and for a source that was archived whole the sha256; otherwise the kept lines are not in the
  * archive.
  */
-function* checkSums(
+export function* checkSums(
   { place, source }: Head,
   sums: { readonly kept: number; readonly archived: number; readonly runs: number; readonly sha256: string },
 ): Generator<Finding> {
@@ -131,7 +131,7 @@ type PlaceWatch = {
   readonly end: (lineCount: number) => Iterable<Finding>;
 };
 
-function createPlaceWatch(place: Place): PlaceWatch {
+export function createPlaceWatch(place: Place): PlaceWatch {
   let expected = 1;
   function* add(firstLine: number, lineCount: number): Generator<Finding> {
     if (firstLine > expected)

@@ -1,5 +1,6 @@
 import type Database from 'better-sqlite3';
 import type { ArchivedBatch, Scored, SearchFilter } from '../../../ports/archive-lookup.ts';
+import type { VectorModel } from '../../../ports/vector-store.ts';
 import { BATCH_PASSES, filterValues, findLineRange, LINE_PASSES } from '../fts-query.ts';
 import {
   BATCH_COLUMNS,
@@ -114,4 +115,8 @@ export function cosine(vector: Float32Array, stored: Uint8Array): number {
   }
   const lengths = Math.sqrt(ownSquares * storedSquares);
   return lengths === 0 ? 0 : dot / lengths;
+}
+
+export function isSameModel(a: VectorModel, b: VectorModel): boolean {
+  return a.provider === b.provider && a.model === b.model && a.dimensions === b.dimensions;
 }

@@ -11,7 +11,7 @@ import { guard } from '../failure.ts';
 import { type SchemaGuard, vectorIndexSql } from '../identity.ts';
 import { hashColumn, readBytes, readInteger, readText, type Row, textColumn } from '../rows.ts';
 import type { SyncArchive } from '../sync-archive.ts';
-import { createNearest, signBitCount, signBits, vectorBytes } from './nearest.ts';
+import { createNearest, isSameModel, signBitCount, signBits, vectorBytes } from './nearest.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
 const INSERT_MODEL = 'INSERT INTO vector_model (id, provider, model, dimensions) VALUES (1, ?, ?, ?)';
@@ -121,10 +121,6 @@ export function rebuildVectorIndex(db: Database.Database): void {
       insertSigns.run(BigInt(readInteger(row, 'line_id')), signBits(vector));
     }
   }
-}
-
-function isSameModel(a: VectorModel, b: VectorModel): boolean {
-  return a.provider === b.provider && a.model === b.model && a.dimensions === b.dimensions;
 }
 
 // For one source, only its own rows are read, through the indexes that lead to them.

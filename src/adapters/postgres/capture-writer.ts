@@ -1,0 +1,115 @@
+import type { CaptureOutline, CaptureStore, CaptureWriter } from '../../ports/captures.ts';
+import { CHANGES, hashColumn, readInteger, timeColumn } from '../archive/rows.ts';
+import { openLines } from './captured-lines.ts';
+import type { Query, Sql } from './sql.ts';
+
+/** Captures take turns: they share lines, whose ids are consecutive in a file. */
+export const LOCK_CAPTURES = "SELECT pg_advisory_xact_lock(hashtextextended('compact captures', 0))";
+const FIND_LAST = `
+SELECT f.id AS file_id, v.id AS version_id, v.version, s.id AS state_id, s.size_bytes,
+  (SELECT count(*) FROM captured_runs WHERE version_id = v.id) AS run_count
+FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id JOIN captured_states AS s ON s.version_id = v.id
+WHERE f.path = :path ORDER BY s.id DESC LIMIT 1`;
+const INSERT_FILE = 'INSERT INTO captured_files (path, format, read_at_ms) VALUES (:path, :format, 0) RETURNING id';
+const UPDATE_FILE = 'UPDATE captured_files SET format = :format, stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
+const INSERT_VERSION =
+  'INSERT INTO captured_versions (file_id, version, change) VALUES (:fileId, :version, :change) RETURNING id';
+const INSERT_STATE = `
+INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) VALUES (:versionId, :sizeBytes, :sha256, :at)`;
+const INSERT_RUN = `
+INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
+
+/** Stores states of files, each in one transaction. A draft that contradicts what was appended is a bug and throws. */
+export function createCaptureBegin(sql: Sql): CaptureStore['begin'] {
+  return async (outline) => {
+    const { query, commit, rollback } = await sql.begin();
+    const state = { hasEnded: false };
+    const step = async <T>(work: () => Promise<T>): Promise<T> => {
+      if (state.hasEnded) throw new Error('this was stored or abandoned before');
+      try {
+        return await work();
+      } catch (error) {
+        state.hasEnded = true;
+        await rollback();
+        throw error;
+      }
+    };
+    const target = await step(() => findTarget(query, outline));
+    if (target === null) {
+      await rollback();
+      return null;
+    }
+    const lines = await step(() => openLines(query));
+    const { versionId, version } = target;
+    const run = { position: target.runCount, first: 0, count: 0 };
+    let sizeBytes = target.sizeBytes;
+    const endRun = async (): Promise<void> => {
+      if (run.count === 0) return;
+      await query(INSERT_RUN, { versionId, position: run.position, first: run.first, count: run.count });
+      run.position += 1;
+      run.count = 0;
+    };
+    const writer: CaptureWriter = {
+      append: (pieces) =>
+        step(async () => {
+          const stored = pieces.filter((piece) => piece.length > 0);
+          for (const id of await lines.add(stored)) {
+            if (run.count > 0 && id !== run.first + run.count) await endRun();
+            if (run.count === 0) run.first = id;
+            run.count += 1;
+          }
+          sizeBytes += stored.reduce((sum, { length }) => sum + length, 0);
+        }),
+      commit: (draft) =>
+        step(async () => {
+          if (draft.sizeBytes !== sizeBytes)
+            throw new Error(`${sizeBytes} bytes were appended of a file of ${draft.sizeBytes}`);
+          await endRun();
+          const stored = await lines.end();
+          const at = timeColumn(draft.capturedAt);
+          await query(INSERT_STATE, { versionId, sizeBytes, sha256: hashColumn(draft.sha256), at });
+          await query(UPDATE_FILE, { fileId: target.fileId, format: outline.format, stamp: draft.stamp, at });
+          await commit();
+          state.hasEnded = true;
+          return { version, ...stored };
+        }),
+      abandon: async () => {
+        if (state.hasEnded) return;
+        state.hasEnded = true;
+        await rollback();
+      },
+    };
+    return writer;
+  };
+}
+
+type Target = {
+  readonly fileId: number;
+  readonly versionId: number;
+  readonly version: number;
+  readonly runCount: number;
+  /** Bytes of the state that is continued. */
+  readonly sizeBytes: number;
+};
+
+/** Null: the last state is another one by now. */
+async function findTarget(query: Query, { path, format, lastStateId, change }: CaptureOutline): Promise<Target | null> {
+  await query(LOCK_CAPTURES);
+  const [last] = await query(FIND_LAST, { path });
+  if ((last === undefined ? null : readInteger(last, 'state_id')) !== lastStateId) return null;
+  if (change === 'grown') {
+    if (last === undefined) throw new Error(`${path} was never captured, so it cannot have grown`);
+    return {
+      fileId: readInteger(last, 'file_id'),
+      versionId: readInteger(last, 'version_id'),
+      version: readInteger(last, 'version'),
+      runCount: readInteger(last, 'run_count'),
+      sizeBytes: readInteger(last, 'size_bytes'),
+    };
+  }
+  const [file = {}] = last === undefined ? await query(INSERT_FILE, { path, format }) : [{ id: last['file_id'] }];
+  const fileId = readInteger(file, 'id');
+  const version = last === undefined ? 1 : readInteger(last, 'version') + 1;
+  const [added = {}] = await query(INSERT_VERSION, { fileId, version, change: CHANGES.indexOf(change) });
+  return { fileId, versionId: readInteger(added, 'id'), version, runCount: 0, sizeBytes: 0 };
+}

@@ -1,0 +1,120 @@
+import { hash } from 'node:crypto';
+import type { CaptureStore } from '../../ports/captures.ts';
+import { MAX_BLOCK_BYTES, tryDecompress } from '../archive/blocks.ts';
+import { checkCapturedLine, damagedState, toFile, toState } from '../archive/captures.ts';
+import { DamageError } from '../archive/failure.ts';
+import { CHANGES, readBytes, readInteger, timeColumn } from '../archive/rows.ts';
+import { createCaptureBegin, LOCK_CAPTURES } from './capture-writer.ts';
+import type { Query, Sql } from './sql.ts';
+
+const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
+const SELECT_FILES = `
+SELECT f.id, f.path, f.format, f.stamp, f.read_at_ms, ${STATE_COLUMNS}
+FROM captured_files AS f JOIN captured_versions AS v ON v.id = (SELECT max(id) FROM captured_versions WHERE file_id = f.id)
+  JOIN captured_states AS s ON s.id = (SELECT max(id) FROM captured_states WHERE version_id = v.id)`;
+const FIND_FILE = `${SELECT_FILES} WHERE f.path = :path`;
+const LIST_FILES = `${SELECT_FILES} ORDER BY f.path`;
+const LIST_STATES = `
+SELECT ${STATE_COLUMNS} FROM captured_versions AS v JOIN captured_states AS s ON s.version_id = v.id WHERE v.file_id = :fileId ORDER BY s.id`;
+const CONFIRM = 'UPDATE captured_files SET stamp = :stamp, read_at_ms = :at WHERE id = :fileId';
+const LAST_STATE = `
+SELECT coalesce(max(s.id), 0) AS id FROM captured_states AS s JOIN captured_versions AS v ON v.id = s.version_id WHERE v.file_id = :fileId`;
+const INSERT_GONE = `
+WITH gone AS (
+  INSERT INTO captured_versions (file_id, version, change)
+  SELECT file_id, max(version) + 1, ${CHANGES.indexOf('gone')} FROM captured_versions WHERE file_id = :fileId GROUP BY file_id RETURNING id
+)
+INSERT INTO captured_states (version_id, size_bytes, sha256, captured_at_ms) SELECT id, 0, :sha256::bytea, :at::bigint FROM gone`;
+
+export function createCaptureStore(sql: Sql): CaptureStore {
+  const { query } = sql;
+  return {
+    find: async (path) => {
+      const [row] = await query(FIND_FILE, { path });
+      return row === undefined ? null : toFile(row);
+    },
+    list: async () => (await query(LIST_FILES)).map(toFile),
+    listStates: async (fileId) => (await query(LIST_STATES, { fileId })).map(toState),
+    read: (stateId) => readState(query, stateId),
+    begin: createCaptureBegin(sql),
+    confirm: async (fileId, { stamp, readAt }) =>
+      void (await query(CONFIRM, { fileId, stamp, at: timeColumn(readAt) })),
+    markGone: (fileId, { lastStateId, at }) =>
+      sql.transaction('write', async (within) => {
+        await within(LOCK_CAPTURES);
+        const [last] = await within(LAST_STATE, { fileId });
+        if (readInteger(last ?? {}, 'id') !== lastStateId) return;
+        await within(INSERT_GONE, { fileId, sha256: hash('sha256', '', 'buffer'), at: timeColumn(at) });
+      }),
+  };
+}
+
+const GET_STATE = 'SELECT version_id, size_bytes FROM captured_states WHERE id = :id';
+
+async function* readState(query: Query, id: number): AsyncGenerator<Uint8Array> {
+  const [state] = await query(GET_STATE, { id });
+  if (state === undefined) return;
+  let left = readInteger(state, 'size_bytes');
+  if (left === 0) return;
+  for await (const bytes of readVersion(query, readInteger(state, 'version_id'))) {
+    yield bytes.subarray(0, left);
+    left -= bytes.length;
+    if (left <= 0) return;
+  }
+  damagedState(left);
+}
+
+const LIST_RUNS = `
+SELECT position, first_line_id, line_count FROM captured_runs WHERE version_id = :versionId AND position > :position ORDER BY position LIMIT 1000`;
+const LIST_LINES = `
+SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines WHERE id BETWEEN :first AND :last ORDER BY id LIMIT 4096`;
+const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
+/** A fork alternates between few blocks, each a megabyte at most: one with a longer line is not kept. */
+const MAX_RECENT_BLOCKS = 16;
+
+/** All bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`. */
+export async function* readVersion(query: Query, versionId: number): AsyncGenerator<Uint8Array> {
+  const recent = new Map<number, Uint8Array>();
+  const readBlock = async (id: number): Promise<Uint8Array> => {
+    const known = recent.get(id);
+    if (known !== undefined) return known;
+    const [row] = await query(GET_BLOCK, { id });
+    const raw = row === undefined ? null : tryDecompress(readBytes(row, 'data'), readInteger(row, 'raw_size_bytes'));
+    if (raw === null) throw new DamageError(`block ${id} of captured lines cannot be decompressed`);
+    if (raw.length > MAX_BLOCK_BYTES) return raw;
+    const [oldest] = recent.keys();
+    if (recent.size >= MAX_RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
+    recent.set(id, raw);
+    return raw;
+  };
+  async function* readRun(firstId: number, lineCount: number): AsyncGenerator<Uint8Array> {
+    const last = firstId + lineCount - 1;
+    for (let id = firstId; id <= last;) {
+      const rows = await query(LIST_LINES, { first: id, last });
+      for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
+        const raw = await readBlock(blockId);
+        const start = lines[0] === undefined ? 0 : readInteger(lines[0], 'offset');
+        let end = start;
+        for (const line of lines) {
+          if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
+          if (readInteger(line, 'offset') !== end)
+            throw new DamageError(`captured line ${id} is not where it was stored`);
+          end += readInteger(line, 'size_bytes');
+          checkCapturedLine(line, raw);
+          id += 1;
+        }
+        yield raw.subarray(start, end);
+      }
+      if (rows.length === 0) throw new DamageError(`captured line ${id} is missing`);
+    }
+  }
+  let position = -1;
+  for (;;) {
+    const rows = await query(LIST_RUNS, { versionId, position });
+    for (const row of rows) {
+      position = readInteger(row, 'position');
+      yield* readRun(readInteger(row, 'first_line_id'), readInteger(row, 'line_count'));
+    }
+    if (rows.length === 0) return;
+  }
+}

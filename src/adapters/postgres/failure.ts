@@ -1,0 +1,145 @@
+import type { ArchiveError, ArchiveFailure } from '../../ports/archive.ts';
+import { archiveError, DamageError } from '../archive/failure.ts';
+
+/** Where an archive is, for messages. */
+export type Place = {
+  /** The URL, without a password. */
+  readonly path: string;
+  readonly host: string;
+  readonly user: string;
+  readonly database: string;
+};
+
+/** The oldest server that is tested. */
+export const MIN_SERVER_VERSION = 15;
+
+/** What an error of the driver or a damaged row means for the user; null: another error, so a bug. */
+export function toFailure(error: unknown, place: Place): ArchiveFailure | null {
+  const { path } = place;
+  if (error instanceof DamageError) return { kind: 'damaged', path, reason: error.message };
+  if (!(error instanceof Error)) return null;
+  const code = codeOf(error);
+  const known = describe(error, code, place);
+  if (known !== null) return { kind: 'cannot-open', path, ...known };
+  if (code === '53100') return { kind: 'no-space', path };
+  if (code === '55P03' || isConflict(error)) return { kind: 'busy', path };
+  if (code === 'XX001' || code === 'XX002') return { kind: 'damaged', path, reason: firstLine(error) };
+  return code !== null && /^[\dA-Z]{5}$/.test(code) && !isMistake(code)
+    ? { kind: 'cannot-open', path, reason: `the server says: ${firstLine(error)} (${code})` }
+    : null;
+}
+
+type Described = { readonly reason: string; readonly advice: string };
+
+function describe(error: Error, code: string | null, { host, user, database }: Place): Described | null {
+  if (isLost(error)) {
+    const reason = `no Postgres server answers at ${host} (${code ?? firstLine(error)})`;
+    return { reason, advice: 'Start the server, or check the host and the port of --archive.' };
+  }
+  if (code === '28P01' || /password must be a string|no password/i.test(error.message)) {
+    const reason = `the server does not accept the password of user ${user}, or there is none`;
+    return { reason, advice: 'Set PGPASSWORD, or add a line for this server to ~/.pgpass.' };
+  }
+  if (code === '28000')
+    return { reason: `the server refuses user ${user} (${firstLine(error)})`, advice: 'Name another user in the URL.' };
+  if (code === '3D000')
+    return { reason: `database ${database} does not exist`, advice: `Create it with: createdb ${database}` };
+  if (code === '42501') {
+    const reason = `user ${user} lacks a right (${firstLine(error)})`;
+    const advice = `Let an administrator run: GRANT CREATE ON DATABASE ${database} TO ${user}; or name the archive's owner in the URL.`;
+    return { reason, advice };
+  }
+  if (code === '53300')
+    return { reason: 'the server has no free connection', advice: 'Use fewer workers, or raise max_connections.' };
+  if (code === '57014')
+    return {
+      reason: 'a statement took too long, and the server stopped it',
+      advice: 'Try again when it has less to do.',
+    };
+  return null;
+}
+
+const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+/** The server shuts down, was shut down, or starts. */
+const STOPPED_CODES = new Set(['57P01', '57P02', '57P03']);
+
+/** Whether there is no connection to the server now, so that it is worth waiting for one. */
+export function isLost(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = codeOf(error);
+  if (
+    code !== null &&
+    (LOST_CODES.has(code) || code === 'ETIMEDOUT' || STOPPED_CODES.has(code) || code.startsWith('08'))
+  )
+    return true;
+  return /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error/.test(
+    error.message,
+  );
+}
+
+/** Two transactions stood in each other's way, and the server ended one of them. */
+export function isConflict(error: unknown): boolean {
+  return error instanceof Error && ['40001', '40P01'].includes(codeOf(error) ?? '');
+}
+
+/** Classes of errors that only a wrong statement or wrong values cause. */
+function isMistake(code: string): boolean {
+  return /^(?:22|23|26|34|42)/.test(code);
+}
+
+function codeOf(error: Error): string | null {
+  return 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+function firstLine({ message }: Error): string {
+  return message.split('\n')[0] ?? '';
+}
+
+export function toArchiveError(error: unknown, place: Place): unknown {
+  if (isArchiveError(error)) return error;
+  const failure = toFailure(error, place);
+  return failure === null ? error : archiveError(failure);
+}
+
+function isArchiveError(error: unknown): error is ArchiveError {
+  return error instanceof Error && 'failure' in error;
+}
+
+/** The same port, whose methods throw `ArchiveError`s for failures of the database. */
+export function guardMethods<Port extends object>(port: Port, place: Place): Port {
+  const entries = Object.entries(port).map(([name, value]): [string, unknown] => [name, guardValue(value, place)]);
+  return Object.fromEntries(entries) as Port; // the same names with values of the same types
+}
+
+function guardValue(value: unknown, place: Place): unknown {
+  if (typeof value === 'function') {
+    return (...args: readonly unknown[]): unknown => {
+      const returned: unknown = Reflect.apply(value, undefined, args);
+      return isIterable(returned) ? guardIterable(returned, place) : guardPromise(returned, place);
+    };
+  }
+  const isPort = typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+  return isPort ? guardMethods(value, place) : value;
+}
+
+function isIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+async function guardPromise(promise: unknown, place: Place): Promise<unknown> {
+  try {
+    const value = await promise;
+    const isWriter = typeof value === 'object' && value !== null && 'abandon' in value;
+    return isWriter ? guardMethods(value, place) : value;
+  } catch (error) {
+    throw toArchiveError(error, place);
+  }
+}
+
+async function* guardIterable(items: AsyncIterable<unknown>, place: Place): AsyncGenerator {
+  try {
+    yield* items;
+  } catch (error) {
+    throw toArchiveError(error, place);
+  }
+}

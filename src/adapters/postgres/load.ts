@@ -1,0 +1,148 @@
+import type { StoredRun, StoredCompaction, StoredCycle, Archive, RunMark } from '../../ports/archive.ts';
+import { readCompaction, readCycle, readHead, toBatch, toInserted, toKept } from '../archive/load.ts';
+import { hashColumn, readInteger, type Row, timeColumn } from '../archive/rows.ts';
+import { toRun } from '../archive/runs.ts';
+import { toSummary } from '../archive/summaries.ts';
+import type { Query, Sql } from './sql.ts';
+
+const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';
+const FIND_SAME = `
+SELECT * FROM compactions WHERE source_sha256 = :source AND settings_sha256 = :settings AND status = 'applied' ORDER BY id DESC LIMIT 1`;
+const LIST_PREPARED = "SELECT * FROM compactions WHERE status = 'prepared' ORDER BY id";
+const LIST_INSERTED =
+  'SELECT before_line, bytes, raw_size, NULL AS erased_sha256 FROM inserted_lines WHERE compaction_id = :id ORDER BY position';
+const LIST_KEPT =
+  'SELECT first_line, line_count, size_bytes, line_sha256 FROM kept_runs WHERE compaction_id = :id ORDER BY position';
+const CYCLE_COLUMNS =
+  'y.*, (SELECT p.compaction_id FROM cycles AS p WHERE p.id = y.parent_cycle_id) AS parent_compaction_id';
+const LIST_CYCLES = `SELECT ${CYCLE_COLUMNS} FROM cycles AS y WHERE y.compaction_id = :id ORDER BY y.position`;
+const FIND_CYCLES = `
+SELECT ${CYCLE_COLUMNS} FROM cycles AS y JOIN compactions AS c ON c.id = y.compaction_id
+WHERE y.clip_sha256 = :clip AND c.status = 'applied' ORDER BY y.id DESC`;
+const LIST_MADE = 'SELECT * FROM batches WHERE cycle_id = ANY(:cycles::bigint[]) ORDER BY cycle_id, position';
+const LIST_LIVE = `
+SELECT live.cycle_id AS shown_in, batches.* FROM live_batches AS live JOIN batches ON batches.id = live.batch_id
+WHERE live.cycle_id = ANY(:cycles::bigint[]) ORDER BY live.cycle_id, live.position`;
+const LIST_SOURCES = `
+SELECT s.batch_id, s.source_id FROM batch_sources AS s JOIN batches AS b ON b.id = s.batch_id
+WHERE b.cycle_id = ANY(:cycles::bigint[]) ORDER BY s.batch_id, s.position`;
+
+type CompactionReader = Pick<Archive, 'findCycles' | 'loadCompaction' | 'findSame' | 'listPrepared'>;
+
+export function createCompactionReader(sql: Sql): CompactionReader {
+  return {
+    findCycles: (clipSha256) =>
+      sql.transaction('snapshot', async (query) =>
+        toCycles(query, await query(FIND_CYCLES, { clip: hashColumn(clipSha256) })),
+      ),
+    loadCompaction: (id) =>
+      sql.transaction('snapshot', async (query) => toCompaction(query, await query(GET_COMPACTION, { id }))),
+    findSame: (sourceSha256, settingsSha256) =>
+      sql.transaction('snapshot', async (query) => {
+        const values = { source: hashColumn(sourceSha256), settings: hashColumn(settingsSha256) };
+        return toCompaction(query, await query(FIND_SAME, values));
+      }),
+    listPrepared: async () =>
+      (await sql.query(LIST_PREPARED)).map((row) => ({ ...readHead(row), id: readInteger(row, 'id') })),
+  };
+}
+
+async function toCompaction(query: Query, [row]: readonly Row[]): Promise<StoredCompaction | null> {
+  if (row === undefined) return null;
+  const compaction = readCompaction(row);
+  const { id } = compaction;
+  return {
+    ...compaction,
+    erased: null,
+    cycles: await toCycles(query, await query(LIST_CYCLES, { id })),
+    inserted: (await query(LIST_INSERTED, { id })).map(toInserted),
+    kept: (await query(LIST_KEPT, { id })).map(toKept),
+  };
+}
+
+/** A batch whose row is missing is absent from `live` and `made`; callers must check for that. */
+async function toCycles(query: Query, rows: readonly Row[]): Promise<readonly StoredCycle[]> {
+  const cycles = rows.map((row) => readInteger(row, 'id'));
+  if (cycles.length === 0) return [];
+  const live = Map.groupBy(await query(LIST_LIVE, { cycles }), (row) => readInteger(row, 'shown_in'));
+  const made = Map.groupBy(await query(LIST_MADE, { cycles }), (row) => readInteger(row, 'cycle_id'));
+  const sources = Map.groupBy(await query(LIST_SOURCES, { cycles }), (row) => readInteger(row, 'batch_id'));
+  return rows.map((row) => {
+    const cycle = readCycle(row);
+    return {
+      ...cycle,
+      isErased: false,
+      live: (live.get(cycle.id) ?? []).map(toBatch),
+      made: (made.get(cycle.id) ?? []).map((one) => ({
+        ...toBatch(one),
+        sources: (sources.get(readInteger(one, 'id')) ?? []).map((source) => readInteger(source, 'source_id')),
+      })),
+    };
+  });
+}
+
+const ADD_RUN =
+  'INSERT INTO runs (token, begun_at_ms) VALUES (:token, :begunAtMs) ON CONFLICT (token) DO UPDATE SET token = :token RETURNING id';
+const ADD_FILE = `
+INSERT INTO run_files (run_id, compaction_id, source_path, output_path)
+VALUES (:runId, :compactionId, :sourcePath, :outputPath) RETURNING id`;
+const LIST_RUNS = `
+SELECT * FROM runs WHERE id IN
+  (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status = 'applied')
+ORDER BY id DESC`;
+const LIST_FILES = `
+SELECT f.*, c.source_size_bytes, c.output_size_bytes FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id
+WHERE c.status = 'applied' ORDER BY f.source_path, f.id`;
+
+type RunFile = Parameters<Archive['runs']['record']>[1];
+
+/** Records a file of a run, inside a transaction; gives its id. */
+export async function recordFile(query: Query, { token, begunAt }: RunMark, file: RunFile): Promise<number> {
+  const [run] = await query(ADD_RUN, { token, begunAtMs: timeColumn(begunAt) });
+  const { compactionId, sourcePath, outputPath } = file;
+  const runId = readInteger(run ?? {}, 'id');
+  const [added] = await query(ADD_FILE, { runId, compactionId, sourcePath, outputPath });
+  return readInteger(added ?? {}, 'id');
+}
+
+export function createRunLog(sql: Sql): Archive['runs'] {
+  return {
+    record: (run, file) => sql.transaction('write', (query) => recordFile(query, run, file)),
+    forget: async (id) => void (await sql.query('DELETE FROM run_files WHERE id = :id', { id })),
+    list: () =>
+      sql.transaction('snapshot', async (query): Promise<readonly StoredRun[]> => {
+        const files = Map.groupBy(await query(LIST_FILES), (row) => readInteger(row, 'run_id'));
+        return (await query(LIST_RUNS)).map((row) => toRun(row, files.get(readInteger(row, 'id')) ?? []));
+      }),
+    markFileUndone: async (id, at) =>
+      void (await sql.query('UPDATE run_files SET undone_at_ms = :at WHERE id = :id', { id, at: timeColumn(at) })),
+    markUndone: async (id, at) =>
+      void (await sql.query('UPDATE runs SET undone_at_ms = :at WHERE id = :id', { id, at: timeColumn(at) })),
+  };
+}
+
+const FIND_SUMMARY = 'SELECT * FROM summaries WHERE request_sha256 = :request';
+const KEEP_SUMMARY = `
+INSERT INTO summaries (request_sha256, provider, model, text, input_tokens, cached_input_tokens, output_tokens, created_at_ms)
+VALUES (:request, :provider, :model, :text, :input, :cached, :output, :createdAtMs) ON CONFLICT DO NOTHING`;
+
+export function createSummaryCache({ query }: Sql): Archive['summaries'] {
+  return {
+    find: async (requestSha256) => {
+      const [row] = await query(FIND_SUMMARY, { request: hashColumn(requestSha256) });
+      return row === undefined ? null : toSummary(row);
+    },
+    keep: async (requestSha256, { provider, model, text, usage, createdAt }) => {
+      await query(KEEP_SUMMARY, {
+        request: hashColumn(requestSha256),
+        provider,
+        model,
+        text,
+        input: usage.input_tokens,
+        cached: usage.cached_input_tokens ?? 0,
+        output: usage.output_tokens,
+        createdAtMs: timeColumn(createdAt),
+      });
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ArchiveFailure } from '../../ports/archive.ts';
+import { readInteger, readText } from '../archive/rows.ts';
+import { MIN_SERVER_VERSION, type Place } from './failure.ts';
+import { MIGRATIONS } from './schema.ts';
+import type { Query, Sql } from './sql.ts';
+
+const INSPECT_SERVER = `
+SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, current_setting('server_encoding') AS encoding,
+  pg_is_in_recovery()::int AS is_replica`;
+const INSPECT_SCHEMA = `
+SELECT (to_regclass(quote_ident(:schema) || '.archive_version') IS NOT NULL)::int AS is_archive,
+  (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(:schema))) AS entries,
+  (to_regnamespace(quote_ident(:schema)) IS NOT NULL)::int AS has_schema`;
+const READ_VERSION = 'SELECT max(version) AS version FROM archive_version';
+/** Held until the end of a transaction that changes the schema. */
+export const LOCK_SCHEMA = "SELECT pg_advisory_xact_lock(hashtextextended('compact schema ' || :schema, 0))";
+
+type Opened = { readonly isReadOnly: boolean };
+
+/**
+ * Finds the archive in a schema of the database, and brings it up to date. `create`: makes a missing one. Null: there is
+ * none. The search path of the connection leads to the schema.
+ */
+export async function prepareSchema(
+  sql: Sql,
+  { schema, create, place }: { readonly schema: string; readonly create: boolean; readonly place: Place },
+): Promise<Result<Opened | null, ArchiveFailure>> {
+  const { path } = place;
+  const [server = {}] = await sql.query(INSPECT_SERVER);
+  if (readInteger(server, 'version') < MIN_SERVER_VERSION * 10_000) {
+    const reason = `it is on Postgres ${readText(server, 'name')}, and compact needs ${MIN_SERVER_VERSION} or newer`;
+    return err({ kind: 'cannot-open', path, reason, advice: 'Update the server, or name another one with --archive.' });
+  }
+  if (readText(server, 'encoding') !== 'UTF8') {
+    const reason = `its database has the encoding ${readText(server, 'encoding')}, and compact needs UTF8`;
+    return err({ kind: 'cannot-open', path, reason, advice: `Create one with: createdb -E UTF8 -T template0 NAME` });
+  }
+  const isReplica = readInteger(server, 'is_replica') === 1;
+  const [found = {}] = await sql.query(INSPECT_SCHEMA, { schema });
+  if (readInteger(found, 'is_archive') === 0) {
+    if (readInteger(found, 'entries') > 0)
+      return err({ kind: 'not-ours', path, reason: `its schema ${schema} belongs to another program` });
+    if (!create) return ok(null);
+    if (isReplica)
+      return err({ kind: 'cannot-open', path, reason: 'the server is a replica, where nothing can be stored' });
+  }
+  const refusal = await sql.transaction(isReplica ? 'snapshot' : 'write', async (query) =>
+    migrate(query, { schema, path, isReplica, hasSchema: readInteger(found, 'has_schema') === 1 }),
+  );
+  if (refusal !== null) return err(refusal);
+  const [rights = {}] = await sql.query("SELECT has_table_privilege('compactions', 'INSERT')::int AS may_store");
+  return ok({ isReadOnly: isReplica || readInteger(rights, 'may_store') === 0 });
+}
+
+type Target = {
+  readonly schema: string;
+  readonly path: string;
+  readonly isReplica: boolean;
+  readonly hasSchema: boolean;
+};
+
+/** Applies the steps that are missing, each once, whoever else opens the archive now. */
+async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Target): Promise<ArchiveFailure | null> {
+  if (!isReplica) await query(LOCK_SCHEMA, { schema });
+  if (!hasSchema) await query(`CREATE SCHEMA IF NOT EXISTS "${schema}"`);
+  const [made = {}] = await query(INSPECT_SCHEMA, { schema });
+  if (readInteger(made, 'is_archive') === 0) await query('CREATE TABLE archive_version (version int PRIMARY KEY)');
+  const [current] = await query(READ_VERSION);
+  const version = current?.['version'] === null ? 0 : readInteger(current ?? {}, 'version');
+  const supported = MIGRATIONS.length;
+  if (version > supported) return { kind: 'newer', path, version, supported };
+  if (version === supported) return null;
+  if (isReplica) {
+    const reason = `it is of version ${version} on a replica, so that it cannot be brought to version ${supported}`;
+    return { kind: 'cannot-open', path, reason, advice: 'Open it on the primary server once.' };
+  }
+  for (const [step, statements] of MIGRATIONS.entries()) {
+    if (step < version) continue;
+    for (const statement of statements.split(/;\n/)) if (/\w/.test(statement)) await query(statement);
+    await query('INSERT INTO archive_version (version) VALUES (:version)', { version: step + 1 });
+  }
+  return null;
+}

@@ -1,0 +1,117 @@
+import { HIDDEN_PASSWORD, hidePassword } from '../../core/archive-url.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
+import { createPostgresArchive } from './archive.ts';
+import { connectPool } from './driver.ts';
+import { isConflict, isLost, type Place, toFailure } from './failure.ts';
+import { prepareSchema } from './migrate.ts';
+import { createSql, type Driver, type Retry } from './sql.ts';
+
+export type OpenPostgresOptions = {
+  /** postgres://user@host:port/database?schema=compact */
+  readonly url: string;
+  /** False: a missing archive is null, and nothing is created. */
+  readonly create: boolean;
+  /** Tells people that the connection is lost, and that it is back. */
+  readonly notice: (message: string) => void;
+  readonly wait: (ms: number) => Promise<void>;
+};
+
+/** Opens the archive in a Postgres database. The password comes from PGPASSWORD or ~/.pgpass. */
+export async function openPostgresArchive(
+  options: OpenPostgresOptions,
+): Promise<Result<Archive | null, ArchiveFailure>> {
+  const target = parseTarget(options.url);
+  if (!target.ok) return target;
+  const { place, schema } = target.value;
+  return openOn(connectPool(options.url, schema), { ...options, place, schema });
+}
+
+type Opening = Pick<OpenPostgresOptions, 'create' | 'notice' | 'wait'> & {
+  readonly place: Place;
+  readonly schema: string;
+};
+
+/** The same on a driver whose search path leads to the schema. */
+export async function openOn(
+  driver: Driver,
+  { create, notice, wait, place, schema }: Opening,
+): Promise<Result<Archive | null, ArchiveFailure>> {
+  const state = { isOpen: false };
+  const waitForServer = createRetry({ path: place.path, notice, wait });
+  // A server that is not there at the beginning is a mistake in the URL, mostly.
+  const sql = createSql(driver, (work) => (state.isOpen ? waitForServer(work) : work()));
+  try {
+    const prepared = await prepareSchema(sql, { schema, create, place });
+    if (!prepared.ok || prepared.value === null) return prepared.ok ? ok(null) : prepared;
+    state.isOpen = true;
+    return ok(createPostgresArchive(sql, { place, schema, isReadOnly: prepared.value.isReadOnly }));
+  } catch (error) {
+    const failure = toFailure(error, place);
+    if (failure === null) throw error;
+    return err(failure);
+  } finally {
+    if (!state.isOpen) await driver.close();
+  }
+}
+
+const DEFAULT_SCHEMA = 'compact';
+
+type Target = { readonly place: Place; readonly schema: string };
+
+function parseTarget(url: string): Result<Target, ArchiveFailure> {
+  const path = hidePassword(url);
+  const refuse = (reason: string, advice: string): Result<never, ArchiveFailure> =>
+    err({ kind: 'cannot-open', path, reason, advice });
+  if (path.includes(HIDDEN_PASSWORD))
+    return refuse(
+      'its URL has a password, which other users of this machine could see',
+      'Remove it, and set PGPASSWORD or add a line for this server to ~/.pgpass.',
+    );
+  const parsed = URL.parse(url);
+  if (parsed === null) return refuse('its URL cannot be read', 'Write it as postgres://user@host/database.');
+  const schema = parsed.searchParams.get('schema') ?? DEFAULT_SCHEMA;
+  if (!/^[a-z_][\da-z_]{0,40}$/.test(schema))
+    return refuse('its schema is not a plain name', 'Use up to 41 small letters, digits and underscores.');
+  const host = `${decodeURIComponent(parsed.hostname) || (parsed.searchParams.get('host') ?? 'localhost')}${parsed.port === '' ? '' : `:${parsed.port}`}`;
+  const user = decodeURIComponent(parsed.username) || 'of this machine';
+  return ok({ place: { path, host, user, database: decodeURIComponent(parsed.pathname.slice(1)) || user }, schema });
+}
+
+/** How long a run waits for a server that is gone. */
+const MAX_OUTAGE_MS = 120_000;
+const [FIRST_WAIT_MS, MAX_WAIT_MS] = [250, 5000];
+const MAX_CONFLICTS = 5;
+
+function createRetry({
+  path,
+  notice,
+  wait,
+}: Pick<OpenPostgresOptions, 'notice' | 'wait'> & { readonly path: string }): Retry {
+  const outage = { isTold: false };
+  return async (work) => {
+    let waitedMs = 0;
+    for (let conflicts = 0, waitMs = FIRST_WAIT_MS; ;) {
+      try {
+        const result = await work();
+        if (outage.isTold && waitedMs > 0) {
+          outage.isTold = false;
+          notice(`${path}: the server is back after ${Math.round(waitedMs / 1000)} s. The run goes on.`);
+        }
+        return result;
+      } catch (error) {
+        if (isConflict(error) && conflicts < MAX_CONFLICTS) {
+          conflicts += 1;
+          continue;
+        }
+        if (!isLost(error) || waitedMs >= MAX_OUTAGE_MS) throw error;
+        if (!outage.isTold)
+          notice(`${path}: the connection to the server is lost. Waiting for it up to ${MAX_OUTAGE_MS / 1000} s.`);
+        outage.isTold = true;
+        await wait(waitMs);
+        waitedMs += waitMs;
+        waitMs = Math.min(MAX_WAIT_MS, 2 * waitMs);
+      }
+    }
+  };
+}

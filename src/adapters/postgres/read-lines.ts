@@ -1,0 +1,139 @@
+import type { ArchiveLookup, OriginalLine } from '../../ports/archive-lookup.ts';
+import type { Archive, StoredLine } from '../../ports/archive.ts';
+import { checkPlaces, decompressBlock } from '../archive/blocks.ts';
+import { DamageError } from '../archive/failure.ts';
+import { LINE_COLUMNS, toArchivedLine } from '../archive/lookup-rows.ts';
+import { COMPRESSION_MARGIN_BYTES, decompressHead, takeLine, toLine } from '../archive/read-lines.ts';
+import { OUTCOMES, readBytes, readInteger, type Row } from '../archive/rows.ts';
+import { LINE_JOINS } from './lookup-sql.ts';
+import type { Query, Sql } from './sql.ts';
+
+const LIST_BLOCKS = 'SELECT id FROM blocks WHERE compaction_id = :id ORDER BY position';
+const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = :id';
+const COUNT_ARCHIVED = `
+SELECT source_line_count - (SELECT coalesce(sum(line_count), 0) FROM kept_runs WHERE compaction_id = c.id)::bigint AS count
+FROM compactions AS c WHERE id = :id`;
+const STORED_LINE_COLUMNS = `
+l.id, l.block_id, l.line, l."offset", l.size_bytes, l.fate, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.batch_id, l.message_index, encode(l.sha256, 'hex') AS sha256`;
+const LIST_LINES = `
+SELECT ${STORED_LINE_COLUMNS} FROM lines AS l LEFT JOIN batches AS b ON b.id = l.batch_id WHERE l.block_id = :id ORDER BY l.line`;
+/** What any cycle of the lineage quoted and has not been summarized since. A parent is always older, so this ends. */
+const LIST_SURVIVORS = `
+WITH RECURSIVE lineage (id, age) AS (
+  SELECT id, 0 FROM cycles WHERE id = :id
+  UNION SELECT c.parent_cycle_id, age + 1 FROM lineage JOIN cycles AS c ON c.id = lineage.id WHERE c.parent_cycle_id < c.id
+)
+SELECT ${STORED_LINE_COLUMNS} FROM lineage JOIN lines AS l ON l.cycle_id = lineage.id LEFT JOIN batches AS b ON b.id = l.batch_id
+WHERE l.fate = ${OUTCOMES.indexOf('quoted')} AND NOT EXISTS (SELECT 1 FROM carried_lines AS d WHERE d.line_id = l.id AND d.cycle_id IN (SELECT id FROM lineage))
+ORDER BY lineage.age DESC, l.block_id, l.line`;
+
+/** Reads archived lines back and checks each against its hash; a mismatch is damage. */
+export function createLineReader({ query }: Sql): Pick<Archive, 'readLines' | 'readSurvivors'> {
+  async function* readLines(id: number): AsyncGenerator<readonly StoredLine[]> {
+    const [counted] = await query(COUNT_ARCHIVED, { id });
+    const archivedCount = counted === undefined ? 0 : readInteger(counted, 'count');
+    let count = 0;
+    for (const block of await query(LIST_BLOCKS, { id })) {
+      const blockId = readInteger(block, 'id');
+      const rows = await query(LIST_LINES, { id: blockId });
+      checkPlaces(rows);
+      const raw = await readBlock(query, blockId);
+      count += rows.length;
+      yield rows.map((row) => toLine(row, raw, null));
+    }
+    if (count !== archivedCount) throw new DamageError(`${count} of ${archivedCount} archived lines are there`);
+  }
+  return {
+    readLines,
+    readSurvivors: async (cycleId) => {
+      const rows = await query(LIST_SURVIVORS, { id: cycleId });
+      const lines = new Map<Row, StoredLine>();
+      for (const [id, ofBlock] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
+        checkPlaces(ofBlock);
+        const raw = await readBlock(query, id);
+        for (const row of ofBlock) lines.set(row, toLine(row, raw, null));
+      }
+      return rows.flatMap((row) => lines.get(row) ?? []);
+    },
+  };
+}
+
+/** Throws a `DamageError`. */
+async function readBlock(query: Query, id: number): Promise<Uint8Array> {
+  const [row] = await query(GET_BLOCK, { id });
+  if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
+  const [rawSizeBytes, firstLine] = [readInteger(row, 'raw_size_bytes'), readInteger(row, 'first_line')];
+  return decompressBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
+}
+
+/** A batch and everything that it was made from. UNION lists each once, so damaged rows cannot cause an endless loop. */
+const FAMILY = `
+WITH RECURSIVE family (id) AS (
+  SELECT :batch::bigint UNION SELECT s.source_id FROM family JOIN batch_sources AS s ON s.batch_id = family.id
+)`;
+const LIST_FAMILY_BLOCKS = `
+${FAMILY}
+SELECT l.block_id FROM family JOIN lines AS l ON l.batch_id = family.id
+UNION SELECT l.block_id FROM family JOIN carried_lines AS d ON d.batch_id = family.id JOIN lines AS l ON l.id = d.line_id
+ORDER BY 1`;
+const LIST_FAMILY_LINES = `
+${FAMILY}
+SELECT ${LINE_COLUMNS}, l."offset" FROM lines AS l ${LINE_JOINS}
+WHERE l.block_id = :block AND (l.batch_id IN (SELECT id FROM family)
+  OR l.id IN (SELECT d.line_id FROM carried_lines AS d WHERE d.batch_id IN (SELECT id FROM family)))
+ORDER BY l.line`;
+const LIST_PLACES = 'SELECT id, block_id, "offset", size_bytes, sha256, line FROM lines WHERE id = ANY(:ids::bigint[])';
+/** The starts of blocks that need not be sent whole. */
+const LIST_BLOCK_HEADS = `
+SELECT k.id, substr(k.data, 1, u.size) AS data FROM unnest(:ids::bigint[], :sizes::int[]) AS u (id, size) JOIN blocks AS k ON k.id = u.id`;
+/** Read with one statement; a block is a megabyte at most, unless a single line is longer. */
+const MAX_HEADS = 32;
+
+type Originals = Pick<ArchiveLookup, 'readOriginals' | 'readLine' | 'readHeads'>;
+
+/** Reads the bytes of archived lines of any compaction. */
+export function createOriginals(query: Query): Originals {
+  const readPlaces = async (lineIds: readonly number[]): Promise<readonly Row[]> => {
+    const ids = [...new Set(lineIds)];
+    const rows = await query(LIST_PLACES, { ids });
+    const found = new Set(rows.map((row) => readInteger(row, 'id')));
+    const missing = ids.find((id) => !found.has(id));
+    if (missing !== undefined) throw new DamageError(`archived line ${missing} is missing`);
+    return rows;
+  };
+  async function* readOriginals(batch: number): AsyncGenerator<readonly OriginalLine[]> {
+    for (const found of await query(LIST_FAMILY_BLOCKS, { batch })) {
+      const block = readInteger(found, 'block_id');
+      const rows = await query(LIST_FAMILY_LINES, { batch, block });
+      checkPlaces(rows);
+      const raw = await readBlock(query, block);
+      yield rows.map((row) => ({ ...toArchivedLine(row), bytes: takeLine(row, raw) }));
+    }
+  }
+  return {
+    readOriginals,
+    readLine: async (lineId) => {
+      const [row] = await readPlaces([lineId]);
+      return takeLine(row ?? {}, await readBlock(query, readInteger(row ?? {}, 'block_id')));
+    },
+    readHeads: async (lineIds, maxBytes) => {
+      const heads = new Map<number, Uint8Array>();
+      const lengthOf = (row: Row): number => Math.min(maxBytes, readInteger(row, 'size_bytes'));
+      const endOf = (row: Row): number => readInteger(row, 'offset') + lengthOf(row);
+      const byBlock = Map.groupBy(await readPlaces(lineIds), (row) => readInteger(row, 'block_id'));
+      const ids = [...byBlock.keys()];
+      for (let first = 0; first < ids.length; first += MAX_HEADS) {
+        const some = ids.slice(first, first + MAX_HEADS);
+        const ends = new Map(some.map((id) => [id, Math.max(...(byBlock.get(id) ?? []).map(endOf))] as const));
+        const sizes = some.map((id) => (ends.get(id) ?? 0) + COMPRESSION_MARGIN_BYTES);
+        for (const head of await query(LIST_BLOCK_HEADS, { ids: some, sizes })) {
+          const id = readInteger(head, 'id');
+          const raw = decompressHead(readBytes(head, 'data'), ends.get(id) ?? 0);
+          for (const row of byBlock.get(id) ?? [])
+            heads.set(readInteger(row, 'id'), raw.subarray(readInteger(row, 'offset'), endOf(row)));
+        }
+      }
+      return heads;
+    },
+  };
+}

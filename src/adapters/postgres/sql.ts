@@ -1,0 +1,149 @@
+import type { Row } from '../archive/rows.ts';
+
+/** Named values for the `:name` places of a statement. Text is escaped, and what comes back is unescaped. */
+export type Values = Readonly<Record<string, unknown>>;
+
+/** What a driver has to offer: positional places ($1), and rows as objects with 64-bit integers as numbers. */
+export type Driver = {
+  /** On any connection. */
+  readonly query: DriverQuery;
+  /** A connection for a transaction; `release` must be called. */
+  readonly connect: () => Promise<{
+    readonly query: DriverQuery;
+    /** `isBroken`: the connection is not used again. */
+    readonly release: (isBroken: boolean) => void;
+  }>;
+  readonly close: () => Promise<void>;
+};
+
+type DriverQuery = (sql: string, values: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Runs one statement and gives its rows. */
+export type Query = (sql: string, values?: Values) => Promise<readonly Row[]>;
+
+export type Sql = {
+  readonly query: Query;
+  /** Runs `work` in one transaction, which is rolled back if it throws, and repeated if the connection was lost. */
+  readonly transaction: <T>(kind: TransactionKind, work: (query: Query) => Promise<T>) => Promise<T>;
+  /** Begins a transaction for writing. Whoever calls this must end it. */
+  readonly begin: (kind?: TransactionKind) => Promise<Transaction>;
+  readonly close: () => Promise<void>;
+};
+
+export type Transaction = {
+  readonly query: Query;
+  readonly commit: () => Promise<void>;
+  /** Never throws: without a connection, the server rolls back. */
+  readonly rollback: () => Promise<void>;
+};
+
+/** snapshot: only reads, all of it one state of the archive. */
+export type TransactionKind = 'write' | 'snapshot';
+
+const BEGIN = {
+  write: 'BEGIN',
+  snapshot: 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY',
+} as const satisfies { readonly [kind in TransactionKind]: string };
+
+/** How calls survive a lost connection; `run` repeats the work or throws its error. */
+export type Retry = <T>(work: () => Promise<T>) => Promise<T>;
+
+export function createSql(driver: Driver, retry: Retry): Sql {
+  return {
+    query: (sql, values) => retry(() => bound(driver.query)(sql, values)),
+    // Nothing of a transaction is stored before its end, so all of it may be repeated.
+    transaction: (kind, work) =>
+      retry(async () => {
+        const { query, commit, rollback } = await begin(driver, kind);
+        try {
+          const result = await work(query);
+          await commit();
+          return result;
+        } catch (error) {
+          await rollback();
+          throw error;
+        }
+      }),
+    begin: (kind = 'write') => retry(() => begin(driver, kind)),
+    close: driver.close,
+  };
+}
+
+async function begin(driver: Driver, kind: TransactionKind): Promise<Transaction> {
+  const { query, release } = await driver.connect();
+  const state = { isOpen: true };
+  const send = async (statement: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<void> => {
+    if (!state.isOpen) return;
+    try {
+      await query(statement === 'BEGIN' ? BEGIN[kind] : statement, []);
+      if (statement !== 'BEGIN') state.isOpen = false;
+    } catch (error) {
+      state.isOpen = false;
+      release(true);
+      throw error;
+    }
+    if (statement !== 'BEGIN') release(false);
+  };
+  await send('BEGIN');
+  return {
+    query: bound(query),
+    commit: () => send('COMMIT'),
+    rollback: () => send('ROLLBACK').catch(() => undefined), // the connection is gone, and the transaction with it
+  };
+}
+
+function bound(query: DriverQuery): Query {
+  return async (sql, values = {}) => {
+    const { text, names } = numberPlaces(sql);
+    const rows = await query(
+      text,
+      names.map((name) => escapeValue(values[name])),
+    );
+    return rows.map(unescapeRow);
+  };
+}
+
+const numbered = new Map<string, { readonly text: string; readonly names: readonly string[] }>();
+
+/** `:name` becomes `$1`; `::type` stays. */
+function numberPlaces(sql: string): { readonly text: string; readonly names: readonly string[] } {
+  const known = numbered.get(sql);
+  if (known !== undefined) return known;
+  const names: string[] = [];
+  const text = sql.replace(/(?<![:\w]):([a-zA-Z]\w*)/g, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  const result = { text, names };
+  numbered.set(sql, result);
+  return result;
+}
+
+/** Starts an escaped character: a control character that hardly any text contains. */
+const ESCAPE = '\u0010';
+// Postgres has no NUL in text, and no lone surrogates.
+// oxlint-disable-next-line no-control-regex
+const MUST_ESCAPE = /[\0\u0010]|\p{Surrogate}/gu;
+
+/** Equal texts give equal escaped texts, and different ones different. */
+export function escapeText(text: string): string {
+  return text.replace(MUST_ESCAPE, (character) => `${ESCAPE}${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+function unescapeText(text: string): string {
+  if (!text.includes(ESCAPE)) return text;
+  // oxlint-disable-next-line no-control-regex
+  return text.replace(/\u0010([\da-f]{4})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
+}
+
+function escapeValue(value: unknown): unknown {
+  if (typeof value === 'string') return escapeText(value);
+  if (Array.isArray(value)) return value.map(escapeValue);
+  return value === undefined ? null : value;
+}
+
+function unescapeRow(row: Row): Row {
+  const escaped = Object.entries(row).filter(([, value]) => typeof value === 'string' && value.includes(ESCAPE));
+  if (escaped.length === 0) return row;
+  return { ...row, ...Object.fromEntries(escaped.map(([name, value]) => [name, unescapeText(String(value))])) };
+}

@@ -1,0 +1,27 @@
+import { captureContract } from './capturing.ts';
+import { checkContract } from './checking.ts';
+import { vectorContract } from './comparing.ts';
+import type { Engine } from './engine.ts';
+import { lineContract } from './lines.ts';
+import { nameContract } from './naming.ts';
+import { originalsContract } from './reading.ts';
+import { runContract } from './runs.ts';
+import { searchContract } from './searching.ts';
+import { settleContract } from './settling.ts';
+import { shareContract } from './sharing.ts';
+import { storeContract } from './storing.ts';
+
+/** Every promise of an archive, whatever database it is in. */
+export function archiveContract(engine: Engine): void {
+  storeContract(engine);
+  lineContract(engine);
+  settleContract(engine);
+  originalsContract(engine);
+  runContract(engine);
+  nameContract(engine);
+  searchContract(engine);
+  vectorContract(engine);
+  captureContract(engine);
+  checkContract(engine);
+  shareContract(engine);
+}

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunMark } from '../../../src/ports/archive.ts';
+import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
+import { type Engine, applied, stored } from './engine.ts';
+
+const MORNING: RunMark = { token: 'morning', begunAt: new Date('2026-03-02T08:00:00.000Z') };
+const EVENING: RunMark = { token: 'evening', begunAt: new Date('2026-03-02T20:00:00.000Z') };
+
+export function runContract(engine: Engine): void {
+  test('the files of a run are listed together, the newest run first', async (t) => {
+    const archive = await engine.open(t);
+    const store = async (run: RunMark | null, sourcePath: string): Promise<number> =>
+      await applied(archive, compactionDraft(1, { run, sourcePath, outputPath: null }), [lineDraft(1)]);
+    await store(MORNING, '/logs/a');
+    await store(null, 'conversation:c1');
+    await store(EVENING, '/logs/b');
+    await store(MORNING, '/logs/c');
+    const listed = await archive.runs.list();
+    assert.deepEqual(
+      listed.map(({ begunAt, undoneAt, files }) => ({
+        begunAt,
+        undoneAt,
+        sources: files.map((file) => file.sourcePath),
+      })),
+      [
+        { begunAt: EVENING.begunAt, undoneAt: null, sources: ['/logs/b'] },
+        { begunAt: MORNING.begunAt, undoneAt: null, sources: ['/logs/a', '/logs/c'] },
+      ],
+    );
+  });
+
+  test('a run without an applied compaction is not listed, and a discarded one takes its record along', async (t) => {
+    const archive = await engine.open(t);
+    const id = await stored(archive, compactionDraft(1, { run: MORNING }), [lineDraft(1)]);
+    assert.deepEqual(await archive.runs.list(), []);
+    await archive.discard(id);
+    await applied(archive, compactionDraft(1, { run: MORNING, sourcePath: '/logs/again' }), [lineDraft(1)]);
+    assert.deepEqual(
+      (await archive.runs.list()).flatMap(({ files }) => files.map(({ sourcePath }) => sourcePath)),
+      ['/logs/again'],
+    );
+  });
+
+  test('a stored compaction that is used again belongs to both runs', async (t) => {
+    const archive = await engine.open(t);
+    const compactionId = await applied(archive, compactionDraft(1, { run: MORNING }), [lineDraft(1)]);
+    const copy = { compactionId, sourcePath: '/copies/a', outputPath: '/copies/a' };
+    const fileId = await archive.runs.record(EVENING, copy);
+    const [evening, morning] = await archive.runs.list();
+    assert.deepEqual(evening?.files, [{ ...copy, id: fileId, sizeBytes: { before: 100, after: 50 }, undoneAt: null }]);
+    assert.equal(morning?.files.length, 1);
+    await archive.runs.forget(fileId);
+    assert.deepEqual(await archive.runs.list(), [morning]);
+  });
+
+  test('what was undone is remembered, for a file and for a run', async (t) => {
+    const archive = await engine.open(t);
+    await applied(archive, compactionDraft(1, { run: MORNING }), [lineDraft(1)]);
+    const [run] = await archive.runs.list();
+    const [file] = run?.files ?? [];
+    assert.ok(run !== undefined && file !== undefined);
+    const at = new Date('2026-03-03T09:00:00.000Z');
+    await archive.runs.markFileUndone(file.id, at);
+    await archive.runs.markUndone(run.id, at);
+    assert.deepEqual(await archive.runs.list(), [{ ...run, undoneAt: at, files: [{ ...file, undoneAt: at }] }]);
+  });
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { openArchive } from '../../../src/adapters/archive/sqlite.ts';
+import { findVectorExtension } from '../../../src/adapters/archive/vectors/extension.ts';
+import type { Archive } from '../../../src/ports/archive.ts';
+import { change } from '../../support/full-archive.ts';
+import { archiveContract } from './contract.ts';
+import type { Engine } from './engine.ts';
+
+const extension = await findVectorExtension();
+assert.ok(extension.ok, JSON.stringify(extension));
+const vectorExtension = extension.value;
+
+async function openAt(t: TestContext, path: string): Promise<Archive> {
+  const opened = await openArchive({ path, vectorExtension });
+  assert.ok(opened.ok, JSON.stringify(opened));
+  t.after(() => opened.value.close());
+  return opened.value;
+}
+
+const engine: Engine = {
+  propertyRuns: 30,
+  open: async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'compact-archive-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    return openAt(t, join(folder, 'archive.db'));
+  },
+  openAgain: (t, archive) => openAt(t, archive.path),
+  execute: async ({ path }, sql) => change(path, sql),
+};
+
+archiveContract(engine);
