@@ -111,6 +111,10 @@ export function createUseCases(composition: Composition): UseCases {
       const openArchive = archive.openWith(await withVectors());
       return (await import('../app/archive/erase-archived.ts')).eraseArchived({ ...writing, openArchive }, request);
     },
+    pruneArchive: async (request) => {
+      const openArchive = archive.openWith(await withVectors());
+      return (await import('../app/archive/prune-archive.ts')).pruneArchive({ ...writing, openArchive }, request);
+    },
     listReceipts: async () => (await import('../app/archive/erase-archived.ts')).listReceipts(deps),
     embedArchive: async ({ service, vectorExtension }) => {
       const { embedArchive } = await import('../app/search/embeddings/embed-archive.ts');

@@ -9,6 +9,7 @@ import type {
 import type { GoneRequest } from '../app/archive/captured.ts';
 import type { EraseRequest } from '../app/archive/erase-archived.ts';
 import type { HoldRequest } from '../app/archive/holds.ts';
+import type { PruneRequest } from '../app/archive/prune-archive.ts';
 import type { CapturedFileReport, CaptureReport, RestoreCapturedReport } from '../app/contract/capture-reports.ts';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type {
@@ -115,6 +116,7 @@ export type UseCases = {
   readonly checkArchive: () => Promise<Result<ArchiveCheckReport, Failure>>;
   readonly changeHolds: (request: HoldRequest) => Promise<Result<ArchiveHoldReport, Failure>>;
   readonly eraseArchived: (request: EraseRequest) => Promise<Result<ArchiveEraseReport, Failure>>;
+  readonly pruneArchive: (request: PruneRequest) => Promise<Result<ArchiveEraseReport, Failure>>;
   readonly listReceipts: () => Promise<Result<ArchiveReceiptsReport, Failure>>;
   readonly embedArchive: (embeddings: Embeddings) => Promise<Result<ArchiveEmbedReport, Failure>>;
   /** The run that everything written here belongs to. */

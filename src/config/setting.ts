@@ -10,9 +10,9 @@ export type Form =
 
 /**
  * What a command uses a setting for. selection: which messages stay, and the order of summaries; model: requests to a
- * service, and their cost; archive: which archive is opened; embedding: vectors.
+ * service, and their cost; archive: which archive is opened; embedding: vectors; retention: what is pruned.
  */
-export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding';
+export type SettingsUse = 'selection' | 'model' | 'archive' | 'embedding' | 'retention';
 
 type Facts<V, D extends V | null> = {
   /** Null: not set. `doc` then says what happens without it. */

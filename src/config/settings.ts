@@ -37,6 +37,27 @@ export const SETTINGS = {
       doc: "The archive of everything that leaves a transcript. Relative to this file's folder; ~ is your home. The default follows $XDG_DATA_HOME.",
     }),
   },
+  retention: {
+    older_than: text({
+      default: null,
+      example: '180d',
+      uses: ['retention'],
+      doc: 'What `compact archive prune` does without flags; nothing else prunes. Conversations that were last archived longer ago than this go: 180d, 26w, 6mo, 1y.',
+    }),
+    max_size: text({
+      default: null,
+      example: '20GB',
+      uses: ['retention'],
+      doc: "The oldest conversations go until the archive's file is about this large.",
+    }),
+    keep_last: wholeNumber({
+      min: 0,
+      default: 0,
+      unit: 'conversations',
+      uses: ['retention'],
+      doc: 'The newest conversations that stay in any case.',
+    }),
+  },
   embedding: {
     provider: oneOf(['openai-compat', 'ollama'], {
       default: null,

@@ -200,43 +200,10 @@ test('several words are one query, and what is asked of it becomes data', async 
   assert.deepEqual(await parsed('search', '--', '-x', '"'), { ...search, query: '-x "', ...common });
 });
 
-test('show and archive become data', async () => {
+test('show becomes data', async () => {
   const common = { outputOptions: plain, settings: noSettings };
   assert.deepEqual(await parsed('show', 'x'), { kind: 'show', name: 'x', originals: false, ...common });
   assert.deepEqual(await parsed('show', 'x', '--messages'), { kind: 'show', name: 'x', originals: true, ...common });
-  const unsaid = {
-    operands: [],
-    selectors: [],
-    reason: null,
-    isConfirmed: false,
-    despiteHold: false,
-    lists: false,
-  };
-  for (const action of ['list', 'stats', 'check', 'embed']) {
-    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...unsaid, ...common });
-  }
-  const selectors = [{ kind: 'source', glob: 'a*' }];
-  const asked = { kind: 'archive', ...unsaid, selectors, reason: 'why', ...common };
-  assert.deepEqual(await parsed('archive', 'hold', 'add', '--source', 'a*', '--reason', 'why'), {
-    ...asked,
-    action: 'hold',
-    operands: ['add'],
-  });
-  const flags = ['--source', 'a*', '--reason', 'why', '--yes', '--despite-hold'];
-  assert.deepEqual(await parsed('archive', 'erase', ...flags), {
-    ...asked,
-    action: 'erase',
-    isConfirmed: true,
-    despiteHold: true,
-  });
-  assert.match(await refused('archive', 'erase', '--yes'), /^archive erase takes one of --conversation/);
-  assert.match(await refused('archive', 'erase', '--match', ''), /^--match is empty/);
-  assert.match(await refused('archive', 'erase', '--message', 'line:5'), /^line:5 is a place/);
-  assert.match(await refused('archive', 'erase', '--match', 'a', '--source', 'b'), /^archive erase takes one of/);
-  assert.match(await refused('archive', 'hold', 'add'), /^archive hold add takes either/);
-  assert.match(await refused('archive', 'hold', 'drop'), /^archive hold takes add, remove or list/);
-  assert.match(await refused('archive', 'list', '--yes'), /^archive list takes no --conversation/);
-  assert.match(await refused('archive', 'stats', 'x'), /^archive stats takes no 'x'/);
 });
 
 test('config becomes data', async () => {

@@ -6,7 +6,7 @@ import type { SettingsUse } from '../../src/config/setting.ts';
 import type { ConfigFile } from '../../src/config/settings.ts';
 import { configOf, surroundingsOf } from './fakes.ts';
 
-const ALL: readonly SettingsUse[] = ['selection', 'model', 'archive', 'embedding'];
+const ALL: readonly SettingsUse[] = ['selection', 'model', 'archive', 'embedding', 'retention'];
 
 function missed(refused: ConfigFile, uses: readonly SettingsUse[] = ALL, flags: SettingFlags = {}): readonly string[] {
   return findMissed({ config: configOf({}, { refused }), flags, host: surroundingsOf(), uses });

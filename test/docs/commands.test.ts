@@ -36,6 +36,7 @@ const SCENES: {
       'mine.toml': '[summarization]\nkeep_recent = 7\n',
     },
   },
+  'docs/archive.md': { before: ['compact session.jsonl'] },
   'docs/agents.md': { files: { '../home/.claude/settings.json': '{}\n' } },
   'docs/report.md': { before: ['compact session.jsonl'] },
   'docs/restore.md': { before: ['compact session.jsonl', 'compact -i session.jsonl', 'compact -i log.jsonl sessions'] },

@@ -2,6 +2,7 @@ import type { HoldRequest } from '../../app/archive/holds.ts';
 import type { EraseSelector } from '../../app/archive/select.ts';
 import type { Failure } from '../../app/contract/failure.ts';
 import type { ArchiveEraseReport } from '../../app/contract/retention-reports.ts';
+import { parseAge, parseBytes } from '../../config/quantity.ts';
 import type { Result } from '../../core/result.ts';
 import type { HoldScope } from '../../ports/retention.ts';
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
@@ -11,11 +12,12 @@ import { noArchive } from '../render/problems.ts';
 import { renderErase, renderHolds, renderReceipts } from '../render/retention.ts';
 import { safeText } from '../render/text.ts';
 import type { Session } from '../session.ts';
-import type { ArchiveInvocation } from './archive.ts';
+import type { ArchiveInvocation } from './archive-line.ts';
 
 /** What keeps and removes things in the archive. */
 export async function runRetention(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
   if (invocation.action === 'hold') return hold(session, invocation);
+  if (invocation.action === 'prune') return prune(session, invocation);
   if (invocation.lists) return listReceipts(session, invocation);
   const { useCases } = session;
   const [selector] = invocation.selectors;
@@ -49,6 +51,25 @@ function toHoldRequest({ operands: [change], selectors, reason }: ArchiveInvocat
 function toScope(selector: EraseSelector): readonly HoldScope[] {
   if (selector.kind === 'conversation') return [{ kind: 'conversation', value: selector.id }];
   return selector.kind === 'source' ? [{ kind: 'source', value: selector.glob }] : [];
+}
+
+async function prune(session: Session, invocation: ArchiveInvocation): Promise<ExitCode> {
+  const { before, maxBytes, keepLast, project } = invocation.prune;
+  const { older_than: age, max_size: size, keep_last: kept } = session.settings.retention;
+  const configuredAge = age === null ? null : parseAge(age);
+  if (configuredAge?.ok === false) return session.refuse(`retention.older_than: ${configuredAge.error}`);
+  const configuredSize = size === null ? null : parseBytes(size);
+  if (configuredSize?.ok === false) return session.refuse(`retention.max_size: ${configuredSize.error}`);
+  const policy = {
+    before: before ?? (configuredAge === null ? null : new Date(Date.now() - configuredAge.value)),
+    maxBytes: maxBytes ?? configuredSize?.value ?? null,
+    keepLast: keepLast ?? kept,
+    project,
+  };
+  if (policy.before === null && policy.maxBytes === null)
+    return session.refuse('archive prune needs --older-than or --max-size, or a [retention] in the configuration');
+  const request = { ...policy, isConfirmed: invocation.isConfirmed };
+  return answerErase(session, invocation, await session.useCases.pruneArchive(request));
 }
 
 async function listReceipts(

@@ -1,40 +1,26 @@
 import type { ArchiveListReport, ArchiveStatsReport } from '../../app/contract/archive-reports.ts';
-import type { EraseSelector } from '../../app/archive/select.ts';
 import type { Failure } from '../../app/contract/failure.ts';
+import { parseBytes, parseCountOrZero, parseSince } from '../../config/quantity.ts';
+import type { SettingsUse } from '../../config/setting.ts';
 import { assertNever, type Result } from '../../core/result.ts';
 import { createEmbeddings } from '../create-services.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
-import type { CommonRequest } from '../invocation.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/problems.ts';
 import { safeText } from '../render/text.ts';
 import type { Theme } from '../render/theme.ts';
 import type { CliContext, CommandRequest, Session } from '../session.ts';
-import { defineCommand, inSession, type Options } from './command.ts';
+import { ACTIONS, type ArchiveInvocation, findConflict, readPrune, readSelectors } from './archive-line.ts';
+import { defineCommand, inSession } from './command.ts';
 import { OUTPUT_FLAGS, readOutputOptions, readSettings, SETTINGS_FLAGS } from './options.ts';
-
-const ACTIONS = ['list', 'stats', 'check', 'embed', 'hold', 'erase'] as const;
-
-export type ArchiveInvocation = CommonRequest & {
-  readonly kind: 'archive';
-  readonly action: (typeof ACTIONS)[number];
-  /** What follows the action. */
-  readonly operands: readonly string[];
-  readonly selectors: readonly EraseSelector[];
-  readonly reason: string | null;
-  readonly isConfirmed: boolean;
-  readonly despiteHold: boolean;
-  /** For erase: list the receipts. */
-  readonly lists: boolean;
-};
 
 export const archiveCommand = defineCommand<ArchiveInvocation>({
   operands: [
     {
       syntax: '<action>',
       description:
-        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect something from being erased; erase: remove something for good',
+        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect something from being erased; erase: remove something for good; prune: remove what is old, by a policy',
       choices: ACTIONS,
     },
     { syntax: '[more...]', description: 'for hold: add, remove or list' },
@@ -46,7 +32,19 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     { flags: '--match <text>', description: 'for erase: every line that contains this text' },
     { flags: '--message <id>', description: 'for erase: every line of this message' },
     { flags: '--reason <text>', description: 'for hold and erase: recorded with it' },
-    { flags: '--yes', description: 'for erase: do it; without it, only say what would go' },
+    {
+      flags: '--older-than <age>',
+      description: 'for prune: conversations last archived more than 180d, 6mo, 1y ago, or before 2026-03-01',
+      parse: parseSince,
+    },
+    {
+      flags: '--max-size <size>',
+      description: 'for prune: the oldest, until the archive is about 20GB',
+      parse: parseBytes,
+    },
+    { flags: '--keep-last <n>', description: 'for prune: the newest conversations stay', parse: parseCountOrZero },
+    { flags: '--project <glob>', description: 'for prune: only transcripts in such a folder' },
+    { flags: '--yes', description: 'for erase and prune: do it; without it, only say what would go' },
     { flags: '--despite-hold', description: 'for erase: also what a hold protects' },
     { flags: '--list', description: 'for erase: the receipts of what was erased', conflicts: 'yes' },
     ...SETTINGS_FLAGS,
@@ -55,6 +53,7 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
   examples: [
     ['compact archive list', 'lists the compactions, newest last'],
     ['compact archive check', 'looks for damage'],
+    ['compact archive prune --older-than 180d', 'says what would go; --yes removes it'],
     ["compact archive erase --match 'jane@example.org'", 'says which lines would go; --yes removes them'],
   ],
   read: ({ options, args }) => ({
@@ -66,6 +65,7 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     isConfirmed: options.yes === true,
     despiteHold: options.despiteHold === true,
     lists: options.list === true,
+    prune: readPrune(options),
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
@@ -73,50 +73,17 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
   run,
 });
 
-function readSelectors({ conversation, source, match, message }: Options): readonly EraseSelector[] {
-  return [
-    ...(conversation === undefined ? [] : [{ kind: 'conversation', id: conversation } as const]),
-    ...(source === undefined ? [] : [{ kind: 'source', glob: source } as const]),
-    ...(match === undefined ? [] : [{ kind: 'match', text: match } as const]),
-    ...(message === undefined ? [] : [{ kind: 'message', id: message } as const]),
-  ];
-}
-
-function findConflict(invocation: ArchiveInvocation): string | null {
-  const { action, operands, selectors, lists, reason, isConfirmed, despiteHold } = invocation;
-  if (action === 'hold') return findHoldConflict(invocation);
-  if (operands.length > 0) return `archive ${action} takes no '${operands[0]}'`;
-  if (action !== 'erase') {
-    const hasFlags = selectors.length > 0 || reason !== null || isConfirmed || despiteHold || lists;
-    return hasFlags
-      ? `archive ${action} takes no --conversation, --source, --match, --message, --reason, --yes, --despite-hold or --list`
-      : null;
-  }
-  if (lists) return selectors.length > 0 ? 'archive erase --list takes nothing else' : null;
-  const [selector] = selectors;
-  if (selector === undefined || selectors.length > 1)
-    return 'archive erase takes one of --conversation, --source, --match and --message';
-  if (Object.values(selector).includes('')) return `--${selector.kind} is empty, which would match everything`;
-  const isPlace = selector.kind === 'message' && /^line:\d+$/.test(selector.id);
-  return isPlace ? `${selector.id} is a place that every transcript has, not an id: use --match` : null;
-}
-
-function findHoldConflict({ operands, selectors, isConfirmed, despiteHold, lists }: ArchiveInvocation): string | null {
-  const [change = 'list', ...more] = operands;
-  if (!['add', 'remove', 'list'].includes(change) || more.length > 0) return 'archive hold takes add, remove or list';
-  if (isConfirmed || despiteHold || lists) return 'archive hold takes no --yes, --despite-hold or --list';
-  if (change === 'list')
-    return selectors.length > 0 ? 'archive hold list takes no --conversation and no --source' : null;
-  const isScope = selectors.length === 1 && selectors.every(({ kind }) => kind === 'conversation' || kind === 'source');
-  return isScope ? null : `archive hold ${change} takes either --conversation or --source`;
-}
+const NEEDS: { readonly [action in ArchiveInvocation['action']]?: readonly SettingsUse[] } = {
+  embed: ['archive', 'embedding'],
+  prune: ['archive', 'retention'],
+};
 
 async function run(context: CliContext, invocation: ArchiveInvocation): Promise<ExitCode> {
   const request: CommandRequest = {
     ...invocation,
     format: null,
     command: 'compact archive',
-    needs: invocation.action === 'embed' ? ['archive', 'embedding'] : ['archive'],
+    needs: NEEDS[invocation.action] ?? ['archive'],
     endsWithStdout: true,
   };
   return inSession(context, request, async (session) => {
@@ -135,6 +102,7 @@ async function run(context: CliContext, invocation: ArchiveInvocation): Promise<
       case 'embed':
         return embed(session, invocation);
       case 'hold':
+      case 'prune':
       case 'erase': {
         const { runRetention } = await import('./archive-retention.ts');
         return runRetention(session, invocation);

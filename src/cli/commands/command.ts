@@ -116,7 +116,8 @@ export type Options = {
   readonly list?: boolean;
   readonly revoke?: boolean;
   readonly user?: boolean;
-  readonly project?: boolean;
+  /** A scope of the configuration; for prune, a glob. */
+  readonly project?: boolean | string;
   readonly allowCompact?: boolean;
   readonly undo?: boolean;
   readonly status?: boolean;

@@ -1,0 +1,157 @@
+import { matchesGlob } from '../../core/glob.ts';
+import { err, ok, type Result } from '../../core/result.ts';
+import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
+import type { Archive } from '../../ports/archive.ts';
+import type { CapturedFile } from '../../ports/captures.ts';
+import type { Hold, KeptCompaction } from '../../ports/retention.ts';
+import { attempt, type Failure } from '../contract/failure.ts';
+import type { ArchiveEraseReport } from '../contract/retention-reports.ts';
+import { openSettled } from '../write/settle.ts';
+import { type EraseDeps, eraseSelection, nothing, reportSelection } from './erase-archived.ts';
+import { holdsOn, readOnly } from './holds.ts';
+import { type Selection, wholePart } from './select.ts';
+
+export type PrunePolicy = {
+  /** Conversations that were last archived before this go; null: age does not matter. */
+  readonly before: Date | null;
+  /** The oldest go until the archive's file is about this large; null: size does not matter. */
+  readonly maxBytes: number | null;
+  /** The newest conversations that stay in any case. */
+  readonly keepLast: number;
+  /** Only transcripts whose path, or a folder above it, matches this glob; null: all. */
+  readonly project: string | null;
+};
+
+export type PruneRequest = PrunePolicy & {
+  /** False: only report what would go. */
+  readonly isConfirmed: boolean;
+};
+
+/** Everything of a conversation: compactions that share an id or continue each other, and the captures of their files. */
+type Conversation = {
+  readonly compactions: KeptCompaction[];
+  readonly captured: CapturedFile[];
+};
+
+/** Removes what a policy lets go, whole conversations at a time, oldest first. What a hold protects stays. */
+export async function pruneArchive(
+  deps: EraseDeps,
+  request: PruneRequest,
+): Promise<Result<ArchiveEraseReport, Failure>> {
+  return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
+    const opened = await openSettled(deps, 'existing');
+    if (!opened.ok) return opened;
+    const archive = opened.value;
+    if (archive === null) return ok(nothing('prune'));
+    if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
+    const holds = await archive.retention.listHolds();
+    const all = await findConversations(archive);
+    const chosen = choose(all, { policy: request, holds, figures: await archive.measure() });
+    const selection = toSelection(all, chosen);
+    const planned = reportSelection(deps, { selection, kind: 'prune' });
+    if (planned.result === 'nothing' || !request.isConfirmed) return ok(planned);
+    const at = deps.runtime.now();
+    const plan = { kind: 'prune', at, reason: null, paidBefore: request.before ?? new Date(0) } as const;
+    return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
+  });
+}
+
+async function findConversations(archive: Archive): Promise<readonly Conversation[]> {
+  const byKey = new Map<string, Conversation>();
+  const join = (keys: readonly string[]): Conversation => {
+    const known = new Set(keys.flatMap((key) => byKey.get(key) ?? []));
+    const [first = { compactions: [], captured: [] }, ...others] = known;
+    for (const other of others) {
+      first.compactions.push(...other.compactions);
+      first.captured.push(...other.captured);
+      for (const [key, value] of byKey) if (value === other) byKey.set(key, first);
+    }
+    for (const key of keys) byKey.set(key, first);
+    return first;
+  };
+  for await (const batch of archive.retention.listKept())
+    for (const compaction of batch) join(keysOf(compaction)).compactions.push(compaction);
+  for (const file of await archive.captures.list()) join([`path ${file.path}`]).captured.push(file);
+  return [...new Set(byKey.values())];
+}
+
+function keysOf({ cycles, sourcePath, outputPath }: KeptCompaction): readonly string[] {
+  return [
+    `path ${sourcePath}`,
+    ...(outputPath === null ? [] : [`path ${outputPath}`]),
+    ...cycles.flatMap(({ id, parentId, conversationId }) => [
+      `conversation ${conversationId}`,
+      `cycle ${id}`,
+      ...(parentId === null ? [] : [`cycle ${parentId}`]),
+    ]),
+  ];
+}
+
+function newestOf({ compactions, captured }: Conversation): number {
+  const times = [...compactions.map(({ archivedAt }) => archivedAt), ...captured.map(({ last }) => last.capturedAt)];
+  return Math.max(...times.map((time) => time.getTime()));
+}
+
+function pathsOf({ compactions, captured }: Conversation): readonly string[] {
+  const compacted = compactions.flatMap(({ sourcePath, outputPath }) => [sourcePath, outputPath]);
+  return [...compacted, ...captured.map(({ path }) => path)].filter((path) => path !== null);
+}
+
+type Choice = { readonly chosen: readonly Conversation[]; readonly holds: readonly Hold[] };
+
+function choose(
+  all: readonly Conversation[],
+  {
+    policy,
+    holds,
+    figures,
+  }: { readonly policy: PrunePolicy; readonly holds: readonly Hold[]; readonly figures: ArchiveFigures },
+): Choice {
+  const { before, maxBytes, keepLast, project } = policy;
+  const newestFirst = all
+    .filter((one) => project === null || pathsOf(one).some((path) => isIn(path, project)))
+    .toSorted((a, b) => newestOf(b) - newestOf(a));
+  const sizeOf = createEstimate(all, figures);
+  let fileBytes = figures.fileBytes;
+  const chosen: Conversation[] = [];
+  const held = new Set<Hold>();
+  for (const one of newestFirst.slice(keepLast).toReversed()) {
+    const isOld = before !== null && newestOf(one) < before.getTime();
+    if (!isOld && (maxBytes === null || fileBytes <= maxBytes)) continue;
+    const conversations = one.compactions.flatMap(({ cycles }) => cycles.map(({ conversationId }) => conversationId));
+    const own = holdsOn(holds, { conversations, paths: pathsOf(one) });
+    for (const hold of own) held.add(hold);
+    if (own.length > 0) continue;
+    chosen.push(one);
+    fileBytes -= sizeOf(one);
+  }
+  return { chosen, holds: [...held] };
+}
+
+function isIn(path: string, project: string): boolean {
+  return matchesGlob(path, project) || matchesGlob(path, `${project.replace(/\/+$/, '')}/**`);
+}
+
+/** A conversation's share of the archive's file: indexes grow with what they lead to. */
+function createEstimate(
+  all: readonly Conversation[],
+  { fileBytes, captured }: ArchiveFigures,
+): (one: Conversation) => number {
+  const share = captured.originalBytes === 0 ? 0 : captured.compressedBytes / captured.originalBytes;
+  const stored = (one: Conversation): number =>
+    one.compactions.reduce((sum, { storedBytes }) => sum + storedBytes, 0) +
+    one.captured.reduce((sum, { last }) => sum + last.sizeBytes * share, 0);
+  const total = all.reduce((sum, one) => sum + stored(one), 0);
+  return (one) => (total === 0 ? 0 : (stored(one) / total) * fileBytes);
+}
+
+function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): Selection {
+  return {
+    parts: chosen.flatMap(({ compactions }) => compactions).map(wholePart),
+    cycleIds: [],
+    capturedFiles: chosen.flatMap(({ captured }) => captured),
+    capturedLineIds: [],
+    holds,
+    isEverything: chosen.length > 0 && chosen.length === all.length,
+  };
+}

@@ -1,0 +1,89 @@
+import type { PrunePolicy } from '../../app/archive/prune-archive.ts';
+import type { EraseSelector } from '../../app/archive/select.ts';
+import type { CommonRequest } from '../invocation.ts';
+import type { Options } from './command.ts';
+import { readTime } from './options.ts';
+
+export const ACTIONS = ['list', 'stats', 'check', 'embed', 'hold', 'erase', 'prune'] as const;
+
+export type ArchiveInvocation = CommonRequest & {
+  readonly kind: 'archive';
+  readonly action: (typeof ACTIONS)[number];
+  /** What follows the action. */
+  readonly operands: readonly string[];
+  readonly selectors: readonly EraseSelector[];
+  readonly reason: string | null;
+  readonly isConfirmed: boolean;
+  readonly despiteHold: boolean;
+  /** For erase: list the receipts. */
+  readonly lists: boolean;
+  readonly prune: PruneFlags;
+};
+
+/** Null: the configuration decides. */
+type PruneFlags = { readonly [key in keyof PrunePolicy]: PrunePolicy[key] | null };
+
+export function readPrune({ olderThan, maxSize, keepLast, project }: Options): PruneFlags {
+  return {
+    before: readTime(olderThan),
+    maxBytes: maxSize ?? null,
+    keepLast: keepLast ?? null,
+    project: typeof project === 'string' ? project : null,
+  };
+}
+
+export function readSelectors({ conversation, source, match, message }: Options): readonly EraseSelector[] {
+  return [
+    ...(conversation === undefined ? [] : [{ kind: 'conversation', id: conversation } as const]),
+    ...(source === undefined ? [] : [{ kind: 'source', glob: source } as const]),
+    ...(match === undefined ? [] : [{ kind: 'match', text: match } as const]),
+    ...(message === undefined ? [] : [{ kind: 'message', id: message } as const]),
+  ];
+}
+
+export function findConflict(invocation: ArchiveInvocation): string | null {
+  const { action, operands, selectors, lists, reason, isConfirmed, despiteHold } = invocation;
+  if (action === 'hold') return findHoldConflict(invocation);
+  if (operands.length > 0) return `archive ${action} takes no '${operands[0]}'`;
+  const isPolicy = Object.values(invocation.prune).some((value) => value !== null);
+  if (isPolicy && action !== 'prune')
+    return `archive ${action} takes no --older-than, --max-size, --keep-last or --project`;
+  if (action === 'prune') {
+    const hasOther = selectors.length > 0 || reason !== null || despiteHold || lists;
+    return hasOther
+      ? 'archive prune takes no --conversation, --source, --match, --message, --reason, --despite-hold or --list'
+      : null;
+  }
+  if (action !== 'erase') {
+    const hasFlags = selectors.length > 0 || reason !== null || isConfirmed || despiteHold || lists;
+    return hasFlags
+      ? `archive ${action} takes no --conversation, --source, --match, --message, --reason, --yes, --despite-hold or --list`
+      : null;
+  }
+  if (lists) return selectors.length > 0 ? 'archive erase --list takes nothing else' : null;
+  const [selector] = selectors;
+  if (selector === undefined || selectors.length > 1)
+    return 'archive erase takes one of --conversation, --source, --match and --message';
+  if (Object.values(selector).includes('')) return `--${selector.kind} is empty, which would match everything`;
+  const isPlace = selector.kind === 'message' && /^line:\d+$/.test(selector.id);
+  return isPlace ? `${selector.id} is a place that every transcript has, not an id: use --match` : null;
+}
+
+function findHoldConflict({
+  operands,
+  selectors,
+  isConfirmed,
+  despiteHold,
+  lists,
+  prune,
+}: ArchiveInvocation): string | null {
+  const [change = 'list', ...more] = operands;
+  if (!['add', 'remove', 'list'].includes(change) || more.length > 0) return 'archive hold takes add, remove or list';
+  if (Object.values(prune).some((value) => value !== null))
+    return 'archive hold takes no --older-than, --max-size, --keep-last or --project';
+  if (isConfirmed || despiteHold || lists) return 'archive hold takes no --yes, --despite-hold or --list';
+  if (change === 'list')
+    return selectors.length > 0 ? 'archive hold list takes no --conversation and no --source' : null;
+  const isScope = selectors.length === 1 && selectors.every(({ kind }) => kind === 'conversation' || kind === 'source');
+  return isScope ? null : `archive hold ${change} takes either --conversation or --source`;
+}

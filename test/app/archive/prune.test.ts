@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { changeHolds } from '../../../src/app/archive/holds.ts';
+import { pruneArchive, type PruneRequest } from '../../../src/app/archive/prune-archive.ts';
+import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
+import { chatTranscript } from '../../support/chat.ts';
+import { collect } from '../../support/collect.ts';
+import { benchFor, reportOf, type Workbench } from '../../support/workbench.ts';
+
+const DAY = 24 * 60 * 60_000;
+const NOW = Date.parse('2026-06-01T00:00:00Z');
+const POLICY = { before: null, maxBytes: null, keepLast: 0, project: null, isConfirmed: true } as const;
+
+/** Transcripts that were compacted so many days ago. */
+async function sceneFor(t: TestContext, agesInDays: Readonly<Record<string, number>>): Promise<Workbench> {
+  const clock = { nowMs: NOW };
+  const { deps } = benchFor(t);
+  const bench = benchFor(t, { runtime: { ...deps.runtime, now: () => new Date(clock.nowMs) } });
+  let from = 0;
+  for (const [name, days] of Object.entries(agesInDays)) {
+    clock.nowMs = NOW - days * DAY;
+    bench.write(name, chatTranscript(12, from));
+    from += 100;
+    reportOf(await bench.compact(name));
+  }
+  clock.nowMs = NOW;
+  return bench;
+}
+
+async function prune(bench: Workbench, changes: Partial<PruneRequest>): Promise<ArchiveEraseReport> {
+  const pruned = await pruneArchive(bench.deps, { ...POLICY, ...changes });
+  assert.ok(pruned.ok, JSON.stringify(pruned));
+  return pruned.value;
+}
+
+const before = (days: number): Date => new Date(NOW - days * DAY);
+
+async function left(bench: Workbench): Promise<readonly string[]> {
+  const compactions = await bench.archive().listCompactions();
+  return compactions.map(({ sourcePath }) => sourcePath.slice(bench.folder.length + 1)).toSorted();
+}
+
+test('what is older than the limit goes, oldest first, and the rest can be restored', async (t) => {
+  const bench = await sceneFor(t, { 'old.jsonl': 300, 'older.jsonl': 400, 'new.jsonl': 10 });
+  const planned = await prune(bench, { before: before(180), isConfirmed: false });
+  assert.deepEqual([planned.result, planned.isEverything, planned.parts.length], ['planned', false, 2]);
+  assert.deepEqual(await left(bench), ['new.jsonl', 'old.jsonl', 'older.jsonl']);
+  const pruned = await prune(bench, { before: before(180) });
+  assert.deepEqual(
+    [pruned.result, pruned.parts.map(({ file }) => file), pruned.receipt?.kind],
+    ['erased', [bench.path('older.jsonl'), bench.path('old.jsonl')], 'prune'],
+  );
+  assert.deepEqual(await left(bench), ['new.jsonl']);
+  assert.equal((await bench.verify('new.jsonl')).result, 'verified');
+  const verified = await bench.verify('old.jsonl');
+  assert.deepEqual(
+    verified.problems.map(({ kind }) => kind),
+    ['erased'],
+  );
+  assert.deepEqual(
+    (await collect(bench.archive().check())).filter(({ kind }) => kind === 'damage'),
+    [],
+  );
+});
+
+test('a conversation that goes on keeps its old compactions', async (t) => {
+  const bench = await sceneFor(t, { 'long.jsonl': 300 });
+  appendFileSync(bench.path('long.jsonl'), chatTranscript(12, 500));
+  reportOf(await bench.compact('long.jsonl'));
+  assert.equal((await prune(bench, { before: before(180) })).result, 'nothing');
+});
+
+test('the newest stay, as does what a hold protects or another project has', async (t) => {
+  const ages = { 'a.jsonl': 400, 'b.jsonl': 300, 'c.jsonl': 250, 'd.jsonl': 200 };
+  const bench = await sceneFor(t, ages);
+  const scope = { kind: 'source', value: 'b.jsonl' } as const;
+  assert.ok((await changeHolds(bench.deps, { kind: 'add', scope, reason: null })).ok);
+  assert.equal((await prune(bench, { before: before(180), project: '/elsewhere' })).result, 'nothing');
+  const pruned = await prune(bench, { before: before(180), keepLast: 1, project: bench.folder });
+  assert.deepEqual(
+    pruned.held.map(({ value }) => value),
+    ['b.jsonl'],
+  );
+  assert.deepEqual(await left(bench), ['b.jsonl', 'd.jsonl']);
+});
+
+test('the oldest go until the archive is small enough', async (t) => {
+  const bench = await sceneFor(t, { 'a.jsonl': 3, 'b.jsonl': 2, 'c.jsonl': 1 });
+  const { fileBytes } = await bench.archive().measure();
+  assert.equal((await prune(bench, { maxBytes: fileBytes * 2 })).result, 'nothing');
+  await prune(bench, { maxBytes: Math.floor(fileBytes * 0.8) });
+  assert.deepEqual(await left(bench), ['b.jsonl', 'c.jsonl']);
+});
+
+test('a policy that removes everything says so before', async (t) => {
+  const bench = await sceneFor(t, { 'a.jsonl': 3, 'b.jsonl': 2 });
+  const planned = await prune(bench, { before: before(1), isConfirmed: false });
+  assert.deepEqual([planned.result, planned.isEverything], ['planned', true]);
+  assert.equal((await left(bench)).length, 2);
+  await prune(bench, { before: before(1) });
+  assert.deepEqual(await left(bench), []);
+});

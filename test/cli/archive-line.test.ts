@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parsed, refused } from './command-lines.ts';
+
+const common = {
+  outputOptions: { json: false, verbosity: 'normal', color: 'auto', showProgress: true },
+  settings: {
+    configFlag: null,
+    project: 'as-trusted',
+    flags: { summarization: {}, transcript: {}, archive: {} },
+  },
+} as const;
+
+test('the actions of archive become data, and each refuses the flags of others', async () => {
+  const unsaid = {
+    operands: [],
+    selectors: [],
+    reason: null,
+    isConfirmed: false,
+    despiteHold: false,
+    lists: false,
+    prune: { before: null, maxBytes: null, keepLast: null, project: null },
+  };
+  for (const action of ['list', 'stats', 'check', 'embed']) {
+    assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...unsaid, ...common });
+  }
+  const selectors = [{ kind: 'source', glob: 'a*' }];
+  const asked = { kind: 'archive', ...unsaid, selectors, reason: 'why', ...common };
+  assert.deepEqual(await parsed('archive', 'hold', 'add', '--source', 'a*', '--reason', 'why'), {
+    ...asked,
+    action: 'hold',
+    operands: ['add'],
+  });
+  const flags = ['--source', 'a*', '--reason', 'why', '--yes', '--despite-hold'];
+  assert.deepEqual(await parsed('archive', 'erase', ...flags), {
+    ...asked,
+    action: 'erase',
+    isConfirmed: true,
+    despiteHold: true,
+  });
+  const policy = ['--older-than', '2026-01-01', '--max-size', '1GB', '--keep-last', '3', '--project', 'a/*'];
+  assert.deepEqual(await parsed('archive', 'prune', ...policy, '--yes'), {
+    kind: 'archive',
+    action: 'prune',
+    ...unsaid,
+    isConfirmed: true,
+    prune: { before: new Date('2026-01-01'), maxBytes: 1e9, keepLast: 3, project: 'a/*' },
+    ...common,
+  });
+  const wrong: readonly (readonly [line: string, message: RegExp])[] = [
+    ['archive erase --yes', /^archive erase takes one of --conversation/],
+    ['archive erase --match ', /^--match is empty/],
+    ['archive erase --message line:5', /^line:5 is a place/],
+    ['archive erase --match a --source b', /^archive erase takes one of/],
+    ['archive hold add', /^archive hold add takes either/],
+    ['archive hold drop', /^archive hold takes add, remove or list/],
+    ['archive prune --match a', /^archive prune takes no --conversation/],
+    ['archive erase --keep-last 3', /^archive erase takes no --older-than/],
+    ['archive list --yes', /^archive list takes no --conversation/],
+    ['archive stats x', /^archive stats takes no 'x'/],
+  ];
+  for (const [line, message] of wrong) assert.match(await refused(...line.split(' ')), message);
+});
