@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
-import { folderWith } from '../support/folders.ts';
+import { CODE_CACHE, folderWith } from '../support/folders.ts';
 import { runHere } from '../support/program.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -154,7 +154,7 @@ function jobFolder(t: TestContext, files: Readonly<Record<string, string>>) {
   mkdirSync(dirname(command));
   writeFileSync(command, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, 'bin/compact.js')}" "$@"\n`);
   chmodSync(command, 0o755);
-  const env = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: folder, CI: 'true' };
+  const env = { PATH: `${dirname(command)}:${process.env['PATH'] ?? ''}`, HOME: folder, CI: 'true', ...CODE_CACHE };
   return {
     folder,
     run: () => {

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { startRecordingServer } from '../support/recording-server.ts';
-import { folderWith } from '../support/folders.ts';
+import { CODE_CACHE, folderWith } from '../support/folders.ts';
 import { OPENING, readAnswers, requestLine } from '../support/mcp.ts';
 
 // Needs `dist`: `npm test` builds first.
@@ -40,10 +40,7 @@ function scene(t: TestContext, toml: string, more: { readonly [path: string]: st
   });
   const [home, repository] = [join(root, 'home'), join(root, 'repository')];
   symlinkSync(program, join(home, 'bin/compact'));
-  const list = (): readonly string[] =>
-    readdirSync(root, { recursive: true, encoding: 'utf8' })
-      .filter((path) => !path.startsWith('home/.cache'))
-      .toSorted();
+  const list = (): readonly string[] => readdirSync(root, { recursive: true, encoding: 'utf8' }).toSorted();
   const before = list();
   return {
     home,
@@ -67,7 +64,13 @@ async function runIn(
 ): Promise<Ended> {
   const child = spawn(process.execPath, [program, ...argv], {
     cwd: folder,
-    env: { PATH: [join(home, 'bin'), process.env['PATH']].join(delimiter), HOME: home, CI: '1', ...environment },
+    env: {
+      PATH: [join(home, 'bin'), process.env['PATH']].join(delimiter),
+      HOME: home,
+      CI: '1',
+      ...CODE_CACHE,
+      ...environment,
+    },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const texts = { stdout: '', stderr: '' };

@@ -1,18 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { chatTranscript } from '../support/chat.ts';
-import { folderWith } from '../support/folders.ts';
+import { CODE_CACHE, folderWith } from '../support/folders.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BIN = join(ROOT, 'bin/compact.js');
 const SESSION = join(ROOT, 'fixtures/transcripts/claude-code/session.jsonl');
-
-/** Of the program's code: a cold start takes twice as long. */
-const CACHE = { NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache') };
 
 type Run = { readonly code: number | null; readonly stdout: Buffer; readonly stderr: string };
 
@@ -20,7 +16,14 @@ type Run = { readonly code: number | null; readonly stdout: Buffer; readonly std
 function program(folder: string): (args: readonly string[], input?: Buffer) => Run {
   const home = join(folder, '.home');
   mkdirSync(home, { recursive: true });
-  const env = { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, CI: '1', ...CACHE };
+  const env = {
+    PATH: process.env.PATH,
+    HOME: home,
+    XDG_DATA_HOME: home,
+    XDG_CONFIG_HOME: home,
+    CI: '1',
+    ...CODE_CACHE,
+  };
   return (args, input) => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], {
       cwd: folder,
@@ -160,7 +163,7 @@ test('killed at any moment, the source is as it was or verifies, and the next ru
   const { folder, run } = setUp(t);
   const file = join(folder, 'talk.jsonl');
   const home = join(folder, '.home');
-  const env = { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...CACHE };
+  const env = { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...CODE_CACHE };
   const fates = new Set<string>();
   for (const delayMs of KILL_DELAYS_MS) {
     writeFileSync(file, original);
@@ -187,7 +190,7 @@ test('interrupted at any moment, the file is as it was, or it was finished by th
   const { folder, run } = setUp(t);
   const file = join(folder, 'talk.jsonl');
   const home = join(folder, '.home');
-  const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...CACHE };
+  const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home, ...CODE_CACHE };
   const codes = new Set<number | null>();
   for (const [turn, delayMs] of INTERRUPT_DELAYS_MS.entries()) {
     writeFileSync(file, original);

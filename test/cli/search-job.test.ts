@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test, type TestContext } from 'node:test';
 import { chatLine, chatTranscript } from '../support/chat.ts';
-import { folderWith } from '../support/folders.ts';
+import { CODE_CACHE, folderWith } from '../support/folders.ts';
 
 // Needs `dist`: `npm test` builds first.
 const BIN = join(import.meta.dirname, '../../bin/compact.js');
@@ -18,7 +18,14 @@ type Place = {
 /** The program in a folder of its own; a run that fails is an error. */
 function placeWith(t: TestContext, files: Readonly<Record<string, string>>): Place {
   const folder = folderWith(t, files);
-  const env = { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder, CI: '1' };
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: folder,
+    XDG_DATA_HOME: folder,
+    XDG_CONFIG_HOME: folder,
+    CI: '1',
+    ...CODE_CACHE,
+  };
   return {
     run: (...args) => {
       const { status, stdout, stderr } = spawnSync(process.execPath, [BIN, ...args], { cwd: folder, env });

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn, spawnSync, type StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { run } from '../../src/cli/run.ts';
 import type { Step } from '../../src/ports/runtime.ts';
 import { createFakeTerminal } from '../cli/fakes.ts';
-import { folderWith } from './folders.ts';
+import { CODE_CACHE, folderWith } from './folders.ts';
 import type { ChildScript } from './steps-child.ts';
 
 export type Ended = {
@@ -43,7 +42,7 @@ export function startProcess(args: readonly string[], options: ProcessOptions = 
       PATH: process.env['PATH'],
       HOME: '/nowhere',
       CI: '1',
-      NODE_COMPILE_CACHE: join(tmpdir(), 'node-compile-cache'),
+      ...CODE_CACHE,
       COMPACT_TEST: JSON.stringify(script),
       ...environment,
     },
