@@ -16,8 +16,8 @@ import { type ConfigPlace, findConfig, type HostEnvironment, PROJECT_FILE } from
 import { parseConfig } from '../config/parse.ts';
 import { readConfigText } from '../config/read-config.ts';
 import { parseKey, type SetProblem, setValue } from '../config/set-value.ts';
-import { makeFolder, replaceFile, systemCode } from '../config/write-file.ts';
-import { err, ok, type Result } from '../core/result.ts';
+import { makeFolder, replaceFile } from '../config/write-file.ts';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { ConfigContext } from './commands/config.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { reportJson } from './render/json-lines.ts';

@@ -1,8 +1,8 @@
 import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { FileFailure } from '../ports/files.ts';
-import { systemCode } from './system-failure.ts';
 import { isCompacted, isTranscriptName, walkFolder } from './transcript-files.ts';
+import { systemCode } from '../core/result.ts';
 
 /** A transcript that the operands name. */
 export type InputFile = {

@@ -1,10 +1,10 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { OutputTarget } from '../app/contract/requests.ts';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
 import type { InputFile } from './inputs.ts';
-import { systemCode, toFileFailure } from './system-failure.ts';
+import { toFileFailure } from './system-failure.ts';
 import { compactedPath, isTranscriptName } from './transcript-files.ts';
 
 /** Where the results go, as the command line gives it. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
 import { shellWord } from './render/text.ts';
-import { systemCode } from './system-failure.ts';
+import { systemCode } from '../core/result.ts';
 
 const PACKAGE_FOLDER = fileURLToPath(new URL('../..', import.meta.url));
 /** The file that starts this program. */

@@ -4,16 +4,16 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { systemCode, toFileFailure } from './system-failure.ts';
+import { toFileFailure } from './system-failure.ts';
 import type { Terminal } from './terminal.ts';
 
 export type SpooledInput = { readonly path: string; readonly remove: () => void };
 
 /** Standard input as a private file, because a transcript is read twice. Rejects when the run is interrupted. */
 export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInput, FileFailure>> {
-  const made = await makeFolder();
+  const made = await makeTemporaryFolder();
   if (!made.ok) return made;
   const folder = made.value;
   const remove = terminal.removeAtExit(folder);
@@ -25,7 +25,7 @@ export async function spoolStdin(terminal: Terminal): Promise<Result<SpooledInpu
   } catch (error) {
     source.destroy();
     remove();
-    const code = error instanceof Error && 'code' in error ? String(error.code) : null;
+    const code = systemCode(error);
     if (code === null || code === 'ABORT_ERR') throw error;
     const name = 'standard input';
     if (code === 'ENOSPC' || code === 'EDQUOT') return err({ kind: 'no-space', path: tmpdir() });
@@ -60,7 +60,7 @@ export async function describeMissingInput(
   return 'no transcript is named, and standard input is empty';
 }
 
-async function makeFolder(): Promise<Result<string, FileFailure>> {
+async function makeTemporaryFolder(): Promise<Result<string, FileFailure>> {
   try {
     return ok(await mkdtemp(join(tmpdir(), 'compact-stdin-')));
   } catch (error) {

@@ -1,4 +1,5 @@
 import type { FileFailure } from '../ports/files.ts';
+import { systemCode } from '../core/result.ts';
 
 /** The system's error as data; any other error is rethrown. */
 export function toFileFailure(
@@ -25,9 +26,4 @@ export function toFileFailure(
     default:
       return { kind: 'io', path, code };
   }
-}
-
-/** The code of a system error ("ENOENT"); null for any other error. */
-export function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null;
 }

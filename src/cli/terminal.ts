@@ -8,7 +8,7 @@ import type { HostEnvironment } from '../config/find.ts';
 import type { LaunchCommand } from '../ports/clients.ts';
 import { EXIT_CODES, type ExitCode } from './exit-codes.ts';
 import { ENTRY, launchCommand, programName } from './program-name.ts';
-import { systemCode } from './system-failure.ts';
+import { systemCode } from '../core/result.ts';
 
 /** stdout or stderr. Writes are synchronous; they do nothing once the reader is gone or a write has failed. */
 export type Channel = {

@@ -1,8 +1,8 @@
 import { type Dirent, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import type { FileFailure } from '../ports/files.ts';
-import { systemCode, toFileFailure } from './system-failure.ts';
+import { toFileFailure } from './system-failure.ts';
 
 /** The files below a folder, and the folders that could not be read. */
 type Walk = { readonly paths: readonly string[]; readonly failures: readonly FileFailure[] };

@@ -12,9 +12,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { err, ok, type Result } from '../core/result.ts';
+import { err, ok, type Result, systemCode } from '../core/result.ts';
 import { describeOwner, type HostEnvironment, stateFolder } from './find.ts';
-import { makeFolder, replaceFile, systemCode } from './write-file.ts';
+import { makeFolder, replaceFile } from './write-file.ts';
 
 const recordSchema = z.strictObject({ path: z.string(), sha256: z.string(), trustedAt: z.iso.datetime() });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, lstatSync, mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { systemCode } from '../core/result.ts';
 
 /** Creates the parents one at a time, because Node's recursive mkdir never returns below /proc. */
 export function makeFolder(folder: string): void {
@@ -28,8 +29,4 @@ export function replaceFile(file: string, text: string, mode = 0o600): void {
   } finally {
     rmSync(temporary, { force: true });
   }
-}
-
-export function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null;
 }

@@ -13,3 +13,8 @@ export function err<E>(error: E): { readonly ok: false; readonly error: E } {
 export function assertNever(value: never): never {
   throw new Error(`unhandled variant: ${JSON.stringify(value)}`);
 }
+
+/** The code of a system error ("ENOENT"); null: any other error. */
+export function systemCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error ? String(error.code) : null;
+}

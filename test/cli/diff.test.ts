@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { DiffReport } from '../../src/app/survey/diff-file.ts';
 import { run } from '../../src/cli/run.ts';
-import { showInPager } from '../../src/cli/pager.ts';
+import { showInPager } from '../../src/cli/commands/diff.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
 import { type Ended, runHere } from '../support/program.ts';

@@ -15,8 +15,8 @@ import {
 import { basename, dirname, join, resolve } from 'node:path';
 import Database from 'better-sqlite3';
 import { lazily } from '../../core/lazy.ts';
-import { systemCode } from './file.ts';
 import { migrate } from './schema.ts';
+import { systemCode } from '../../core/result.ts';
 
 /**
  * Creates an empty archive (0600). The file gets its name only when it is complete, so no half-made archive is ever

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { getuid } from 'node:process';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
 
 /** A file that SQLite may open. */
@@ -113,11 +113,6 @@ export function mayWrite(path: string): boolean {
     if (systemCode(error) === null) throw error;
     return false;
   }
-}
-
-/** The code of a system error; null: another error. */
-export function systemCode(error: unknown): string | null {
-  return error instanceof Error && 'code' in error ? String(error.code) : null;
 }
 
 function describe(code: string): string {

@@ -2,7 +2,8 @@ import { chmodSync, constants, copyFileSync, existsSync, mkdtempSync, realpathSy
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { mayWrite, systemCode } from './file.ts';
+import { mayWrite } from './file.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** A database that is not written to in place. */
 export type ReadOnlyDatabase = {

@@ -2,7 +2,7 @@ import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ArchiveWriter } from '../../ports/archive-writer.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { systemCode } from './file.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** Waits for a turn. The turn lasts until the returned function is called. */
 export type TakeTurn = () => Promise<() => void>;

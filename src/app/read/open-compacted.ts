@@ -163,7 +163,7 @@ export function isOtherFormat({ format }: StoredCompaction, { codec }: Revision)
  * Whether the producer rewrote a list of messages or a document after a compaction, as it must to append to it: then the original cannot be
  * restored from it. `compaction` wrote this revision.
  */
-export async function isWrittenAnew(
+export async function wasRewritten(
   deps: AppDeps,
   {
     archive,

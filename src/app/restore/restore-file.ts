@@ -12,7 +12,7 @@ import {
   codecBefore,
   findRewrittenKey,
   isOtherFormat,
-  isWrittenAnew,
+  wasRewritten,
   locateCompaction,
   notFound,
   readRevision,
@@ -73,8 +73,8 @@ async function undo(
     if (request.compactionId !== undefined && compaction.id !== request.compactionId)
       return err({ kind: 'cannot-undo', file: name, why: 'compacted-again', original: name });
     const isPartial = request.partial === true && compaction.erased !== null;
-    const mayBeAnew = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
-    if (mayBeAnew && (await isWrittenAnew(deps, { archive, compaction, revision }))) break;
+    const mayBeRewritten = !isPartial && (done.length > 0 || isOtherFormat(compaction, revision));
+    if (mayBeRewritten && (await wasRewritten(deps, { archive, compaction, revision }))) break;
     await lineage.add(compaction);
     const output = revision.lines;
     const { source } = compaction;

@@ -12,7 +12,7 @@ import {
   codecBefore,
   findRewrittenKey,
   isOtherFormat,
-  isWrittenAnew,
+  wasRewritten,
   locateCompaction,
   notFound,
   readRevision,
@@ -68,7 +68,7 @@ export async function verifyRevisions(
   const newest = await locateCompaction(deps, archive, first);
   if (
     newest === null ||
-    (isOtherFormat(newest, first) && (await isWrittenAnew(deps, { archive, compaction: newest, revision: first })))
+    (isOtherFormat(newest, first) && (await wasRewritten(deps, { archive, compaction: newest, revision: first })))
   )
     return notFound(deps, { revision: first, file: name, archive });
   const keptLines = newest.kept.reduce((sum, run) => sum + run.lineCount, 0);
@@ -93,7 +93,7 @@ export async function verifyRevisions(
       break;
     }
     // Everything before the last compaction is proven by now, and this revision was not written by us.
-    if (revision !== first && (await isWrittenAnew(deps, { archive, compaction, revision }))) {
+    if (revision !== first && (await wasRewritten(deps, { archive, compaction, revision }))) {
       isStillCompacted = true;
       break;
     }

@@ -1,14 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import { parseCount } from '../../config/quantity.ts';
 import { toPolicy } from '../../config/resolve.ts';
 import { EXIT_CODES, type ExitCode } from '../exit-codes.ts';
 import { gatherInputs } from '../gather.ts';
 import type { CommonRequest } from '../invocation.ts';
-import { showInPager } from '../pager.ts';
 import { renderDiff } from '../render/diff.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { safeLines } from '../render/text.ts';
 import type { CliContext } from '../session.ts';
+import type { Terminal } from '../terminal.ts';
 import { defineCommand, inSession } from './command.ts';
 import {
   FORMAT_FLAG,
@@ -107,3 +108,21 @@ async function run(context: CliContext, invocation: DiffInvocation): Promise<Exi
     return EXIT_CODES.done;
   });
 }
+
+/** Ends at once if everything fits on the screen, keeps colors, and leaves the text there. */
+const DEFAULT_PAGER = 'less -FRX';
+
+/** Shows a text with $PAGER if there is a terminal. False: nothing was shown. */
+export function showInPager(text: string, { stdout, host }: Pick<Terminal, 'stdout' | 'host'>): boolean {
+  const { environment, userId } = host;
+  const pager = (environment['PAGER'] ?? DEFAULT_PAGER).trim();
+  const isWindows = userId === null;
+  if (!stdout.isTerminal || isWindows || pager === '' || pager === 'cat' || environment['TERM'] === 'dumb')
+    return false;
+  // As git does: the variable may hold options, so a shell splits it.
+  const ended = spawnSync('sh', ['-c', pager], { input: text, stdio: ['pipe', 'inherit', 'inherit'] });
+  return ended.error === undefined && ended.status !== NOT_FOUND && ended.status !== NOT_EXECUTABLE;
+}
+
+const NOT_EXECUTABLE = 126;
+const NOT_FOUND = 127;

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type HostEnvironment, stateFolder } from '../../config/find.ts';
-import { makeFolder, replaceFile, systemCode } from '../../config/write-file.ts';
+import { makeFolder, replaceFile } from '../../config/write-file.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** Notes of the rules of sessions that are being compacted. They bridge two events of a client, and expire after a week. */
 export type RuleNotes = {

@@ -10,11 +10,11 @@ import {
   statSync,
 } from 'node:fs';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
-import { err, ok, type Result } from '../../core/result.ts';
+import { err, ok, type Result, systemCode } from '../../core/result.ts';
 import type { FileFailure } from '../../ports/files.ts';
 import { renderFailure } from '../render/failure.ts';
 import { safeText } from '../render/text.ts';
-import { systemCode, toFileFailure } from '../system-failure.ts';
+import { toFileFailure } from '../system-failure.ts';
 
 /** A folder that the server may work in: as the user named it, and its real path. */
 export type AllowedFolder = { readonly named: string; readonly real: string };

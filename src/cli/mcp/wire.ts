@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream';
 import { readQueryGroups } from '../commands/search.ts';
 import { safeJson } from '../render/text.ts';
-import { systemCode } from '../system-failure.ts';
 import { takeChars } from './tool.ts';
+import { systemCode } from '../../core/result.ts';
 
 /** No client needs a larger request; the answer to one is an error. */
 const MAX_REQUEST_BYTES = 1024 * 1024;
