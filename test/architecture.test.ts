@@ -38,7 +38,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
     'adapters/runtime',
     'adapters/transcript',
   ],
-  'cli/compose-archive.ts': ['adapters/archive'],
+  'cli/compose-archive.ts': ['adapters/archive', 'adapters/postgres'],
   'cli/compose-install.ts': ['adapters/clients', 'adapters/fs', 'adapters/runtime'],
   'cli/mcp/serve.ts': ['+@modelcontextprotocol/server'],
   'cli/file-threads.ts': ['+tinypool'],

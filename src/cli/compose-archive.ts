@@ -1,6 +1,8 @@
 import type { ArchiveUse } from '../adapters/archive/open-for-use.ts';
 import type { ThreadedArchive } from '../adapters/archive/thread/open-in-thread.ts';
+import { createTurns } from '../adapters/archive/turns.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../app/contract/deps.ts';
+import { isArchiveUrl } from '../core/archive-url.ts';
 import { ok, type Result } from '../core/result.ts';
 import type { Archive, ArchiveFailure } from '../ports/archive.ts';
 import type { ConnectWriter } from './use-cases.ts';
@@ -13,15 +15,55 @@ export async function openSharedArchive(path: string): Promise<Result<ThreadedAr
 
 type OpenArchive = AppDeps['openArchive'];
 
-/** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
-export function createArchiveOpener(
-  path: string,
-  connectWriter?: ConnectWriter,
-): {
+type ArchiveOpener = {
   readonly openWith: (use: ArchiveUse) => OpenArchive;
   readonly findPlaceProblem: WritingDeps['findArchivePlaceProblem'];
   readonly close: () => Promise<void>;
-} {
+};
+
+type OpenerOptions = {
+  readonly connectWriter?: ConnectWriter | undefined;
+  /** Tells people that the database server is gone, and that it is back. */
+  readonly notice?: ((sentence: string) => void) | undefined;
+  readonly sleep: (ms: number) => Promise<void>;
+};
+
+/** Opens the archive at a path or a URL. */
+export function createArchiveOpener(place: string, options: OpenerOptions): ArchiveOpener {
+  return isArchiveUrl(place) ? createUrlOpener(place, options) : createFileOpener(place, options.connectWriter);
+}
+
+/** A database server needs no threads here, so every use has the same archive. */
+function createUrlOpener(url: string, { notice = () => undefined, sleep }: OpenerOptions): ArchiveOpener {
+  const opened: { archive: Promise<Result<Archive | null, ArchiveFailure>> | null } = { archive: null };
+  const open = async (mode: ArchiveMode): ReturnType<OpenArchive> => {
+    const before = await opened.archive;
+    if (before?.ok === true && before.value !== null) return before;
+    const { openPostgresArchive } = await import('../adapters/postgres/open.ts');
+    opened.archive = openPostgresArchive({ url, create: mode === 'create', notice, wait: sleep });
+    return opened.archive;
+  };
+  const takeTurn = createTurns();
+  return {
+    openWith: () => async (mode) => {
+      const release = await takeTurn();
+      try {
+        return await open(mode);
+      } finally {
+        release();
+      }
+    },
+    findPlaceProblem: async () => null,
+    close: async () => {
+      const archive = await opened.archive;
+      if (archive?.ok === true) await archive.value?.close();
+      opened.archive = null;
+    },
+  };
+}
+
+/** Opens the archive once for each use, however many ask at the same time; creates it only on request. */
+function createFileOpener(path: string, connectWriter?: ConnectWriter): ArchiveOpener {
   const opened = new Map<string, Promise<Result<Archive, ArchiveFailure>>>();
   const openNow = async (mode: ArchiveMode, use: ArchiveUse): Promise<Result<Archive, ArchiveFailure>> => {
     const { openForUse } = await import('../adapters/archive/open-for-use.ts');

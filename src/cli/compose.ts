@@ -28,7 +28,11 @@ const MIN_BYTES_FOR_THREAD = 4 * 1024 * 1024;
 export function createUseCases(composition: Composition): UseCases {
   const { archivePath, progress, signal, removeAtExit, maxUnpackedBytes } = composition;
   const isLarge = (bytes: number): boolean => bytes >= (composition.minBytesForArchiveThread ?? MIN_BYTES_FOR_THREAD);
-  const archive = createArchiveOpener(archivePath, composition.connectWriter);
+  const archive = createArchiveOpener(archivePath, {
+    connectWriter: composition.connectWriter,
+    notice: composition.notice,
+    sleep: createNodeRuntime().sleep,
+  });
   const openAside = archive.openWith({ vectorExtension: null, isAside: true });
   const deps: AppDeps = {
     files: createFileStore({ removeAtExit, maxUnpackedBytes }),

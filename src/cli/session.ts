@@ -11,6 +11,7 @@ import type { OutputOptions, SettingsRequest } from './invocation.ts';
 import { renderMissed, renderIgnored } from './render/config.ts';
 import { renderNearFormats } from './render/failure.ts';
 import { renderConfigProblem, renderUsageProblem } from './render/problems.ts';
+import { safeText } from './render/text.ts';
 import { createReporter, type Reporter } from './reporter.ts';
 import type { Terminal } from './terminal.ts';
 import type { CreateUseCases, UseCases } from './use-cases.ts';
@@ -79,6 +80,7 @@ export async function inSession(
     createUseCases({
       ...composition,
       progress: reporter.progress,
+      notice: (sentence) => reporter.report([safeText(sentence)]),
       removeAtExit: terminal.removeAtExit,
       signal,
       stdout: (bytes) => {

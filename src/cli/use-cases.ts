@@ -182,6 +182,8 @@ export type Composition = {
   readonly progress: Progress;
   readonly signal: AbortSignal;
   readonly stdout: (bytes: Uint8Array) => void;
+  /** Tells people something that does not concern a single file. */
+  readonly notice?: ((sentence: string) => void) | undefined;
   /** Has a file removed when the process ends; returns a function that forgets it. */
   readonly removeAtExit: (path: string) => () => void;
   /** What is written belongs to this run; by default to one of its own. */

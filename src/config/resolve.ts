@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { hidePassword, isArchiveUrl } from '../core/archive-url.ts';
 import { DEFAULT_COMPACTION_CONFIG, DEFAULT_REQUEST_TOKENS, type TranscriptPolicy } from '../core/policy.ts';
 import { defaultArchivePath, type HostEnvironment } from './find.ts';
 import type { LoadedConfig } from './load.ts';
@@ -52,7 +53,7 @@ function layerSettings(input: SettingsInput): Settings {
       const isPath = setting.form.kind === 'path';
       const flag = valueAt(flags, [table, key]);
       if (flag !== undefined)
-        return [key, isPath && typeof flag === 'string' ? resolve(host.workingFolder, flag) : flag];
+        return [key, isPath && typeof flag === 'string' ? resolvePath(host.workingFolder, flag) : flag];
       const value = valueAt(config.values, [table, key]);
       if (value === undefined) return [key, setting.default];
       return [key, isPath && typeof value === 'string' ? fromFile(input, value) : value];
@@ -62,13 +63,18 @@ function layerSettings(input: SettingsInput): Settings {
   return { ...Object.fromEntries(tables), prices: config.values.prices ?? {} } as Settings; // same tables and keys as `Settings`
 }
 
+/** The URL of an archive stays as it is, without a password: that must not be shown anywhere. */
+function resolvePath(folder: string, path: string): string {
+  return isArchiveUrl(path) ? hidePassword(path) : resolve(folder, path);
+}
+
 /**
  * A path in the file is relative to the file, so that a project's configuration means the same in all of its folders.
  */
 function fromFile({ config: { file }, host }: Pick<SettingsInput, 'config' | 'host'>, path: string): string | null {
   if (file === null) return null;
   if (path === '~' || path.startsWith('~/')) return join(host.homeFolder, path.slice(1));
-  return resolve(dirname(file.path), path);
+  return resolvePath(dirname(file.path), path);
 }
 
 /** What only the command line can request. */

@@ -17,6 +17,7 @@ export function connectPool(url: string, schema: string): Driver {
     statement_timeout: STATEMENT_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     application_name: 'compact',
+    options: `-c search_path=${schema}`,
     allowExitOnIdle: true,
     types: {
       // No number of an archive is as large as 2^53.
@@ -25,10 +26,7 @@ export function connectPool(url: string, schema: string): Driver {
   });
   // A connection that breaks while nothing runs on it is replaced; a statement on it fails by itself.
   pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    client.query(`SET search_path = "${schema}"`).catch(() => undefined); // the next statement fails too, and says why
-  });
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return {
     query: async (sql, values) => (await pool.query<Record<string, unknown>>(sql, [...values])).rows,
     connect: async () => {
