@@ -180,7 +180,7 @@ test('verify and schema become data', async () => {
 
 test('several words are one query, and what is asked of it becomes data', async () => {
   const common = { outputOptions: plain, settings: noSettings };
-  const any = { conversation: null, role: null, since: null, until: null, source: null };
+  const any = { conversation: null, role: null, since: null, until: null, source: null, isCaptured: false };
   const search = { kind: 'search', query: 'green boat', kinds: 'all', order: 'best', limit: 10, ...any };
   assert.deepEqual(await parsed('search', 'green', 'boat'), { ...search, ...common });
   const argv = 'search - --conversation c --messages --limit 3 --newest'.split(' ');

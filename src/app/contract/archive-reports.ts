@@ -72,7 +72,7 @@ export type CapturedHit = Omit<HitCommon, 'show' | 'score'> & {
   readonly score: Count;
 };
 
-/** What `compact search --captured` found. */
+/** What `compact search --captures` found. */
 export type CapturedSearchReport = Omit<SearchReport, 'hits' | 'error'> & { readonly hits: readonly CapturedHit[] };
 
 export type BatchShown = BatchReport & {

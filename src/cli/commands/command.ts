@@ -97,8 +97,8 @@ export type ParsedLine = {
 export type Options = {
   /** The program's own version is asked for; or which version of a captured file. */
   readonly version?: boolean | number;
-  /** A captured file, or whether captured files are searched. */
-  readonly captured?: string | boolean;
+  readonly captured?: string;
+  readonly captures?: boolean;
   /** Unix milliseconds. */
   readonly at?: number;
   readonly reread?: boolean;

@@ -112,7 +112,7 @@ function readOutput(options: Options): RestoreInvocation['output'] {
 function readCaptured({ captured, version, at }: Options): RestoreInvocation['captured'] {
   if (captured === undefined && version === undefined && at === undefined) return null;
   return {
-    file: typeof captured === 'string' ? captured : '',
+    file: captured ?? '',
     version: typeof version === 'number' ? version : null,
     at: readTime(at),
   };

@@ -45,7 +45,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     },
     { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
     {
-      flags: '--captured',
+      flags: '--captures',
       description: 'search captured transcripts instead; it reads them all, because they have no index',
       conflicts: ['messages', 'batches', 'conversation', 'newest'],
     },
@@ -61,7 +61,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
   read: ({ options, args }) => ({
     kind: 'search',
     query: args.join(' '),
-    isCaptured: options.captured === true,
+    isCaptured: options.captures === true,
     conversation: options.conversation ?? null,
     role: options.role ?? null,
     since: readTime(options.since),
@@ -74,7 +74,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     settings: readSettings(options),
   }),
   findConflict: ({ query, isCaptured }) =>
-    isCaptured && query === '-' ? '--captured takes one query, not standard input (-)' : null,
+    isCaptured && query === '-' ? '--captures takes one query, not standard input (-)' : null,
   run,
 });
 
