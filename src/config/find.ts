@@ -68,10 +68,7 @@ export function defaultArchivePath(host: HostEnvironment): string {
 }
 
 /** A folder of the XDG base directory specification, which says to ignore a relative path in a variable. */
-export function xdgFolder(
-  host: HostEnvironment,
-  variable: { readonly name: string; readonly fallback: string },
-): string {
+function xdgFolder(host: HostEnvironment, variable: { readonly name: string; readonly fallback: string }): string {
   const value = host.environment[variable.name];
   return value !== undefined && isAbsolute(value) ? value : join(host.homeFolder, variable.fallback);
 }
