@@ -212,7 +212,7 @@ export function createBlockWriter(db: Database.Database): (block: PackedBlock, t
 }
 
 /** A tool's name says what it does, so in a search it is an ordinary word. */
-export function isSpeaker(role: Role): boolean {
+function isSpeaker(role: Role): boolean {
   return role === 'user' || role === 'assistant';
 }
 

@@ -95,7 +95,7 @@ function firstLine({ message }: Error): string {
   return message.split('\n')[0] ?? '';
 }
 
-export function toArchiveError(error: unknown, place: Place): unknown {
+function toArchiveError(error: unknown, place: Place): unknown {
   if (isArchiveError(error)) return error;
   const failure = toFailure(error, place);
   return failure === null ? error : archiveError(failure);

@@ -38,7 +38,7 @@ export type Transaction = {
 };
 
 /** snapshot: only reads, all of it one state of the archive. */
-export type TransactionKind = 'write' | 'snapshot';
+type TransactionKind = 'write' | 'snapshot';
 
 const BEGIN = {
   write: 'BEGIN',
@@ -126,7 +126,7 @@ const ESCAPE = '\u0010';
 const MUST_ESCAPE = /[\0\u0010]|\p{Surrogate}/gu;
 
 /** Equal texts give equal escaped texts, and different ones different. */
-export function escapeText(text: string): string {
+function escapeText(text: string): string {
   return text.replace(MUST_ESCAPE, (character) => `${ESCAPE}${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
