@@ -28,7 +28,7 @@ export function readPrune({ olderThan, maxSize, keepLast, project }: Options): P
     before: readTime(olderThan),
     maxBytes: maxSize ?? null,
     keepLast: keepLast ?? null,
-    project: typeof project === 'string' ? project : null,
+    project: project ?? null,
   };
 }
 

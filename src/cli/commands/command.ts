@@ -116,8 +116,8 @@ export type Options = {
   readonly list?: boolean;
   readonly revoke?: boolean;
   readonly user?: boolean;
-  /** A scope of the configuration; for prune, a glob. */
-  readonly project?: boolean | string;
+  readonly local?: boolean;
+  readonly project?: string;
   readonly allowCompact?: boolean;
   readonly undo?: boolean;
   readonly status?: boolean;

@@ -50,8 +50,8 @@ export const configCommand = defineCommand<ConfigInvocation>({
   ],
   actions: ACTIONS,
   flags: [
-    { flags: '--user', description: 'for init, set and edit: your own file', conflicts: 'project' },
-    { flags: '--project', description: "for init, set and edit: the project's compact.toml" },
+    { flags: '--user', description: 'for init, set and edit: your own file', conflicts: 'local' },
+    { flags: '--local', description: "for init, set and edit: the project's compact.toml" },
     { flags: '--list', description: 'for trust: list the files that you have trusted', conflicts: 'revoke' },
     { flags: '--revoke', description: 'for trust: revoke it' },
     ...MODEL_FLAGS.map((flag, at) => ({ ...flag, description: at === 0 ? AS_GIVEN : LIKEWISE })),
@@ -77,7 +77,7 @@ export const configCommand = defineCommand<ConfigInvocation>({
     action: ACTIONS.find((action) => action === args[0]) ?? 'show',
     name: args[1] ?? null,
     value: args[2] ?? null,
-    scope: options.user === true ? 'user' : options.project === true ? 'project' : null,
+    scope: options.user === true ? 'user' : options.local === true ? 'project' : null,
     change: options.list === true ? 'list' : options.revoke === true ? 'revoke' : null,
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
@@ -107,12 +107,11 @@ function findConflict({ action, name, value, change, scope, settings }: ConfigIn
       : `config ${action} takes no file, no --list and no --revoke`;
   }
   if (scope !== null && !['init', 'set', 'edit'].includes(action)) {
-    return `config ${action} takes no --user and no --project`;
+    return `config ${action} takes no --user and no --local`;
   }
   if (scope !== null && settings.configFlag !== null)
-    return '--config already names the file: leave out --user and --project';
-  if (action === 'init' && settings.configFlag !== null)
-    return 'config init takes --user or --project, and no --config';
+    return '--config already names the file: leave out --user and --local';
+  if (action === 'init' && settings.configFlag !== null) return 'config init takes --user or --local, and no --config';
   if (action !== 'trust') return null;
   if (settings.configFlag !== null) return 'a file given with --config needs no trust';
   return change === 'list' && name !== null ? '--list takes no file' : null;

@@ -39,9 +39,9 @@ test('init writes a commented file for the user, which others cannot read, and n
   assert.match(again.errors, /already exists and is not replaced/);
 });
 
-test('init --project writes compact.toml in this folder', async (t) => {
+test('init --local writes compact.toml in this folder', async (t) => {
   const { config, read } = scene(t);
-  const { code, out } = await config('init --project --json');
+  const { code, out } = await config('init --local --json');
   assert.deepEqual([code, JSON.parse(out).result], [0, 'created']);
   assert.equal(read(PROJECT), buildExample());
   assert.deepEqual(problemsWith('config-file', JSON.parse(out)), []);
@@ -69,7 +69,7 @@ test('set changes one line of the file that applies', async (t) => {
   const user = await config('set summarization.keep_recent 20');
   assert.deepEqual(user, { code: 0, out: '', errors: `./${USER}: summarization.keep_recent is set.\n` });
   assert.equal(read(USER), '# head\n[summarization]\nkeep_recent = 20 # three\n');
-  const project = await config('set --project summarization.clip_last 4');
+  const project = await config('set --local summarization.clip_last 4');
   assert.deepEqual([project.code, read(PROJECT)], [0, '[summarization]\nclip_last = 4\n']);
   assert.match(project.errors, /needs trust: `compact config trust`/);
   await config('set summarization.clip_last 5');
