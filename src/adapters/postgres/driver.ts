@@ -1,4 +1,5 @@
-import { Pool, types } from 'pg';
+import { Client, Pool, types } from 'pg';
+import type { Place } from './failure.ts';
 import type { Driver } from './sql.ts';
 
 /** Enough for one program: a search, and a transaction beside it. Each worker has a pool of its own. */
@@ -6,18 +7,30 @@ const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Longer than any statement should take, so that a broken one does not hold its locks forever. */
 const STATEMENT_TIMEOUT_MS = 300_000;
+/** The server would have stopped the statement by now, so the network is gone. */
+const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 30_000;
 const IDLE_TRANSACTION_TIMEOUT_MS = 600_000;
+const KEEP_ALIVE_AFTER_MS = 30_000;
+
+/** What a URL means after the environment has filled its gaps. Throws if a file that it names cannot be read. */
+export function readConnection(url: string): Pick<Place, 'host' | 'user' | 'database'> {
+  const { host, port, user, database } = new Client({ connectionString: url });
+  // Where USER is unset, the driver names nobody, and the server asks for a name.
+  return { host: `${host}:${port}`, user: user ?? '', database: database ?? '' };
+}
 
 /** A pool of connections to a server, which opens them when they are needed. */
 export function connectPool(url: string, schema: string): Driver {
   const pool = new Pool({
-    connectionString: url,
+    ...withOptions(url, schema),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: ANSWER_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
     application_name: 'compact',
-    options: `-c search_path=${schema}`,
     allowExitOnIdle: true,
     types: {
       // No number of an archive is as large as 2^53.
@@ -38,4 +51,13 @@ export function connectPool(url: string, schema: string): Driver {
     },
     close: () => pool.end(),
   };
+}
+
+/** The driver prefers options of the URL, so ours go behind them. A file gets its new name only after a commit that is on disk. */
+function withOptions(url: string, schema: string): { readonly connectionString: string; readonly options: string } {
+  const parsed = new URL(url);
+  const theirs = parsed.searchParams.get('options') ?? '';
+  parsed.searchParams.delete('options');
+  const options = `${theirs} -c search_path=${schema} -c synchronous_commit=on`.trim();
+  return { connectionString: parsed.href, options };
 }

@@ -69,10 +69,10 @@ export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (
     code !== null &&
-    (LOST_CODES.has(code) || code === 'ETIMEDOUT' || STOPPED_CODES.has(code) || code.startsWith('08'))
+    (LOST_CODES.has(code) || code === 'ETIMEDOUT' || STOPPED_CODES.has(code) || /^08(?!P01)/.test(code))
   )
     return true;
-  return /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error/.test(
+  return /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Query read timeout$/.test(
     error.message,
   );
 }

@@ -7,7 +7,7 @@ import type { Query, Sql } from './sql.ts';
 
 const INSPECT_SERVER = `
 SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS name, current_setting('server_encoding') AS encoding,
-  pg_is_in_recovery()::int AS is_replica`;
+  pg_is_in_recovery()::int AS is_replica, current_setting('search_path') AS search_path, current_setting('synchronous_commit') AS synchronous_commit`;
 const INSPECT_SCHEMA = `
 SELECT (to_regclass(quote_ident(:schema) || '.archive_version') IS NOT NULL)::int AS is_archive,
   (SELECT count(*) FROM pg_class WHERE relnamespace = to_regnamespace(quote_ident(:schema))) AS entries,
@@ -35,6 +35,10 @@ export async function prepareSchema(
   if (readText(server, 'encoding') !== 'UTF8') {
     const reason = `its database has the encoding ${readText(server, 'encoding')}, and compact needs UTF8`;
     return err({ kind: 'cannot-open', path, reason, advice: `Create one with: createdb -E UTF8 -T template0 NAME` });
+  }
+  if (readText(server, 'search_path') !== schema || readText(server, 'synchronous_commit') === 'off') {
+    const reason = 'its connection does not keep the options that compact sets (search_path, synchronous_commit)';
+    return err({ kind: 'cannot-open', path, reason, advice: 'Connect to the server itself, without a pooler.' });
   }
   const isReplica = readInteger(server, 'is_replica') === 1;
   const [found = {}] = await sql.query(INSPECT_SCHEMA, { schema });

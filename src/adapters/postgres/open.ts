@@ -2,7 +2,7 @@ import { HIDDEN_PASSWORD, hidePassword } from '../../core/archive-url.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive, ArchiveFailure } from '../../ports/archive.ts';
 import { createPostgresArchive } from './archive.ts';
-import { connectPool } from './driver.ts';
+import { connectPool, readConnection } from './driver.ts';
 import { isConflict, isLost, type Place, toFailure } from './failure.ts';
 import { prepareSchema } from './migrate.ts';
 import { createSql, type Driver, type Retry } from './sql.ts';
@@ -73,9 +73,11 @@ function parseTarget(url: string): Result<Target, ArchiveFailure> {
   const schema = parsed.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!/^[a-z_][\da-z_]{0,40}$/.test(schema))
     return refuse('its schema is not a plain name', 'Use up to 41 small letters, digits and underscores.');
-  const host = `${decodeURIComponent(parsed.hostname) || (parsed.searchParams.get('host') ?? 'localhost')}${parsed.port === '' ? '' : `:${parsed.port}`}`;
-  const user = decodeURIComponent(parsed.username) || 'of this machine';
-  return ok({ place: { path, host, user, database: decodeURIComponent(parsed.pathname.slice(1)) || user }, schema });
+  try {
+    return ok({ place: { path, ...readConnection(url) }, schema });
+  } catch (error) {
+    return refuse(`its URL cannot be used: ${error instanceof Error ? error.message : String(error)}`, 'Correct it.');
+  }
 }
 
 /** How long a run waits for a server that is gone. */

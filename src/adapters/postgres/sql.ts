@@ -1,4 +1,5 @@
 import type { Row } from '../archive/rows.ts';
+import { isLost } from './failure.ts';
 
 /** Named values for the `:name` places of a statement. Text is escaped, and what comes back is unescaped. */
 export type Values = Readonly<Record<string, unknown>>;
@@ -73,7 +74,10 @@ async function begin(driver: Driver, kind: TransactionKind): Promise<Transaction
   const { query, release } = await driver.connect();
   const state = { isOpen: true };
   const send = async (statement: 'BEGIN' | 'COMMIT' | 'ROLLBACK'): Promise<void> => {
-    if (!state.isOpen) return;
+    if (!state.isOpen) {
+      if (statement === 'COMMIT') throw new Error('this transaction has ended');
+      return;
+    }
     try {
       await query(statement === 'BEGIN' ? BEGIN[kind] : statement, []);
       if (statement !== 'BEGIN') state.isOpen = false;
@@ -86,7 +90,18 @@ async function begin(driver: Driver, kind: TransactionKind): Promise<Transaction
   };
   await send('BEGIN');
   return {
-    query: bound(query),
+    query: bound(async (sql, values) => {
+      try {
+        return await query(sql, values);
+      } catch (error) {
+        // A ROLLBACK would wait for an answer that never comes.
+        if (state.isOpen && isLost(error)) {
+          state.isOpen = false;
+          release(true);
+        }
+        throw error;
+      }
+    }),
     commit: () => send('COMMIT'),
     rollback: () => send('ROLLBACK').catch(() => undefined), // the connection is gone, and the transaction with it
   };

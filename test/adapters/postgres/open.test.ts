@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { hidePassword, isArchiveUrl } from '../../../src/core/archive-url.ts';
+import { readConnection } from '../../../src/adapters/postgres/driver.ts';
 import { openPostgresArchive } from '../../../src/adapters/postgres/open.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
 
@@ -55,4 +57,48 @@ test('a server that does not answer is a failure that names it', async () => {
 test('a schema that is not a plain name is refused', async () => {
   const failure = await failureOf('postgres://ann@h/d?schema=a";DROP');
   assert.ok(failure.kind === 'cannot-open' && failure.reason === 'its schema is not a plain name');
+});
+
+/** What a client says first: pairs of a name and its value. */
+async function startupOf(query: string): Promise<ReadonlyMap<string, string>> {
+  const server = createServer();
+  const first = new Promise<Buffer>((resolve) =>
+    server.on('connection', (socket) =>
+      socket.once('data', (data) => {
+        resolve(data);
+        socket.destroy();
+      }),
+    ),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  await failureOf(`postgres://ann@127.0.0.1:${address.port}/d${query}`);
+  server.close();
+  const words = (await first).subarray(8).toString().split('\0');
+  return new Map(words.flatMap((word, at) => (at % 2 === 0 ? [[word, words[at + 1] ?? '']] : [])));
+}
+
+test('a commit waits for the disk, and the schema is ours, whatever options the URL has', async () => {
+  assert.equal((await startupOf('')).get('options'), '-c search_path=compact -c synchronous_commit=on');
+  const theirs = '?schema=team&options=-c%20search_path%3Dpublic%20-c%20synchronous_commit%3Doff';
+  assert.equal(
+    (await startupOf(theirs)).get('options'),
+    '-c search_path=public -c synchronous_commit=off -c search_path=team -c synchronous_commit=on',
+  );
+});
+
+test('the user, the host and the database are those that the driver uses', (t) => {
+  const before = { ...process.env };
+  t.after(() => {
+    process.env = before;
+  });
+  process.env = { ...before, PGUSER: 'bob', PGHOST: 'db.example', PGPORT: '6000' };
+  assert.deepEqual(readConnection('postgres:///logs'), { host: 'db.example:6000', user: 'bob', database: 'logs' });
+  assert.deepEqual(readConnection('postgres://ann@h'), { host: 'h:6000', user: 'ann', database: 'ann' });
+});
+
+test('a certificate file that is missing is a failure that names it', async () => {
+  const failure = await failureOf('postgres://ann@h/d?sslrootcert=/missing/ca.pem');
+  assert.ok(failure.kind === 'cannot-open' && failure.reason.includes('/missing/ca.pem'), JSON.stringify(failure));
 });
