@@ -215,6 +215,8 @@ export type ArchiveState = ArchiveLookup & Pick<Archive, 'vectors'>;
 
 type PreparedCompaction = Pick<StoredCompaction, 'id' | 'sourcePath' | 'outputPath' | 'source' | 'output'> & {
   readonly processId: number;
+  /** Begun on this machine. On another one, its paths may name other files. */
+  readonly isLocal: boolean;
 };
 
 /** What must be known of a compaction before its first line is stored. */

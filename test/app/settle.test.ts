@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import type { Archive } from '../../src/ports/archive.ts';
 import { renameSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
 import { compactFile } from '../../src/app/compact/compact-file.ts';
 import { err } from '../../src/core/result.ts';
+import { compactionDraft, lineDraft, sha256 } from '../adapters/archive/drafts.ts';
+import { stored } from '../contract/archive/engine.ts';
 import { chatTranscript } from '../support/chat.ts';
 import { storeWith } from '../support/files.ts';
 import { benchFor, createWorkbench, policyOf, reportOf, rerun, type Workbench } from '../support/workbench.ts';
@@ -138,4 +140,32 @@ test('a run whose prepared rows another run took for a dead one’s stores them 
   assert.equal(reportOf(await running.compact('talk.jsonl')).result, 'compacted');
   assert.deepEqual((await bench.verify('talk.jsonl')).problems, []);
   assert.equal((await bench.restore('talk.jsonl')).toString(), original);
+});
+
+/** Opens the archive of a bench as another machine would: nothing in it was begun there. */
+function elsewhere(t: TestContext, bench: Workbench): Workbench {
+  const archive = bench.archive();
+  const listPrepared: Archive['listPrepared'] = async () =>
+    (await archive.listPrepared()).map((one) => ({ ...one, isLocal: false }));
+  return rerun(t, bench, { openArchive: async () => ({ ok: true, value: { ...archive, listPrepared } }) });
+}
+
+test('what another machine prepared is left to it, even if the same path has the same content here', async (t) => {
+  const bench = benchFor(t);
+  const path = bench.write('talk.jsonl', original);
+  bench.write('other.jsonl', chatTranscript(30, 500));
+  const source = { sha256: sha256(original), sizeBytes: Buffer.byteLength(original), lineCount: 1, hasBom: false };
+  const draft = compactionDraft(1, { sourcePath: path, outputPath: path, source });
+  const id = await stored(bench.archive(), draft, [lineDraft(1)]);
+  const statusOf = async (): Promise<unknown> => (await bench.archive().loadCompaction(id))?.status;
+  reportOf(await elsewhere(t, bench).compact('other.jsonl'));
+  assert.equal(await statusOf(), 'prepared');
+  reportOf(await rerun(t, bench).compact('other.jsonl'));
+  assert.equal(await statusOf(), undefined);
+});
+
+test('what another machine prepared is applied where its output is', async (t) => {
+  const bench = benchFor(t);
+  await dieAfterRename(bench, 'talk.jsonl');
+  assert.deepEqual((await elsewhere(t, bench).verify('talk.jsonl')).problems, []);
 });

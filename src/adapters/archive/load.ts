@@ -61,7 +61,8 @@ export function createCompactionReader(db: Database.Database, path: string): Com
     loadCompaction: (id) => read(() => toCompaction(getCompaction.get(id))),
     findSame: (sourceSha256, settingsSha256) =>
       read(() => toCompaction(findSame.get(hashColumn(sourceSha256), hashColumn(settingsSha256)))),
-    listPrepared: () => read(() => listPrepared.all().map((row) => ({ ...readHead(row), id: readInteger(row, 'id') }))),
+    listPrepared: () =>
+      read(() => listPrepared.all().map((row) => ({ ...readHead(row), id: readInteger(row, 'id'), isLocal: true }))),
   };
 }
 

@@ -1,8 +1,9 @@
 import type { StoredRun, StoredCompaction, StoredCycle, Archive, RunMark } from '../../ports/archive.ts';
 import { readCompaction, readCycle, readHead, toBatch, toInserted, toKept } from '../archive/load.ts';
-import { hashColumn, readInteger, type Row, timeColumn } from '../archive/rows.ts';
+import { hashColumn, readInteger, readText, type Row, timeColumn } from '../archive/rows.ts';
 import { toRun } from '../archive/runs.ts';
 import { toSummary } from '../archive/summaries.ts';
+import { thisMachine } from './machine.ts';
 import type { Query, Sql } from './sql.ts';
 
 const GET_COMPACTION = 'SELECT * FROM compactions WHERE id = :id';
@@ -42,8 +43,14 @@ export function createCompactionReader(sql: Sql): CompactionReader {
         const values = { source: hashColumn(sourceSha256), settings: hashColumn(settingsSha256) };
         return toCompaction(query, await query(FIND_SAME, values));
       }),
-    listPrepared: async () =>
-      (await sql.query(LIST_PREPARED)).map((row) => ({ ...readHead(row), id: readInteger(row, 'id') })),
+    listPrepared: async () => {
+      const machine = thisMachine();
+      return (await sql.query(LIST_PREPARED)).map((row) => ({
+        ...readHead(row),
+        id: readInteger(row, 'id'),
+        isLocal: readText(row, 'machine') === machine,
+      }));
+    },
   };
 }
 
@@ -83,9 +90,10 @@ async function toCycles(query: Query, rows: readonly Row[]): Promise<readonly St
 
 const ADD_RUN =
   'INSERT INTO runs (token, begun_at_ms) VALUES (:token, :begunAtMs) ON CONFLICT (token) DO UPDATE SET token = :token RETURNING id';
+const RESERVE_FILE = "SELECT nextval(pg_get_serial_sequence('run_files', 'id')) AS id";
 const ADD_FILE = `
-INSERT INTO run_files (run_id, compaction_id, source_path, output_path)
-VALUES (:runId, :compactionId, :sourcePath, :outputPath) RETURNING id`;
+INSERT INTO run_files (id, run_id, compaction_id, source_path, output_path)
+VALUES (:id, :runId, :compactionId, :sourcePath, :outputPath) ON CONFLICT (id) DO NOTHING`;
 const LIST_RUNS = `
 SELECT * FROM runs WHERE id IN
   (SELECT f.run_id FROM run_files AS f JOIN compactions AS c ON c.id = f.compaction_id WHERE c.status = 'applied')
@@ -96,18 +104,29 @@ WHERE c.status = 'applied' ORDER BY f.source_path, f.id`;
 
 type RunFile = Parameters<Archive['runs']['record']>[1];
 
-/** Records a file of a run, inside a transaction; gives its id. */
-export async function recordFile(query: Query, { token, begunAt }: RunMark, file: RunFile): Promise<number> {
-  const [run] = await query(ADD_RUN, { token, begunAtMs: timeColumn(begunAt) });
-  const { compactionId, sourcePath, outputPath } = file;
-  const runId = readInteger(run ?? {}, 'id');
-  const [added] = await query(ADD_FILE, { runId, compactionId, sourcePath, outputPath });
-  return readInteger(added ?? {}, 'id');
+/** The id of a file that will be recorded. */
+export async function reserveFile(query: Query): Promise<number> {
+  const [reserved = {}] = await query(RESERVE_FILE);
+  return readInteger(reserved, 'id');
+}
+
+/** Records a file of a run, inside a transaction. If a lost commit was stored all the same, the second time does nothing. */
+export async function recordFile(
+  query: Query,
+  { token, begunAt }: RunMark,
+  { id, compactionId, sourcePath, outputPath }: RunFile & { readonly id: number },
+): Promise<void> {
+  const [run = {}] = await query(ADD_RUN, { token, begunAtMs: timeColumn(begunAt) });
+  await query(ADD_FILE, { id, runId: readInteger(run, 'id'), compactionId, sourcePath, outputPath });
 }
 
 export function createRunLog(sql: Sql): Archive['runs'] {
   return {
-    record: (run, file) => sql.transaction('write', (query) => recordFile(query, run, file)),
+    record: async (run, file) => {
+      const id = await reserveFile(sql.query);
+      await sql.transaction('write', (query) => recordFile(query, run, { ...file, id }));
+      return id;
+    },
     forget: async (id) => void (await sql.query('DELETE FROM run_files WHERE id = :id', { id })),
     list: () =>
       sql.transaction('snapshot', async (query): Promise<readonly StoredRun[]> => {

@@ -22,6 +22,7 @@ CREATE TABLE compactions (
   settings text NOT NULL,
   created_at_ms bigint NOT NULL,
   process_id bigint NOT NULL,
+  machine text NOT NULL, -- on which its paths name its files
   first_line_id bigint, -- the ids of its archived lines are in this range; null: it has none
   last_line_id bigint
 );

@@ -4,16 +4,17 @@ import { compressInsertedLine } from '../archive/blocks.ts';
 import { hashColumn, LEVELS, readText, timeColumn } from '../archive/rows.ts';
 import { compactionColumns } from '../archive/store.ts';
 import { buildLabel, type CycleIds, makeUnique, resolve } from '../archive/store-rows.ts';
-import { recordFile } from './load.ts';
+import { recordFile, reserveFile } from './load.ts';
+import { thisMachine } from './machine.ts';
 import type { Query } from './sql.ts';
 import type { StoreTarget } from './store-lines.ts';
 import { batchVector } from './words.ts';
 
 const INSERT_COMPACTION = `
 INSERT INTO compactions (id, month, status, format, source_path, output_path, source_sha256, source_size_bytes, source_line_count,
-  source_has_bom, output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id, first_line_id, last_line_id)
+  source_has_bom, output_sha256, output_size_bytes, settings_sha256, settings, created_at_ms, process_id, machine, first_line_id, last_line_id)
 SELECT :id, :month::date, 'prepared', :format, :sourcePath, :outputPath, :sourceSha256::bytea, :sourceSizeBytes, :sourceLineCount,
-  :sourceHasBom, :outputSha256::bytea, :outputSizeBytes, :settingsSha256::bytea, :settings, :createdAtMs, :processId, min(l.id), max(l.id)
+  :sourceHasBom, :outputSha256::bytea, :outputSizeBytes, :settingsSha256::bytea, :settings, :createdAtMs, :processId, :machine, min(l.id), max(l.id)
 FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month WHERE k.compaction_id = :id AND k.month = :month::date`;
 const INSERT_INSERTED = `
 INSERT INTO inserted_lines (compaction_id, position, before_line, bytes, raw_size)
@@ -40,8 +41,17 @@ export async function writeCompaction(query: Query, draft: CompactionDraft, targ
   const columns = compactionColumns(draft);
   const { sourcePath, outputPath, settings, run } = draft;
   // Here text is escaped on its way, so it is taken as it is.
-  await query(INSERT_COMPACTION, { ...columns, sourcePath, outputPath, settings, id: compactionId, month });
-  if (run !== null) await recordFile(query, run, { compactionId, sourcePath, outputPath });
+  await query(INSERT_COMPACTION, {
+    ...columns,
+    sourcePath,
+    outputPath,
+    settings,
+    id: compactionId,
+    month,
+    machine: thisMachine(),
+  });
+  if (run !== null)
+    await recordFile(query, run, { id: await reserveFile(query), compactionId, sourcePath, outputPath });
   for (const [position, cycle] of draft.cycles.entries()) {
     const ids = cycles[position];
     if (ids !== undefined) await writeCycle(query, cycle, { compactionId, position, ids });

@@ -36,18 +36,18 @@ type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;
  * Settles compactions that a crash left `prepared`. Applied if the output is on disk as planned (appended lines do not matter). Discarded if
  * the source is unchanged and the output certainly never got its name: its temporary file still existed, or it was to replace the source.
  * Otherwise (the file was moved, or its disk is not mounted) applied: superfluous rows do no harm, missing rows would lose the original.
- * Compactions of running processes are skipped.
+ * Compactions of running processes are skipped. So are those of other machines, unless their output is here: a run may be writing them there.
  */
 async function settlePrepared(archive: Archive, deps: FileDeps): Promise<void> {
-  for (const { id, sourcePath, source, outputPath, output } of await archive.listPrepared()) {
-    const lock = outputPath === null ? null : await deps.files.lock(outputPath);
+  for (const { id, sourcePath, source, outputPath, output, isLocal } of await archive.listPrepared()) {
+    const lock = outputPath === null || !isLocal ? null : await deps.files.lock(outputPath);
     const hasBegun = lock?.ok === true && lock.value.foundUnfinished;
     const isUnnamed = hasBegun || isInPlace(sourcePath, outputPath);
     try {
       // The run may have ended since the list was made.
       if ((await archive.loadCompaction(id))?.status !== 'prepared') continue;
       if (await isOutputThere(deps, { outputPath, output })) await archive.markApplied(id);
-      else if (lock?.ok === false && lock.error.kind === 'held') continue;
+      else if (!isLocal || (lock?.ok === false && lock.error.kind === 'held')) continue;
       else if (isUnnamed && (await beginsWith(deps, sourcePath, source))) await archive.discard(id);
       else await archive.markApplied(id);
     } finally {

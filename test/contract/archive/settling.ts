@@ -33,7 +33,9 @@ export function settleContract(engine: Engine): void {
     const archive = await engine.open(t);
     const { sourcePath, outputPath, source, output, processId } = compactionDraft(1);
     const id = await stored(archive, compactionDraft(1), [lineDraft(1)]);
-    assert.deepEqual(await archive.listPrepared(), [{ id, sourcePath, outputPath, source, output, processId }]);
+    assert.deepEqual(await archive.listPrepared(), [
+      { id, sourcePath, outputPath, source, output, processId, isLocal: true },
+    ]);
     await archive.markApplied(id);
     assert.deepEqual(await archive.listPrepared(), []);
   });
