@@ -70,7 +70,8 @@ export function startFileThreads({ threads, composition, entry }: FileThreadsOpt
       if (watched.has(thread)) continue;
       watched.add(thread);
       thread.on('exit', () => {
-        if (!state.isClosing && pool.threads.includes(thread)) thread.emit('error', new Error('it exited by itself'));
+        if (!state.isClosing && pool.threads.includes(thread))
+          thread.emit('error', new Error('its thread exited unexpectedly'));
       });
     }
   };
@@ -135,7 +136,7 @@ function createWriterThread(archivePath: string): Writer {
 }
 
 function toDeath(error: unknown): Death {
-  if (!(error instanceof Error)) return { diedOf: 'nobody knows why' };
+  if (!(error instanceof Error)) return { diedOf: 'for an unknown reason' };
   const isMemory = 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
   return { diedOf: isMemory ? 'it ran out of memory' : error.message };
 }

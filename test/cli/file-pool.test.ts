@@ -164,7 +164,7 @@ suite('files in worker threads', { timeout: 7_200_000 }, () => {
     assert.equal(code, 1);
     const lines = terminal.errors().split('\n');
     for (const [name, reason] of [
-      ['exits.jsonl', 'it exited by itself'],
+      ['exits.jsonl', 'its thread exited unexpectedly'],
       ['throws.jsonl', 'thrown behind its back'],
     ] as const) {
       const about = lines.filter((line) => line.includes(name));

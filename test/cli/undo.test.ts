@@ -108,8 +108,8 @@ for (const [how, options] of [
     for (const _ of [1, 2]) {
       const { code, stdout, stderr } = await compact('undo');
       assert.deepEqual([code, text('a.jsonl')], [1, compacted]);
-      assert.match(stderr, /its folder is not there\. If it is on a disk that is not mounted, mount the disk/);
-      assert.match(stdout, /^'compact undo 1' undoes the run before, of .* \(1 in place, /m);
+      assert.match(stderr, /its folder does not exist\. If it is on an unmounted disk, mount the disk/);
+      assert.match(stdout, /^To undo the run before it instead, use 'compact undo 1' \(.*; 1 in place, /m);
     }
     renameSync(path('.unmounted'), path('disk'));
     assert.deepEqual([(await compact('undo')).code, text('disk/b.jsonl'), text('a.jsonl')], [0, B, compacted]);
@@ -130,7 +130,7 @@ test('a run that left nothing to undo is passed over: standard output, or a file
   assert.deepEqual([(await compact('undo')).code, text('a.jsonl')], [0, A]);
   const none = await compact('undo');
   assert.deepEqual([none.code, text('b.jsonl')], [0, B]);
-  assert.match(none.stderr, /no file that its runs wrote is left; nothing to undo/);
+  assert.match(none.stderr, /none of the files that its runs wrote still exist; nothing to undo/);
 });
 
 test('an undo names the run that is next', async (t) => {
@@ -148,7 +148,7 @@ test('a file that was deleted keeps its run the last one, and the run before is 
   await compact('-i', path('a.jsonl'));
   await compact('-i', path('b.jsonl'));
   rmSync(path('b.jsonl'));
-  assert.match((await compact('undo')).stdout, /^'compact undo 1' undoes the run before, of /m);
+  assert.match((await compact('undo')).stdout, /^To undo the run before it instead, use 'compact undo 1' \(/m);
   assert.notEqual(text('a.jsonl'), A);
   assert.deepEqual([(await compact('undo', '1')).code, text('a.jsonl')], [0, A]);
 });

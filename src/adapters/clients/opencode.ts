@@ -41,11 +41,11 @@ export function createOpenCode(host: ClientHost): Client {
         ],
       }),
     ],
-    nextStep: 'OpenCode loads the plugin when it starts the next time.',
+    nextStep: 'Restart OpenCode to load the plugin.',
     needs: {
       path: join(folder, 'node_modules/@opencode-ai/plugin'),
       notice:
-        'OpenCode has not fetched its own package @opencode-ai/plugin yet, and waits for it before it loads any plugin: start it once with a network. Without one, it starts about a minute later each time.',
+        'OpenCode needs its own package @opencode-ai/plugin before it loads any plugin, and has not downloaded it yet. Start OpenCode once with a network; offline, each start takes about a minute longer.',
     },
   };
 }

@@ -20,7 +20,7 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     {
       syntax: '<action>',
       description:
-        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect something from being erased; erase: remove something for good; prune: remove what is old, by a policy',
+        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect conversations from erase and prune; erase: remove data for good; prune: remove old conversations',
       choices: ACTIONS,
     },
     { syntax: '[more...]', description: 'for hold: add, remove or list' },
@@ -28,10 +28,13 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
   actions: ACTIONS,
   flags: [
     { flags: '--conversation <id>', description: 'for hold and erase: this conversation' },
-    { flags: '--source <glob>', description: 'for hold and erase: transcripts whose path, or the end of it, matches' },
+    {
+      flags: '--source <glob>',
+      description: 'for hold and erase: transcripts whose path matches, in full or from a folder name on',
+    },
     { flags: '--match <text>', description: 'for erase: every line that contains this text' },
     { flags: '--message <id>', description: 'for erase: every line of this message' },
-    { flags: '--reason <text>', description: 'for hold and erase: recorded with it' },
+    { flags: '--reason <text>', description: 'for hold and erase: a note to store with the hold or the receipt' },
     {
       flags: '--older-than <age>',
       description: 'for prune: conversations last archived more than 180d, 6mo, 1y ago, or before 2026-03-01',
@@ -39,22 +42,26 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     },
     {
       flags: '--max-size <size>',
-      description: 'for prune: the oldest, until the archive is about 20GB',
+      description: 'for prune: remove the oldest until the archive is about this size (20GB)',
       parse: parseBytes,
     },
-    { flags: '--keep-last <n>', description: 'for prune: the newest conversations stay', parse: parseCountOrZero },
-    { flags: '--project <glob>', description: 'for prune: only transcripts in such a folder' },
-    { flags: '--yes', description: 'for erase and prune: do it; without it, only say what would go' },
-    { flags: '--despite-hold', description: 'for erase: also what a hold protects' },
-    { flags: '--list', description: 'for erase: the receipts of what was erased', conflicts: 'yes' },
+    {
+      flags: '--keep-last <n>',
+      description: 'for prune: always keep this many of the newest conversations',
+      parse: parseCountOrZero,
+    },
+    { flags: '--project <glob>', description: 'for prune: only transcripts in folders that match' },
+    { flags: '--yes', description: 'for erase and prune: remove it; without --yes, only list what would be removed' },
+    { flags: '--despite-hold', description: 'for erase: even if a hold protects it' },
+    { flags: '--list', description: 'for erase: list the receipts of earlier erasures', conflicts: 'yes' },
     ...SETTINGS_FLAGS,
     ...OUTPUT_FLAGS,
   ],
   examples: [
     ['compact archive list', 'lists the compactions, newest last'],
     ['compact archive check', 'looks for damage'],
-    ['compact archive prune --older-than 180d', 'says what would go; --yes removes it'],
-    ["compact archive erase --match 'jane@example.org'", 'says which lines would go; --yes removes them'],
+    ['compact archive prune --older-than 180d', 'lists what would be removed; --yes removes it'],
+    ["compact archive erase --match 'jane@example.org'", 'lists what would be removed; --yes removes it'],
   ],
   read: ({ options, args }) => ({
     kind: 'archive',

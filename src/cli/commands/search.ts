@@ -46,7 +46,7 @@ export const searchCommand = defineCommand<SearchInvocation>({
     { flags: '--source <file>', description: 'only from this transcript: a path, or the end of one' },
     {
       flags: '--captures',
-      description: 'search captured transcripts instead; it reads them all, because they have no index',
+      description: 'search captured transcripts instead (slower: they have no index)',
       conflicts: ['messages', 'batches', 'conversation', 'newest'],
     },
     { flags: '--limit <n>', description: `at most this many results (${DEFAULT_LIMIT})`, parse: parseCount },

@@ -56,7 +56,7 @@ export const COMMANDS = {
     load: async () => (await import('./show.ts')).showCommand,
   },
   archive: {
-    summary: 'inspects, keeps and erases what is archived',
+    summary: 'lists, checks, protects and erases archived data',
     load: async () => (await import('./archive.ts')).archiveCommand,
   },
   mcp: {

@@ -108,7 +108,7 @@ function whyNothing(runs: readonly StoredRun[]): string {
   if (runs.length === 0) return 'no run is recorded in it';
   return runs.every(({ undoneAt }) => undoneAt !== null)
     ? 'every run in it was undone'
-    : 'no file that its runs wrote is left';
+    : 'none of the files that its runs wrote still exist';
 }
 
 function list({ reporter }: Session, { outputOptions }: UndoInvocation, runs: readonly StoredRun[]): ExitCode {

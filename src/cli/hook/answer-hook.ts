@@ -71,8 +71,8 @@ export function answerHook({ client, event, input }: HookCall, terminal: HookTer
       const rules = session === null ? null : notes.take(session, WAIT_MS);
       const source =
         client === 'opencode'
-          ? `in OpenCode: search the output of \`opencode export ${session ?? ''}\``
-          : `in ${transcript} (one JSON record per line): search that file`;
+          ? `the output of \`opencode export ${session ?? ''}\``
+          : `${transcript}, one JSON record per line`;
       const additionalContext = writeReminder(rules, source);
       terminal.stdout.write(`${JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext } })}\n`);
       return;
@@ -112,6 +112,6 @@ function parseJson(text: string): unknown {
 /** What the model is told after its client has replaced the conversation by a summary. */
 function writeReminder(rules: string | null, source: string): string {
   const heading = 'What the user said before this conversation was summarized still holds. Quoted from their messages:';
-  const stored = `Every message from before the summary is still ${source} before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
+  const stored = `The full conversation from before the summary is in ${source}. Search it before you guess or ask again. Conversations that were compacted with the program compact are in its archive: use the tool memory_read of the MCP server "compact".`;
   return rules === null ? stored : `${heading}\n\n${rules.trim()}\n\n${stored}`;
 }

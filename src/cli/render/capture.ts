@@ -10,7 +10,7 @@ const CHANGES: Readonly<Record<NonNullable<CaptureReport['change']>, string>> = 
   shortened: 'it became shorter',
   gone: 'it is gone',
   returned: 'it is back',
-  damaged: 'what the archive had of it is damaged',
+  damaged: 'its archived copy was damaged',
 };
 
 export function renderCapture(report: CaptureReport, theme: Theme): string {
@@ -97,6 +97,6 @@ export function renderRestoredCapture(report: RestoreCapturedReport, theme: Them
 /** Why a capture of what a file holds now cannot be relied on. */
 export function describeUncaptured({ isDamaged }: { readonly isDamaged: boolean }): string {
   return isDamaged
-    ? 'what it holds now was captured, but the archive is damaged and cannot give it back'
-    : 'what it holds now was not captured';
+    ? 'its current content was captured, but that capture is damaged'
+    : 'its current content was not captured';
 }

@@ -116,7 +116,11 @@ export function renderFailure(failure: LookupFailure): string {
     case 'low-retention':
       return renderLowRetention(failure);
     case 'worker-died':
-      return at(failure.file, `its worker thread ended (${safeText(failure.reason)}).`, 'Run it again, alone.');
+      return at(
+        failure.file,
+        `the worker that processed it crashed (${safeText(failure.reason)}).`,
+        'Run it again with -j 1.',
+      );
     case 'interrupted':
       return 'interrupted: the current transcript is unchanged.';
     default:

@@ -95,11 +95,11 @@ export function renderCannotUndo({
   const left = `${safeText(file)}: left alone:`;
   switch (why) {
     case 'no-folder':
-      return `${left} its folder is not there. If it is on a disk that is not mounted, mount the disk. ${IF_MOVED}`;
+      return `${left} its folder does not exist. If it is on an unmounted disk, mount the disk. ${IF_MOVED}`;
     case 'gone':
       return file === original
         ? `${left} it was moved or deleted since. ${IF_MOVED}`
-        : `${left} it was moved or deleted since, and so was its original, ${safeText(original)}. If they are on a disk that is not mounted, mount the disk.`;
+        : `${left} it and its original, ${safeText(original)}, were moved or deleted. If they are on an unmounted disk, mount the disk.`;
     case 'edited': {
       const where = problem === undefined ? '' : ` (${safeText(problem)})`;
       return `${left} it was edited since${where}. 'compact verify' says what is still intact; 'compact search' finds the lines that left it.`;
@@ -151,8 +151,9 @@ export function renderUndoCounts(
 /** What to do after an undo. `isOver`: nothing more is to be done about the run that was undone. */
 export function renderNextRun(next: StoredRun, { isOver }: { readonly isOver: boolean }): string {
   const { id, begunAt, files } = next;
-  const about = `of ${formatMinute(begunAt.toISOString())} (${whatItDid(files)})`;
+  const time = formatMinute(begunAt.toISOString());
+  const work = whatItDid(files);
   return isOver
-    ? `The next 'compact undo' undoes run ${id} ${about}.`
-    : `'compact undo ${id}' undoes the run before, ${about}.`;
+    ? `The next 'compact undo' undoes run ${id} of ${time} (${work}).`
+    : `To undo the run before it instead, use 'compact undo ${id}' (${time}; ${work}).`;
 }

@@ -207,14 +207,14 @@ test('OpenCode gets a plugin that it can load and the MCP server, and both are g
   const { home, at, read, install } = createHome(t, { '.config/opencode/opencode.jsonc': settings });
   const before = snapshot(home);
   const installed = await install('opencode');
-  assert.match(installed.out, /OpenCode: installed\.[\s\S]*has not fetched its own package/);
+  assert.match(installed.out, /OpenCode: installed\.[\s\S]*has not downloaded it yet/);
   assert.match(read('.config/opencode/opencode.jsonc'), /\/\/ mine[\s\S]*"compact",\s*"mcp"/);
   const plugin = read('.config/opencode/plugins/compact.js');
   const [, path = ''] = /from "(.+)"/.exec(plugin) ?? [];
   const { createPlugin } = await import(path);
   const { id, server } = createPlugin({ command: 'compact', args: [] });
   assert.deepEqual([id, Object.keys(await server({ client: {} })).length], ['compact', 4]);
-  assert.match((await install('--status')).out, /^OpenCode +installed\n +OpenCode has not fetched/m);
+  assert.match((await install('--status')).out, /^OpenCode +installed\n +OpenCode needs its own package/m);
   mkdirSync(at('.config/opencode/node_modules/@opencode-ai/plugin'), { recursive: true });
   assert.match((await install('--status')).out, /^OpenCode +installed\n$/m);
   assert.equal((await install('opencode', '--undo')).code, 0);
