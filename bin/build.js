@@ -15,7 +15,7 @@ const TYPES = '.types';
 const ENTRIES = {
   index: 'src/index.ts',
   'cli/main': 'src/cli/main.ts',
-  'cli/file-host': 'src/cli/file-host.ts',
+  'cli/worker-process-entry': 'src/cli/worker-process-entry.ts',
   'cli/file-worker': 'src/cli/file-worker.ts',
   'archive-worker': 'src/adapters/archive/thread/archive-worker.ts',
 };

@@ -1,20 +1,20 @@
 import { assertNever, err } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
 import type { FileResult, FileTask, FileUseCases, Outcome, WorkerNews } from './file-task.ts';
-import { createFileProcess, type FileProcessOptions } from './file-hosts.ts';
+import { createWorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 import type { Death } from './file-threads.ts';
 import type { Terminal } from './terminal.ts';
 import { estimateBytes } from './transcript-files.ts';
 
 export type FilePoolOptions = {
   readonly threads: number;
-  readonly composition: FileProcessOptions['composition'];
+  readonly composition: WorkerProcessOptions['composition'];
   readonly terminal: Pick<Terminal, 'signal' | 'removeAtExit' | 'forgetAtExit'>;
   /** Removes what a thread that died left beside a path. */
   readonly clearLeftovers: (path: string) => Promise<void>;
   /** The modules that the threads and their process run. */
   readonly entry?: URL | undefined;
-  readonly host?: URL | undefined;
+  readonly processEntry?: URL | undefined;
 };
 
 export type FilePool = { readonly useCases: FileUseCases; readonly close: () => Promise<void> };
@@ -24,9 +24,9 @@ export type FilePool = { readonly useCases: FileUseCases; readonly close: () => 
  * dies fails only its file. If the whole process dies, each file that was at work in it is tried once more, alone.
  */
 export function createFilePool(options: FilePoolOptions): FilePool {
-  const { threads: count, composition, terminal, entry = ENTRY, host } = options;
+  const { threads: count, composition, terminal, entry = ENTRY, processEntry } = options;
   const { signal } = terminal;
-  const threads = createFileProcess({ threads: count, composition, entry, host });
+  const threads = createWorkerProcess({ threads: count, composition, entry, processEntry });
   const room = createRoom(MAX_BYTES_AT_WORK);
   const interrupt = (): void => threads.interrupt(signal.reason);
   signal.addEventListener('abort', interrupt);
@@ -84,7 +84,7 @@ const ENTRY = new URL(import.meta.url.endsWith('.ts') ? './file-worker.ts' : '..
 
 type Listener = {
   readonly hear: (news: WorkerNews) => void;
-  /** What a dead worker created is somebody else's business from now on. */
+  /** Stops tracking the files of a crashed worker; clearLeftovers removes them. */
   readonly forgetCreated: () => void;
 };
 

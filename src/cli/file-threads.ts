@@ -32,7 +32,7 @@ export type FileThreads = {
 
 /** V8 alone would let each thread pile up more than 100 MB of garbage; with 16 MB, a compaction takes no longer. */
 const YOUNG_GENERATION_MB = 16;
-/** By how much V8 lets old objects grow before it looks for garbage among them again. By default they may become four times as many. */
+/** How much the old generation may grow before V8 collects it. The default is up to 300 %. */
 const HEAP_GROWING_PERCENT = 80;
 
 /**
@@ -95,7 +95,7 @@ export function startFileThreads({ threads, composition, entry }: FileThreadsOpt
       const running: Promise<Outcome> = pool.run(assignment, { transferList: [port] });
       watch();
       const outcome = await running.catch(toDeath);
-      // All news come before the end of the other side.
+      // The port closes after its last message.
       await closed;
       atWork.delete(ours);
       return outcome;

@@ -10,7 +10,7 @@ export type ThreadRules = {
   readonly minBytesAlone: number;
   /** The modules that a thread and the process of the threads run; by default those of the program. */
   readonly entry?: URL;
-  readonly host?: URL;
+  readonly processEntry?: URL;
 };
 
 export const DEFAULT_THREAD_RULES: ThreadRules = {

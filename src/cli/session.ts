@@ -101,7 +101,7 @@ export async function inSession(
   const threadRules = context.threadRules ?? DEFAULT_THREAD_RULES;
   const startThreads: Session['startThreads'] = async (threads) => {
     const { createFilePool } = await import('./file-pool.ts');
-    const { entry, host } = threadRules;
+    const { entry, processEntry } = threadRules;
     const { clearLeftovers, run } = useCases;
     const pool = createFilePool({
       threads,
@@ -109,7 +109,7 @@ export async function inSession(
       terminal,
       clearLeftovers,
       entry,
-      host,
+      processEntry,
     });
     atEnd(pool.close);
     return pool.useCases;

@@ -19,7 +19,7 @@ const ALWAYS: ThreadRules = {
   minBytes: 0,
   minBytesAlone: Number.POSITIVE_INFINITY,
   entry: new URL('../../dist/cli/file-worker.js', import.meta.url),
-  host: new URL('../../dist/cli/file-host.js', import.meta.url),
+  processEntry: new URL('../../dist/cli/worker-process-entry.js', import.meta.url),
 };
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');

@@ -39,7 +39,7 @@ const SIGNALING: ThreadRules = {
   minBytes: 0,
   minBytesAlone: Number.POSITIVE_INFINITY,
   entry: new URL('signaling-worker.ts', import.meta.url),
-  host: new URL('signaling-host.ts', import.meta.url),
+  processEntry: new URL('signaling-worker-process.ts', import.meta.url),
 };
 
 enableCompileCache();

@@ -169,7 +169,7 @@ export async function beginEarly(
   };
   const abandon = async (): Promise<void> => {
     feed.isStopped = true;
-    await appended.catch(() => undefined); // it matters no more what could not be stored
+    await appended.catch(() => undefined); // errors no longer matter: nothing will be kept
     await writer.abandon();
   };
   return {

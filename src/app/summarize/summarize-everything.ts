@@ -28,8 +28,8 @@ type EverythingInput = {
 };
 
 /**
- * One summary of everything that has left a conversation so far, made from the originals of all its compactions, because quoting quotations
- * would lose something each time. The error tells people why there is none.
+ * One summary of everything that has left a conversation so far, made from the originals of all its compactions,
+ * because summarizing summaries loses something each time. The error is a sentence for the user.
  */
 export async function summarizeEverything(
   deps: SummaryDeps,
@@ -85,9 +85,9 @@ function indexSpan(
   };
 }
 
-/** More than anybody says in years of work; what a summary cannot use of longer conversations is not kept in memory. */
+/** Far more than a summary can use; longer conversations are shortened to stay within memory. */
 const MAX_GATHERED_CHARS = 8 * 1024 * 1024;
-/** Other work, such as storing what leaves, goes on after this much. */
+/** Yields to other work, such as storing lines, after this many characters. */
 const CHARS_A_TURN = 2 * 1024 * 1024;
 
 type Gathered = {

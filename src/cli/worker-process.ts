@@ -4,7 +4,7 @@ import { assertNever } from '../core/result.ts';
 import type { FileTask, Outcome, WorkerNews } from './file-task.ts';
 import type { Death, FileThreads, FileThreadsOptions } from './file-threads.ts';
 
-export type ToHost =
+export type ToWorkerProcess =
   | {
       readonly kind: 'start';
       readonly options: Omit<FileThreadsOptions, 'entry'> & { readonly entry: string };
@@ -13,62 +13,68 @@ export type ToHost =
   | { readonly kind: 'interrupt'; readonly reason: unknown }
   | { readonly kind: 'close' };
 
-export type FromHost =
+export type FromWorkerProcess =
   | { readonly kind: 'news'; readonly id: number; readonly news: WorkerNews }
   | { readonly kind: 'outcome'; readonly id: number; readonly outcome: Outcome | Death };
 
-export type FileProcessOptions = FileThreadsOptions & {
+export type WorkerProcessOptions = FileThreadsOptions & {
   /** The module that the process runs. */
-  readonly host?: URL | undefined;
+  readonly processEntry?: URL | undefined;
 };
 
-/** The process of a task died. It may be innocent if others were at work. */
+/** The process crashed. If other tasks were running, this one may not be the cause. */
 type Crash = Death & { readonly wasAlone: boolean };
 
-export type FileProcess = Omit<FileThreads, 'run'> & {
+export type WorkerProcess = Omit<FileThreads, 'run'> & {
   readonly run: (task: FileTask, hear: (news: WorkerNews) => void) => Promise<Outcome | Death | Crash>;
 };
 
-type Host = {
+type RunningProcess = {
   readonly child: ChildProcess;
-  readonly run: FileProcess['run'];
-  readonly send: (message: ToHost) => void;
+  readonly run: WorkerProcess['run'];
+  readonly send: (message: ToWorkerProcess) => void;
 };
 
 /** Threads in a process of their own, so that a native crash does not end the program. After a crash, the next task starts another one. */
-export function createFileProcess(options: FileProcessOptions): FileProcess {
-  const state: { host: Host | null } = { host: null };
-  const hostNow = (): Host =>
-    (state.host ??= startHost(options, () => {
-      state.host = null;
+export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
+  const state: { running: RunningProcess | null } = { running: null };
+  const runningNow = (): RunningProcess =>
+    (state.running ??= startProcess(options, () => {
+      state.running = null;
     }));
   return {
-    run: (task, hear) => hostNow().run(task, hear),
-    interrupt: (reason) => state.host?.send({ kind: 'interrupt', reason }),
+    run: (task, hear) => runningNow().run(task, hear),
+    interrupt: (reason) => state.running?.send({ kind: 'interrupt', reason }),
     close: async () => {
-      const { host } = state;
-      if (host === null) return;
-      const ended = once(host.child, 'exit');
-      host.send({ kind: 'close' });
+      const { running } = state;
+      if (running === null) return;
+      const ended = once(running.child, 'exit');
+      running.send({ kind: 'close' });
       await ended;
     },
   };
 }
 
 // In the sources it is beside this file; in the bundle it is an entry beside the program's.
-const HOST = new URL(import.meta.url.endsWith('.ts') ? './file-host.ts' : '../cli/file-host.js', import.meta.url);
+const PROCESS_ENTRY = new URL(
+  import.meta.url.endsWith('.ts') ? './worker-process-entry.ts' : '../cli/worker-process-entry.js',
+  import.meta.url,
+);
 
 type Pending = {
   readonly hear: (news: WorkerNews) => void;
   readonly settle: (outcome: Outcome | Crash | Death) => void;
 };
 
-/** The process sees no input and writes no answers. What it says while it crashes is for people. */
-function startHost({ host = HOST, threads, composition, entry }: FileProcessOptions, onEnd: () => void): Host {
-  const child = fork(host, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+/** The process has no stdin and no stdout. Its stderr goes to the user, who then sees a native crash message. */
+function startProcess(
+  { processEntry = PROCESS_ENTRY, threads, composition, entry }: WorkerProcessOptions,
+  onEnd: () => void,
+): RunningProcess {
+  const child = fork(processEntry, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const pending = new Map<number, Pending>();
   const state = { lastId: 0 };
-  const send = (message: ToHost): void => {
+  const send = (message: ToWorkerProcess): void => {
     // An error means that the process has ended, which is handled there.
     child.send(message, () => undefined);
   };
@@ -80,7 +86,7 @@ function startHost({ host = HOST, threads, composition, entry }: FileProcessOpti
   };
   child.on('error', (error) => end(error.message));
   child.on('exit', (code, signal) => end(`its process ended with ${signal ?? `exit code ${code}`}`));
-  child.on('message', (message: FromHost) => {
+  child.on('message', (message: FromWorkerProcess) => {
     switch (message.kind) {
       case 'news':
         pending.get(message.id)?.hear(message.news);

@@ -1,19 +1,19 @@
 import process from 'node:process';
 import { assertNever } from '../core/result.ts';
-import type { FromHost, ToHost } from './file-hosts.ts';
+import type { FromWorkerProcess, ToWorkerProcess } from './worker-process.ts';
 import { type FileThreads, startFileThreads } from './file-threads.ts';
 
 // The process of the threads. Whatever crashes it, the program goes on in another process.
 
 const state: { threads: FileThreads | null } = { threads: null };
 
-process.on('message', (message: ToHost) => void handle(message));
-// The program was killed: nothing may be written any more, not even what is half done.
+process.on('message', (message: ToWorkerProcess) => void handle(message));
+// If the parent dies, stop at once, so that nothing is written after it.
 process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'));
 // A terminal also signals this process. The program decides what an interruption means.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
 
-async function handle(message: ToHost): Promise<void> {
+async function handle(message: ToWorkerProcess): Promise<void> {
   const { kind } = message;
   switch (kind) {
     case 'start':
@@ -40,6 +40,6 @@ function threads(): FileThreads {
   return state.threads;
 }
 
-function send(message: FromHost): void {
+function send(message: FromWorkerProcess): void {
   process.send?.(message);
 }
