@@ -58,13 +58,13 @@ function describeRun({ machine, startedAt, seconds, arguments: given, isQuick, f
     ...(isQuick ? ['This was a quick run: small input, few repeats.', ''] : []),
     ...(loadAtStart > cores * QUIET_LOAD_PER_CORE
       ? [
-          `**Other programs used the machine at the same time**: ${formatNumber(loadAtStart)} processes wanted a core when the run began. So times by the clock are too long, most of all where several threads work. "By CPU" is closer to the truth.`,
+          `**Other programs used the machine at the same time**: the load was ${formatNumber(loadAtStart)} when the run began. Times by the clock may be too long, most of all where several threads work; "by CPU" is more reliable.`,
         ]
       : []),
   ];
 }
 
-/** A machine on which more than this wants each core has other work to do. */
+/** Above this load average per core, the machine is busy with other work. */
 const QUIET_LOAD_PER_CORE = 0.25;
 
 function tableOf(figures: readonly Figure[]): readonly string[] {
