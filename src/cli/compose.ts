@@ -43,6 +43,7 @@ export function createUseCases(composition: Composition): UseCases {
     openArchive: archive.openWith({ vectorExtension: null, isAside: false }),
     openArchiveAside: async (sizeBytes) => (isLarge(sizeBytes) ? openAside('existing') : ok(null)),
     archivePath,
+    notice: composition.notice,
   };
   const writing = {
     ...deps,

@@ -34,24 +34,32 @@ export type MessageLine = {
 };
 
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
-export type ErasurePlan = {
-  readonly kind: 'erase' | 'prune';
-  readonly at: Date;
-  readonly reason: string | null;
+export type ErasedIds = {
   /** Compactions of which everything goes. */
   readonly compactionIds: readonly number[];
-  /** Single lines of other compactions; captured lines with the same bytes go too. */
+  /** Single lines of other compactions. */
   readonly lineIds: readonly number[];
+  /** Captured lines with the same bytes go too. */
+  readonly takesCopies: boolean;
   /** More cycles whose summaries go. */
   readonly cycleIds: readonly number[];
   /** Captured files that go with all lines that no other captured file has. */
   readonly capturedFileIds: readonly number[];
   readonly capturedLineIds: readonly number[];
+};
+
+export type ErasurePlan = ErasedIds & {
+  readonly kind: 'erase' | 'prune';
+  readonly at: Date;
+  readonly reason: string | null;
   /** Paid summaries that were made before go. Nothing records what they were made from. */
   readonly paidBefore: Date;
   /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
   readonly holdIds: readonly number[];
 };
+
+/** What an erasure changes, with the summaries and the copies that go beyond what was selected. */
+export type ErasureEffect = { readonly compactionIds: readonly number[]; readonly capturedFileIds: readonly number[] };
 
 /** The receipt of an erasure: counts and hashes, and no text. */
 export type Erasure = ErasureMark & {
@@ -83,6 +91,8 @@ export type RetentionStore = {
   readonly findMessageLines: (messageId: string) => Promise<readonly MessageLine[]>;
   /** Every captured line that is left, in batches. */
   readonly readCaptured: () => AsyncIterable<readonly { readonly id: number; readonly bytes: Uint8Array }[]>;
+  /** What `erase` would change. */
+  readonly findEffect: (ids: ErasedIds) => Promise<ErasureEffect>;
   /**
    * Removes what the plan names, in one transaction. The freed space still has its bytes until `purge`. An archive with vectors must be
    * opened with their extension.
@@ -90,6 +100,8 @@ export type RetentionStore = {
   readonly erase: (plan: ErasurePlan) => Promise<Erasure>;
   /** Overwrites what erasures have freed. False: another program is using the archive; call it again later. */
   readonly purge: () => Promise<boolean>;
+  /** False: freed space may still have the bytes of what was erased. */
+  readonly isPurged: () => Promise<boolean>;
   /** Newest first. */
   readonly listErasures: () => Promise<readonly Erasure[]>;
 };

@@ -1,4 +1,5 @@
 import type Database from 'better-sqlite3';
+import type { ErasedIds } from '../../ports/retention.ts';
 import { readInteger, type Row } from './rows.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 
@@ -13,6 +14,9 @@ const ADD_LINE =
 const ADD_COPIES = `
 INSERT OR IGNORE INTO gone_captured SELECT c.id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id
 JOIN captured_lines AS c ON substr(c.sha256, 1, 8) = substr(l.sha256, 1, 8) AND c.sha256 = l.sha256 WHERE c.erasure_id IS NULL`;
+const LIST_CHANGED = `
+SELECT DISTINCT v.file_id FROM captured_runs AS r JOIN captured_versions AS v ON v.id = r.version_id
+WHERE EXISTS (SELECT 1 FROM gone_captured WHERE id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1)`;
 const LIST_GONE =
   'SELECT c.sha256, c.size_bytes FROM gone_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY g.id';
 const LIST_BLOCKS =
@@ -46,18 +50,26 @@ export function eraseCapturedFiles(db: Database.Database, fileIds: readonly numb
   return count;
 }
 
-/** Erases captured lines by id, those that are to go already, and copies of archived lines that go. */
-export function eraseCapturedLines(
+/** Marks the captured lines of a plan as going; `takesCopies`: also those that equal an archived line that goes. */
+export function selectCapturedLines(
   db: Database.Database,
-  {
-    lineIds,
-    erasureId,
-    onLine,
-  }: { readonly lineIds: readonly number[]; readonly erasureId: number; readonly onLine: (row: Row) => void },
+  { capturedLineIds, takesCopies }: Pick<ErasedIds, 'capturedLineIds' | 'takesCopies'>,
 ): void {
   const addLine = db.prepare(ADD_LINE);
-  for (const id of lineIds) addLine.run(id);
-  db.prepare(ADD_COPIES).run();
+  for (const id of capturedLineIds) addLine.run(id);
+  if (takesCopies) db.exec(ADD_COPIES);
+}
+
+/** The captured files that have lines which go. */
+export function listChangedFiles(db: Database.Database): readonly number[] {
+  return db.prepare<[], number>(LIST_CHANGED).pluck().all();
+}
+
+/** Erases the captured lines that are marked as going. */
+export function eraseCapturedLines(
+  db: Database.Database,
+  { erasureId, onLine }: { readonly erasureId: number; readonly onLine: (row: Row) => void },
+): void {
   for (const row of db.prepare<[], Row>(LIST_GONE).iterate()) onLine(row);
   const blockIds = db.prepare<[], number>(LIST_BLOCKS).pluck().all();
   for (const blockId of blockIds) rewriteBlock(db, { kind: 'captured', blockId });

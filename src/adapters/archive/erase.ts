@@ -1,8 +1,8 @@
 import { createHash, hash } from 'node:crypto';
 import Database from 'better-sqlite3';
-import type { Erasure, ErasurePlan } from '../../ports/retention.ts';
+import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../ports/retention.ts';
 import { readInsertedLine } from './blocks.ts';
-import { eraseCapturedFiles, eraseCapturedLines } from './erase-captures.ts';
+import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './erase-captures.ts';
 import { archiveError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { rebuildVectorIndex } from './vectors/vector-store.ts';
@@ -91,6 +91,9 @@ INSERT INTO batch_search (batch_search) VALUES ('optimize');`;
 const INSERT_ERASURE = "INSERT INTO erasures (receipt, at_ms, report, is_purged) VALUES (?, ?, '', 0)";
 const UPDATE_ERASURE = 'UPDATE erasures SET receipt = ?, report = ? WHERE id = ?';
 const LIST_ERASURES = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id DESC';
+const LIST_CHANGED = `
+SELECT id FROM gone_compactions UNION SELECT y.compaction_id FROM touched_cycles AS t JOIN cycles AS y ON y.id = t.id
+UNION SELECT k.compaction_id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
 const LIST_HOLDS = 'SELECT id FROM holds ORDER BY id';
 
 type Place = { readonly path: string; readonly extension: string | null; readonly checkSchema: SchemaGuard };
@@ -99,22 +102,17 @@ type Place = { readonly path: string; readonly extension: string | null; readonl
 export function createErasing(
   db: Database.Database,
   { path, extension, checkSchema }: Place,
-): Pick<SyncArchive['retention'], 'erase' | 'purge' | 'listErasures'> {
+): Pick<SyncArchive['retention'], 'findEffect' | 'erase' | 'purge' | 'isPurged' | 'listErasures'> {
   const change = (sql: string, ...values: readonly unknown[]): number => db.prepare(sql).run(...values).changes;
 
   const erase = db.transaction((plan: ErasurePlan): Erasure => {
     checkSchema();
     const holds = db.prepare<[], number>(LIST_HOLDS).pluck().all();
     if (holds.join() !== [...plan.holdIds].sort((a, b) => a - b).join()) throw archiveError({ kind: 'busy', path });
-    db.exec(TEMPORARY);
-    fill(db, ADD_COMPACTION, plan.compactionIds);
-    fill(db, ADD_LINE, plan.lineIds);
-    fill(db, ADD_CYCLE, plan.cycleIds);
+    selectArchived(db, plan);
     const erasureId = Number(
       db.prepare(INSERT_ERASURE).run(`pending ${timeColumn(plan.at)}`, timeColumn(plan.at)).lastInsertRowid,
     );
-    change(ADD_CYCLES);
-    addSummaryLines(db);
     const digest = createHash('sha256');
     const sums = { lines: 0, bytes: 0 };
     const add = (row: Row): void => {
@@ -126,7 +124,8 @@ export function createErasing(
     const { lines } = sums;
     const compactions = change(MARK_WHOLE, erasureId) + change(MARK_TOUCHED, erasureId);
     const capturedFiles = eraseCapturedFiles(db, plan.capturedFileIds);
-    eraseCapturedLines(db, { lineIds: plan.capturedLineIds, erasureId, onLine: add });
+    selectCapturedLines(db, plan);
+    eraseCapturedLines(db, { erasureId, onLine: add });
     for (const sql of DELETE_PARTS) change(sql);
     const vectors = DELETE_VECTORS.reduce((sum, sql) => sum + change(sql), 0);
     const summaries = change(ERASE_BATCHES, hash('sha256', '', 'buffer'));
@@ -158,7 +157,24 @@ export function createErasing(
     return { receipt, at: plan.at, ...counts };
   });
 
+  /** What is in the temporary tables is rolled back. */
+  const findEffect = (ids: ErasedIds): ErasureEffect => {
+    const isQueryOnly = db.pragma('query_only', { simple: true });
+    db.pragma('query_only = OFF'); // the temporary tables are not in the archive
+    db.exec('SAVEPOINT effect');
+    try {
+      selectArchived(db, ids);
+      selectCapturedLines(db, ids);
+      const compactionIds = db.prepare<[], number>(LIST_CHANGED).pluck().all();
+      return { compactionIds, capturedFileIds: [...new Set([...ids.capturedFileIds, ...listChangedFiles(db)])] };
+    } finally {
+      db.exec('ROLLBACK TO effect; RELEASE effect');
+      db.pragma(`query_only = ${String(isQueryOnly)}`);
+    }
+  };
+
   return {
+    findEffect: (ids) => guard(path, () => findEffect(ids)),
     erase: (plan) =>
       guard(path, () => {
         if (db.prepare(HAS_VECTORS).get() !== undefined) {
@@ -169,12 +185,23 @@ export function createErasing(
         return erase.immediate(plan);
       }),
     purge: () => guard(path, () => purge(db)),
+    isPurged: () => guard(path, () => db.prepare(HAS_UNPURGED).get() === undefined),
     listErasures: () => guard(path, () => db.prepare<[], Row>(LIST_ERASURES).all().map(toErasure)),
   };
 }
 
 const RECEIPT_LENGTH = 12;
 const HAS_VECTORS = 'SELECT 1 FROM vector_model';
+
+/** Fills the temporary tables with the archived lines and the summaries that go. */
+function selectArchived(db: Database.Database, { compactionIds, lineIds, cycleIds }: ErasedIds): void {
+  db.exec(TEMPORARY);
+  fill(db, ADD_COMPACTION, compactionIds);
+  fill(db, ADD_LINE, lineIds);
+  fill(db, ADD_CYCLE, cycleIds);
+  db.exec(ADD_CYCLES);
+  addSummaryLines(db);
+}
 
 function fill(db: Database.Database, sql: string, ids: readonly number[]): void {
   const insert = db.prepare(sql);
@@ -211,7 +238,8 @@ function toErasure(row: Row): Erasure {
   return { receipt: readText(row, 'receipt'), at: readTime(row, 'at_ms') ?? new Date(Number.NaN), ...report };
 }
 
-const HAS_UNPURGED = 'SELECT 1 FROM erasures WHERE is_purged = 0';
+const HAS_UNPURGED = 'SELECT 1 FROM erasures WHERE is_purged <> 1';
+const HAS_OLD_PAGES = 'SELECT 1 FROM erasures WHERE is_purged = 0';
 /** Waiting longer would keep the command that finishes the work of a killed one. */
 const PURGE_TIMEOUT_MS = 2000;
 
@@ -220,9 +248,12 @@ function purge(db: Database.Database): boolean {
   const timeoutMs = db.pragma('busy_timeout', { simple: true });
   db.pragma(`busy_timeout = ${PURGE_TIMEOUT_MS}`);
   try {
-    db.exec('VACUUM');
+    if (db.prepare(HAS_OLD_PAGES).get() !== undefined) {
+      db.exec('VACUUM');
+      db.exec('UPDATE erasures SET is_purged = 2 WHERE is_purged = 0');
+    }
     if (!truncateLog(db)) return false;
-    db.prepare('UPDATE erasures SET is_purged = 1 WHERE is_purged = 0').run();
+    db.exec('UPDATE erasures SET is_purged = 1 WHERE is_purged = 2');
     return true;
   } catch (error) {
     if (error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)) return false;

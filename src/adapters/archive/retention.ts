@@ -37,7 +37,7 @@ const LIST_BLOCKS = 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE 
 const LIST_LINES =
   'SELECT id, offset, size_bytes FROM captured_lines WHERE block_id = ? AND erasure_id IS NULL ORDER BY id';
 
-type Retention = Omit<SyncArchive['retention'], 'erase' | 'purge' | 'listErasures'>;
+type Retention = Omit<SyncArchive['retention'], 'findEffect' | 'erase' | 'purge' | 'isPurged' | 'listErasures'>;
 
 /** Holds, and what there is to prune or erase. */
 export function createRetention(

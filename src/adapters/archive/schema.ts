@@ -13,13 +13,13 @@ export const APPLICATION_ID = 0x63_6d_70_74;
 const FIRST_SCHEMA = `
 PRAGMA application_id = ${APPLICATION_ID};
 
--- Receipts. report: counts and hashes, as JSON. is_purged: 0 while the freed space still has the erased bytes.
+-- Receipts. report: counts and hashes, as JSON. is_purged: 0 while the freed space still has the erased bytes, 2 while only the log has.
 CREATE TABLE erasures (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   receipt TEXT NOT NULL UNIQUE,
   at_ms INTEGER NOT NULL,
   report ANY NOT NULL,
-  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1))
+  is_purged INTEGER NOT NULL CHECK (is_purged IN (0, 1, 2))
 ) STRICT;
 
 CREATE TABLE holds (

@@ -68,8 +68,10 @@ function createRetention({ path }: Place): Archive['retention'] {
     addHold: refuseLater,
     removeHold: refuseLater,
     findMessageLines: refuseLater,
+    findEffect: refuseLater,
     erase: refuseLater,
     purge: async () => true, // nothing was erased
+    isPurged: async () => true,
     listKept: refuse,
     readCaptured: refuse,
   };

@@ -11,9 +11,9 @@ import type {
   ErasedPart,
   ReceiptReport,
 } from '../contract/retention-reports.ts';
-import { openSettled, openUnsettled } from '../write/settle.ts';
+import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
 import { readOnly, reportHold } from './holds.ts';
-import { type EraseSelector, selectErased, type SelectedPart, type Selection } from './select.ts';
+import { type EraseSelector, idsOf, selectErased, type SelectedPart, type Selection } from './select.ts';
 
 export type EraseRequest = {
   readonly selector: EraseSelector;
@@ -66,21 +66,17 @@ export async function eraseSelection(
     readonly planned: ArchiveEraseReport;
   },
 ): Promise<ArchiveEraseReport> {
-  const { parts, cycleIds, capturedFiles, capturedLineIds } = selection;
   deps.progress.update('erasing', 0, 1);
   const receipt = await archive.retention.erase({
     ...plan,
-    compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
-    lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),
-    cycleIds,
-    capturedFileIds: capturedFiles.map(({ id }) => id),
-    capturedLineIds,
+    ...idsOf(selection),
     holdIds: holds.map(({ id }) => id),
   });
   deps.reached('erased');
-  const isPurged = await archive.retention.purge();
+  const purgeProblem = await purgeErased(archive);
   deps.reached('purged');
-  return { ...planned, result: 'erased', receipt: reportReceipt(receipt), isPurged };
+  const isPurged = purgeProblem === null;
+  return { ...planned, result: 'erased', receipt: reportReceipt(receipt), isPurged, purgeProblem };
 }
 
 /** What would go. */
@@ -103,6 +99,7 @@ export function reportSelection(
     captured: { files: capturedFiles.length, lines: capturedLineIds.length },
     held: holds.map(reportHold),
     files: [...files].toSorted(),
+    capturedFiles: capturedFiles.map(({ path }) => path),
   };
 }
 
@@ -130,7 +127,9 @@ export function nothing(kind: ErasurePlan['kind']): ArchiveEraseReport {
     held: [],
     receipt: null,
     isPurged: true,
+    purgeProblem: null,
     files: [],
+    capturedFiles: [],
   };
 }
 
@@ -145,6 +144,7 @@ export async function listReceipts(deps: AppDeps): Promise<Result<ArchiveReceipt
     if (!opened.ok) return opened;
     const receipts = (await opened.value?.retention.listErasures()) ?? [];
     const archive = opened.value === null ? null : deps.archivePath;
-    return ok({ schema: 'compact/archive-receipts@1', archive, receipts: receipts.map(reportReceipt) });
+    const isPurged = (await opened.value?.retention.isPurged()) ?? true;
+    return ok({ schema: 'compact/archive-receipts@1', archive, receipts: receipts.map(reportReceipt), isPurged });
   });
 }

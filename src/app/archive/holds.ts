@@ -1,6 +1,7 @@
 import { formatTime } from '../../core/batch.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { err, ok, type Result } from '../../core/result.ts';
+import { sessionIdOf } from '../../core/session-id.ts';
 import type { Hold, HoldScope } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -27,7 +28,8 @@ export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<
     if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope)) === true) result = 'removed';
     const holds = (await archive?.retention.listHolds()) ?? [];
     const path = archive === null ? null : deps.archivePath;
-    return ok({ schema: 'compact/archive-hold@1', archive: path, result, holds: holds.map(reportHold) });
+    const isPurged = (await archive?.retention.isPurged()) ?? true;
+    return ok({ schema: 'compact/archive-hold@1', archive: path, result, holds: holds.map(reportHold), isPurged });
   });
 }
 
@@ -42,11 +44,17 @@ export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
 
 type Protected = { readonly conversations: readonly string[]; readonly paths: readonly (string | null)[] };
 
-/** The holds that protect something. */
+/** The holds that protect something. The name of a file may have the id of its conversation. */
 export function holdsOn(holds: readonly Hold[], { conversations, paths }: Protected): readonly Hold[] {
+  const known = paths.filter((path) => path !== null);
   return holds.filter(({ kind, value }) =>
     kind === 'conversation'
-      ? conversations.includes(value)
-      : paths.some((path) => path !== null && matchesGlob(path, value)),
+      ? conversations.includes(value) || known.some((path) => sessionIdOf(path) === value.toLowerCase())
+      : known.some((path) => isIn(path, value)),
   );
+}
+
+/** Whether a path, or a folder above it, matches a glob. */
+export function isIn(path: string, glob: string): boolean {
+  return matchesGlob(path, glob) || matchesGlob(path, `${glob.replace(/\/+$/, '')}/**`);
 }

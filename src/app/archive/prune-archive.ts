@@ -1,4 +1,3 @@
-import { matchesGlob } from '../../core/glob.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
@@ -8,7 +7,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveEraseReport } from '../contract/retention-reports.ts';
 import { openSettled } from '../write/settle.ts';
 import { type EraseDeps, eraseSelection, nothing, reportSelection } from './erase-archived.ts';
-import { holdsOn, readOnly } from './holds.ts';
+import { holdsOn, isIn, readOnly } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';
 
 export type PrunePolicy = {
@@ -128,10 +127,6 @@ function choose(
   return { chosen, holds: [...held] };
 }
 
-function isIn(path: string, project: string): boolean {
-  return matchesGlob(path, project) || matchesGlob(path, `${project.replace(/\/+$/, '')}/**`);
-}
-
 /** A conversation's share of the archive's file: indexes grow with what they lead to. */
 function createEstimate(
   all: readonly Conversation[],
@@ -151,6 +146,7 @@ function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): S
     cycleIds: [],
     capturedFiles: chosen.flatMap(({ captured }) => captured),
     capturedLineIds: [],
+    takesCopies: false,
     holds,
     isEverything: chosen.length > 0 && chosen.length === all.length,
   };

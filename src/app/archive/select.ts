@@ -1,7 +1,8 @@
 import { matchesGlob } from '../../core/glob.ts';
+import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { Hold, KeptCompaction } from '../../ports/retention.ts';
+import type { ErasedIds, Hold, KeptCompaction } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { holdsOn } from './holds.ts';
 import { createTextFinder, type TextFinder } from './text-finder.ts';
@@ -30,6 +31,8 @@ export type Selection = {
   readonly cycleIds: readonly number[];
   readonly capturedFiles: readonly CapturedFile[];
   readonly capturedLineIds: readonly number[];
+  /** Captured lines that equal a selected line go too. */
+  readonly takesCopies: boolean;
   readonly holds: readonly Hold[];
   /** The archive has nothing else. */
   readonly isEverything: boolean;
@@ -77,17 +80,11 @@ export async function selectErased(
     for await (const lines of archive.retention.readCaptured())
       for (const { id, bytes } of lines) if (finder.isIn(bytes)) capturedLineIds.push(id);
   const all = await archive.captures.list();
+  const takesCopies = selector.kind === 'match' || selector.kind === 'message';
+  const selection = { parts, cycleIds, capturedFiles, capturedLineIds, takesCopies };
   return {
-    parts,
-    cycleIds,
-    capturedFiles,
-    capturedLineIds,
-    holds: await findHolds(archive, {
-      holds,
-      parts,
-      capturedFiles,
-      finder: capturedLineIds.length > 0 ? finder : null,
-    }),
+    ...selection,
+    holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
     isEverything:
       parts.length === count &&
       count > 0 &&
@@ -172,41 +169,48 @@ async function selectCapturedFiles(
   if (selector.kind === 'source') return files.filter(({ path }) => matchesGlob(path, selector.glob));
   const whole = parts.filter(({ lineIds }) => lineIds === null);
   const paths = new Set(whole.flatMap(({ compaction }) => [compaction.sourcePath, compaction.outputPath]));
-  return files.filter(({ path }) => paths.has(path) || path.slice(path.lastIndexOf('/') + 1).includes(selector.id));
+  return files.filter(({ path }) => paths.has(path) || sessionIdOf(path) === selector.id.toLowerCase());
 }
 
-/** The holds on any part. `finder`: single captured lines go, so held files are searched for the text. */
+/** What goes, for the archive. */
+export function idsOf({
+  parts,
+  cycleIds,
+  capturedFiles,
+  capturedLineIds,
+  takesCopies,
+}: Omit<Selection, 'holds' | 'isEverything'>): ErasedIds {
+  return {
+    compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
+    lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),
+    takesCopies,
+    cycleIds,
+    capturedFileIds: capturedFiles.map(({ id }) => id),
+    capturedLineIds,
+  };
+}
+
+/** The holds on anything that changes: summaries of the whole lineage go, and copies in captured files. */
 async function findHolds(
   archive: Archive,
   {
     holds,
-    parts,
-    capturedFiles,
-    finder,
-  }: Pick<Selection, 'holds' | 'parts' | 'capturedFiles'> & { readonly finder: TextFinder | null },
+    ids,
+    captured,
+  }: { readonly holds: readonly Hold[]; readonly ids: ErasedIds; readonly captured: readonly CapturedFile[] },
 ): Promise<readonly Hold[]> {
-  const found = new Set<Hold>();
-  for (const { compaction, conversations } of parts) {
-    const paths = [compaction.sourcePath, compaction.outputPath];
-    for (const hold of holdsOn(holds, { conversations, paths })) found.add(hold);
-  }
-  for (const { path } of capturedFiles)
-    for (const hold of holdsOn(holds, { conversations: [], paths: [path] })) found.add(hold);
-  if (finder === null) return [...found];
-  for (const file of await archive.captures.list()) {
-    const own = holdsOn(holds, { conversations: [], paths: [file.path] }).filter((hold) => !found.has(hold));
-    if (own.length > 0 && (await hasText(archive, file, finder))) for (const hold of own) found.add(hold);
+  if (holds.length === 0) return [];
+  const { compactionIds, capturedFileIds } = await archive.retention.findEffect(ids);
+  const compactions = new Set(compactionIds);
+  const files = new Set(capturedFileIds);
+  const paths = captured.flatMap(({ id, path }) => (files.has(id) ? path : []));
+  const found = new Set(holdsOn(holds, { conversations: [], paths }));
+  for await (const batch of archive.retention.listKept()) {
+    for (const { id, cycles, sourcePath, outputPath } of batch) {
+      if (!compactions.has(id)) continue;
+      const conversations = cycles.map(({ conversationId }) => conversationId);
+      for (const hold of holdsOn(holds, { conversations, paths: [sourcePath, outputPath] })) found.add(hold);
+    }
   }
   return [...found];
-}
-
-async function hasText(archive: Archive, file: CapturedFile, finder: TextFinder): Promise<boolean> {
-  const states = await archive.captures.listStates(file.id);
-  const versions = Map.groupBy(states, ({ version }) => version);
-  for (const ofVersion of versions.values()) {
-    const last = ofVersion.at(-1);
-    if (last === undefined) continue;
-    for await (const piece of archive.captures.read(last.id)) if (finder.isIn(piece)) return true;
-  }
-  return false;
 }

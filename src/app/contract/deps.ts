@@ -26,6 +26,8 @@ export type AppDeps = {
    */
   readonly openArchiveAside?: (sizeBytes: number) => Promise<Result<Archive | null, ArchiveFailure>>;
   readonly archivePath: string;
+  /** Called with sentences for the person at the terminal. */
+  readonly notice?: ((sentence: string) => void) | undefined;
 };
 
 /** What writing a transcript needs in addition. */

@@ -15,6 +15,8 @@ export type ArchiveHoldReport = {
   readonly result: 'listed' | 'added' | 'removed' | 'missing';
   /** All holds as they are now. */
   readonly holds: readonly HoldReport[];
+  /** False: an erasure is not finished, so freed space still has the bytes. */
+  readonly isPurged: boolean;
 };
 
 /** What an erasure removed, in counts and hashes. */
@@ -39,6 +41,8 @@ export type ArchiveReceiptsReport = {
   readonly archive: string | null;
   /** Newest first. */
   readonly receipts: readonly ReceiptReport[];
+  /** False: an erasure is not finished, so freed space still has the bytes. */
+  readonly isPurged: boolean;
 };
 
 /** A compaction of which lines go. */
@@ -65,8 +69,12 @@ export type ArchiveEraseReport = {
   /** The holds that protect a part of it. For a prune: what they protect stays. */
   readonly held: readonly HoldReport[];
   readonly receipt: ReceiptReport | null;
-  /** False: another program is using the archive, so freed space still has the bytes. The next command finishes this. */
+  /** False: freed space still has the bytes. The next command finishes this. */
   readonly isPurged: boolean;
+  /** Why it still has them, and what to do. */
+  readonly purgeProblem: string | null;
   /** Transcripts outside the archive that may still have the text. */
   readonly files: readonly string[];
+  /** The captured files that go. */
+  readonly capturedFiles: readonly string[];
 };

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { AppDeps, ArchiveMode, WritingDeps } from '../contract/deps.ts';
-import type { Failure } from '../contract/failure.ts';
+import { carriedFailure, type Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
 import { hashPrefix } from '../read/records.ts';
 
@@ -24,10 +24,36 @@ export async function openSettled(deps: AppDeps, mode: ArchiveMode): Promise<Res
     return err({ kind: 'archive', failure: { kind: 'cannot-open', path: deps.archivePath, reason } });
   }
   if (archive.value !== null && !isReadOnly) {
-    await archive.value.retention.purge(); // after an erasure that was killed
+    await finishErasures(archive.value, deps);
     await settlePrepared(archive.value, deps);
   }
   return ok(archive.value);
+}
+
+/** Archives whose erasures could not be finished, so that one run tries it and reports it once. */
+const unfinished = new WeakSet<Archive>();
+
+/** After an erasure that was killed, or that another program kept from ending. */
+async function finishErasures(archive: Archive, { archivePath, notice }: AppDeps): Promise<void> {
+  if (unfinished.has(archive)) return;
+  const problem = await purgeErased(archive);
+  if (problem === null) return;
+  unfinished.add(archive);
+  notice?.(`${archivePath}: the file still contains erased bytes, because ${problem}: the next command tries again.`);
+}
+
+/** Removes erased bytes from the archive's file. Returns why that failed and what to do, and never throws: the erasure itself is done. Null: they are gone. */
+export async function purgeErased({ retention }: Pick<Archive, 'retention'>): Promise<string | null> {
+  const busy = 'another program has the archive open. Close that program';
+  try {
+    return (await retention.purge()) ? null : busy;
+  } catch (error) {
+    const failure = carriedFailure(error);
+    if (failure?.kind === 'busy') return busy;
+    if (failure?.kind === 'no-space') return 'no space is left on the disk. Make room';
+    const reason = failure !== null && 'reason' in failure ? failure.reason : String(error);
+    return `it could not be rewritten: ${reason}. Run 'compact archive check'`;
+  }
 }
 
 type FileDeps = Pick<AppDeps, 'files' | 'runtime'>;

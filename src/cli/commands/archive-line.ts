@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { PrunePolicy } from '../../app/archive/prune-archive.ts';
 import type { EraseSelector } from '../../app/archive/select.ts';
 import type { CommonRequest } from '../invocation.ts';
@@ -35,10 +37,16 @@ export function readPrune({ olderThan, maxSize, keepLast, project }: Options): P
 export function readSelectors({ conversation, source, match, message }: Options): readonly EraseSelector[] {
   return [
     ...(conversation === undefined ? [] : [{ kind: 'conversation', id: conversation } as const]),
-    ...(source === undefined ? [] : [{ kind: 'source', glob: source } as const]),
+    ...(source === undefined ? [] : [{ kind: 'source', glob: absoluteGlob(source) } as const]),
     ...(match === undefined ? [] : [{ kind: 'match', text: match } as const]),
     ...(message === undefined ? [] : [{ kind: 'message', id: message } as const]),
   ];
+}
+
+/** A glob that begins with a folder of the shell is meant from there; any other matches the end of a path. */
+function absoluteGlob(glob: string): string {
+  if (glob === '~' || glob.startsWith('~/')) return join(homedir(), glob.slice(1));
+  return /^\.{1,2}(?:\/|$)/.test(glob) ? resolve(glob) : glob;
 }
 
 export function findConflict(invocation: ArchiveInvocation): string | null {
@@ -49,6 +57,7 @@ export function findConflict(invocation: ArchiveInvocation): string | null {
   if (isPolicy && action !== 'prune')
     return `archive ${action} takes no --older-than, --max-size, --keep-last or --project`;
   if (action === 'prune') {
+    if (/^\/*$/.test(invocation.prune.project ?? '-')) return '--project must name a folder or a glob';
     const hasOther = selectors.length > 0 || reason !== null || despiteHold || lists;
     return hasOther
       ? 'archive prune takes no --conversation, --source, --match, --message, --reason, --despite-hold or --list'
@@ -63,10 +72,12 @@ export function findConflict(invocation: ArchiveInvocation): string | null {
   if (lists) return selectors.length > 0 ? 'archive erase --list takes nothing else' : null;
   const [selector] = selectors;
   if (selector === undefined || selectors.length > 1)
-    return 'archive erase takes one of --conversation, --source, --match and --message';
-  if (Object.values(selector).includes('')) return `--${selector.kind} is empty, which would match everything`;
+    return 'name what to erase: --conversation, --source, --match or --message';
+  if (Object.values(selector).includes('')) return `--${selector.kind} must not be empty`;
   const isPlace = selector.kind === 'message' && /^line:\d+$/.test(selector.id);
-  return isPlace ? `${selector.id} is a place that every transcript has, not an id: use --match` : null;
+  return isPlace
+    ? `'${selector.id}' is a line number, which every transcript has. Select the text with --match instead.`
+    : null;
 }
 
 function findHoldConflict({
@@ -84,6 +95,8 @@ function findHoldConflict({
   if (isConfirmed || despiteHold || lists) return 'archive hold takes no --yes, --despite-hold or --list';
   if (change === 'list')
     return selectors.length > 0 ? 'archive hold list takes no --conversation and no --source' : null;
+  const empty = selectors.find((selector) => Object.values(selector).includes(''));
+  if (empty !== undefined) return `--${empty.kind} must not be empty`;
   const isScope = selectors.length === 1 && selectors.every(({ kind }) => kind === 'conversation' || kind === 'source');
   return isScope ? null : `archive hold ${change} takes either --conversation or --source`;
 }

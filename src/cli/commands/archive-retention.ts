@@ -21,7 +21,8 @@ export async function runRetention(session: Session, invocation: ArchiveInvocati
   if (invocation.lists) return listReceipts(session, invocation);
   const { useCases } = session;
   const [selector] = invocation.selectors;
-  if (selector === undefined) return session.refuse('nothing is named');
+  if (selector === undefined)
+    return session.refuse('name what to erase: --conversation, --source, --match or --message');
   const { reason, isConfirmed, despiteHold } = invocation;
   const request = { selector, reason, isConfirmed, despiteHold };
   return answerErase(session, invocation, await useCases.eraseArchived(request));
@@ -37,9 +38,9 @@ async function hold({ useCases, reporter, settings }: Session, invocation: Archi
   if (invocation.outputOptions.json) reporter.answerPiece(reportJson(report));
   else if (invocation.outputOptions.verbosity !== 'quiet') reporter.answer(renderHolds(report));
   if (report.archive === null) reporter.report([noArchive(settings.archive.path)]);
-  if (report.result !== 'missing') return EXIT_CODES.done;
-  reporter.error("there is no such hold. 'compact archive hold list' shows them all.");
-  return EXIT_CODES.failed;
+  if (report.result === 'missing') reporter.error("there is no such hold. 'compact archive hold list' shows them all.");
+  if (!report.isPurged) reporter.error(unfinished(settings.archive.path));
+  return report.result === 'missing' || !report.isPurged ? EXIT_CODES.failed : EXIT_CODES.done;
 }
 
 function toHoldRequest({ operands: [change], selectors, reason }: ArchiveInvocation): HoldRequest {
@@ -84,7 +85,13 @@ async function listReceipts(
   if (outputOptions.json) reporter.answerPiece(reportJson(listed.value));
   else reporter.answer(renderReceipts(listed.value));
   if (listed.value.archive === null) reporter.report([noArchive(settings.archive.path)]);
-  return EXIT_CODES.done;
+  if (listed.value.isPurged) return EXIT_CODES.done;
+  reporter.error(unfinished(settings.archive.path));
+  return EXIT_CODES.failed;
+}
+
+function unfinished(path: string): string {
+  return `${safeText(path)}: an erasure is not finished, so the file still contains the old bytes. Close other programs that have it open, then run 'compact archive hold list'; it finishes the cleanup.`;
 }
 
 /** Exit code 1 if a hold is in the way, or freed space still has the bytes. */
@@ -110,7 +117,7 @@ function answerErase(
   }
   if (report.isPurged) return EXIT_CODES.done;
   reporter.error(
-    `${path}: erased, but another program is using the archive, so its file still has the bytes. End that program, then run 'compact archive hold list', which finishes this.`,
+    `${path}: erased, but the file still contains the old bytes, because ${safeText(report.purgeProblem ?? '')}, then run 'compact archive hold list'; it finishes the cleanup.`,
   );
   return EXIT_CODES.failed;
 }

@@ -6,7 +6,7 @@ import type {
   HoldReport,
   ReceiptReport,
 } from '../../app/contract/retention-reports.ts';
-import { countOf, formatBytes, formatCount } from './quantities.ts';
+import { countOf, formatBytes } from './quantities.ts';
 import { formatMinute, safeText } from './text.ts';
 import type { Theme } from './theme.ts';
 
@@ -34,18 +34,18 @@ const MAX_PARTS = 20;
 
 /** What goes or went, what protects it, and where the text may still be. */
 export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly string[] {
-  const { result, parts, held, files, receipt } = report;
-  if (result === 'nothing')
-    return [`nothing in the archive ${report.kind === 'prune' ? 'is to be pruned' : 'matches'}`];
+  const { result, parts, held, files, receipt, capturedFiles } = report;
+  if (result === 'nothing') return [report.kind === 'prune' ? 'nothing to prune' : 'nothing in the archive matches'];
   const what = `${countOf(report.lines, 'line')} (${formatBytes(report.bytes)}) of ${countOf(parts.length, 'compaction')}${capturedText(report)}`;
   const more = parts.length - MAX_PARTS;
   return [
-    `${theme.strong(VERDICTS[result])}: ${what}${report.isEverything ? theme.warning(', which is everything in the archive') : ''}`,
+    `${theme.strong(verdictOf(result, report.kind))}: ${what}${report.isEverything ? theme.warning(', which is everything in the archive') : ''}`,
     ...parts.slice(0, MAX_PARTS).map(renderPart),
     ...(more > 0 ? [`  and ${countOf(more, 'more compaction')}`] : []),
+    ...renderCaptured(capturedFiles),
     ...held.map((hold) => theme.warning(`  held      ${renderHold(hold)}`)),
     ...(receipt === null ? [] : renderErased(receipt)),
-    ...(result === 'planned' ? ['  Add --yes to do it.'] : []),
+    ...(result === 'planned' ? ['  Nothing was removed yet. Run it again with --yes to remove this.'] : []),
     ...(result === 'erased' && report.kind === 'erase' && files.length > 0
       ? [
           '  These files, and backups of the archive, may still have the text:',
@@ -55,7 +55,18 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
   ];
 }
 
-const VERDICTS = { planned: 'would go', refused: 'not erased', erased: 'erased' } as const;
+function verdictOf(result: 'planned' | 'refused' | 'erased', kind: ArchiveEraseReport['kind']): string {
+  const word = kind === 'prune' ? 'pruned' : 'erased';
+  return result === 'planned' ? `would be ${word}` : result === 'refused' ? `not ${word}` : word;
+}
+
+function renderCaptured(files: readonly string[]): readonly string[] {
+  const more = files.length - MAX_PARTS;
+  return [
+    ...files.slice(0, MAX_PARTS).map((file) => `  captured  ${safeText(file)}`),
+    ...(more > 0 ? [`  and ${countOf(more, 'more captured file')}`] : []),
+  ];
+}
 
 function capturedText({ captured }: ArchiveEraseReport): string {
   const parts = [
@@ -74,7 +85,7 @@ function renderPart({ file, conversations, archivedAt, lines, bytes }: ErasedPar
 function renderErased(receipt: ReceiptReport): readonly string[] {
   const rest = [
     countOf(receipt.summaries, 'summary', 'summaries'),
-    `${formatCount(receipt.paidSummaries)} stored answers of models`,
+    countOf(receipt.paidSummaries, 'stored model answer'),
     countOf(receipt.vectors, 'vector'),
   ];
   return [`  also      ${rest.join(', ')}`, `  receipt   ${receipt.receipt}`];

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, copyFileSync } from 'node:fs';
+import { test } from 'node:test';
+import Database from 'better-sqlite3';
+import { captureFile } from '../../../src/app/archive/capture-file.ts';
+import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-archived.ts';
+import { changeHolds } from '../../../src/app/archive/holds.ts';
+import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
+import type { EraseSelector } from '../../../src/app/archive/select.ts';
+import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
+import { verifyFile } from '../../../src/app/restore/verify-file.ts';
+import type { Archive } from '../../../src/ports/archive.ts';
+import type { HoldScope } from '../../../src/ports/retention.ts';
+import { chatLine, chatTranscript } from '../../support/chat.ts';
+import { benchFor, reportOf, type Workbench } from '../../support/workbench.ts';
+
+const SECRET = 'zanzibarquux';
+const TALK = `${chatLine({ role: 'user', content: `My password is ${SECRET}.` })}\n${chatTranscript(30)}`;
+const SESSION = '6b6f4218-0000-4000-8000-000000000001';
+
+async function capture({ deps, path }: Workbench, name: string): Promise<void> {
+  const input = { path: path(name), name, format: null };
+  const captured = await captureFile(deps, { input, isDryRun: false, rereads: false });
+  assert.ok(captured.ok, JSON.stringify(captured));
+}
+
+async function hold({ deps }: Workbench, scope: HoldScope): Promise<void> {
+  assert.ok((await changeHolds(deps, { kind: 'add', scope, reason: null })).ok);
+}
+
+async function erase({ deps }: Workbench, selector: EraseSelector): Promise<ArchiveEraseReport> {
+  const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
+  assert.ok(erased.ok, JSON.stringify(erased));
+  return erased.value;
+}
+
+test("a conversation's hold protects the capture of the file that has its id in its name", async (t) => {
+  const bench = benchFor(t);
+  bench.write(`${SESSION}.jsonl`, TALK);
+  await capture(bench, `${SESSION}.jsonl`);
+  await hold(bench, { kind: 'conversation', value: SESSION });
+  for (const selector of [
+    { kind: 'source', glob: '*.jsonl' },
+    { kind: 'conversation', id: SESSION },
+    { kind: 'match', text: SECRET },
+  ] as const) {
+    const refused = await erase(bench, selector);
+    assert.deepEqual([selector.kind, refused.result], [selector.kind, 'refused']);
+  }
+});
+
+test("a folder's hold protects what is in it", async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  await capture(bench, 'talk.jsonl');
+  await hold(bench, { kind: 'source', value: `${bench.folder}/` });
+  assert.equal((await erase(bench, { kind: 'match', text: SECRET })).result, 'refused');
+});
+
+for (const byMessage of [false, true]) {
+  test(`a hold protects summaries of the lineage and captured copies (${byMessage ? 'message' : 'match'})`, async (t) => {
+    const bench = benchFor(t);
+    const named = `${JSON.stringify({ id: 'm1', role: 'user', content: `It is ${SECRET}.` })}\n${chatTranscript(30)}`;
+    bench.write('talk.jsonl', named);
+    bench.write('copy.jsonl', named);
+    reportOf(await bench.compact('talk.jsonl'));
+    copyFileSync(bench.path('talk.jsonl'), bench.path('later.jsonl'));
+    appendFileSync(bench.path('later.jsonl'), chatTranscript(30, 200));
+    reportOf(await bench.compact('later.jsonl'));
+    await capture(bench, 'copy.jsonl');
+    const selector: EraseSelector = byMessage ? { kind: 'message', id: 'm1' } : { kind: 'match', text: SECRET };
+    for (const name of ['later.jsonl', 'copy.jsonl']) {
+      const scope = { kind: 'source', value: bench.path(name) } as const;
+      await hold(bench, scope);
+      const refused = await erase(bench, selector);
+      assert.deepEqual([refused.result, refused.held.map(({ value }) => value)], ['refused', [scope.value]]);
+      assert.ok((await changeHolds(bench.deps, { kind: 'remove', scope })).ok);
+    }
+    assert.equal((await erase(bench, selector)).result, 'erased');
+  });
+}
+
+test('erasing a conversation leaves captures of unrelated files, even with a similar name or the same lines', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  bench.write('twin.jsonl', TALK);
+  reportOf(await bench.compact('talk.jsonl'));
+  await capture(bench, 'twin.jsonl');
+  const [compaction] = await bench.archive().listCompactions();
+  assert.equal((await erase(bench, { kind: 'conversation', id: 'win' })).result, 'nothing');
+  const erased = await erase(bench, { kind: 'conversation', id: compaction?.conversations[0]?.id ?? '' });
+  assert.deepEqual([erased.result, erased.capturedFiles, erased.receipt?.captured.lines], ['erased', [], 0]);
+  const request = { file: bench.path('twin.jsonl'), version: null, at: null, output: { kind: 'stdout' } } as const;
+  const restored = await restoreCaptured(bench.deps, request);
+  assert.ok(restored.ok, JSON.stringify(restored));
+  assert.equal(bench.stdout().toString(), TALK);
+});
+
+test('a cleanup that fails does not stop a command, which says so once', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  reportOf(await bench.compact('talk.jsonl'));
+  const archive = bench.archive();
+  const failure = { kind: 'no-space', path: bench.archivePath } as const;
+  const purge = async (): Promise<boolean> => Promise.reject(Object.assign(new Error('full'), { failure }));
+  const full: Archive = { ...archive, retention: { ...archive.retention, purge } };
+  const notices: string[] = [];
+  const notice = (sentence: string): void => void notices.push(sentence);
+  const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: full }) as const, notice };
+  const input = { path: bench.path('talk.jsonl'), name: 'talk.jsonl', format: null };
+  for (let times = 0; times < 2; times += 1) {
+    const verified = await verifyFile(deps, { input });
+    assert.ok(verified.ok && verified.value.result === 'verified');
+  }
+  assert.deepEqual(notices, [
+    `${bench.archivePath}: the file still contains erased bytes, because no space is left on the disk. Make room: the next command tries again.`,
+  ]);
+  const erased = await erase({ ...bench, deps }, { kind: 'match', text: SECRET });
+  assert.deepEqual([erased.result, erased.isPurged], ['erased', false]);
+});
+
+test('while a reader keeps the log, the cleanup stays open, and only the log is left to do', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  reportOf(await bench.compact('talk.jsonl'));
+  const reader = new Database(bench.archivePath, { readonly: true });
+  t.after(() => reader.close());
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM lines').get();
+  const erased = await erase(bench, { kind: 'match', text: SECRET });
+  assert.deepEqual([erased.isPurged, erased.purgeProblem?.includes('another program')], [false, true]);
+  const listed = await listReceipts(bench.deps);
+  assert.ok(listed.ok && !listed.value.isPurged);
+  reader.exec('COMMIT');
+  assert.equal(reader.prepare('SELECT is_purged FROM erasures').pluck().get(), 2);
+  const finished = await changeHolds(bench.deps, { kind: 'list' });
+  assert.ok(finished.ok && finished.value.isPurged);
+});
