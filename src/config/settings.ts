@@ -34,7 +34,7 @@ export const SETTINGS = {
       usual: '~/.local/share/compact/archive.db',
       uses: ['archive'],
       flag: '--archive',
-      doc: "The archive of everything that leaves a transcript. Relative to this file's folder; ~ is your home. The default follows $XDG_DATA_HOME.",
+      doc: "The archive of everything that leaves a transcript: a file, or postgres://user@host/database. Relative to this file's folder; ~ is your home. The default follows $XDG_DATA_HOME.",
     }),
   },
   retention: {

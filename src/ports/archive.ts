@@ -155,6 +155,8 @@ export type ArchiveFailure =
   /** advice: what to try; by default, another archive. */
   | { readonly kind: 'cannot-open'; readonly path: string; readonly reason: string; readonly advice?: string }
   | { readonly kind: 'not-ours'; readonly path: string; readonly reason: string }
+  /** reason: what its engine cannot do, as a clause. */
+  | { readonly kind: 'unsupported'; readonly path: string; readonly reason: string; readonly advice: string }
   | { readonly kind: 'newer'; readonly path: string; readonly version: number; readonly supported: number }
   | { readonly kind: 'damaged'; readonly path: string; readonly reason: string }
   /** It was there, and was erased on purpose. */

@@ -59,7 +59,7 @@ function createState(query: Query, sql: Sql): ArchiveState {
 function createRetention({ path }: Place): Archive['retention'] {
   const refuse = (): never => {
     const reason = 'archives in Postgres cannot prune, hold or erase yet';
-    throw archiveError({ kind: 'cannot-open', path, reason, advice: 'Use an archive in a file where you need that.' });
+    throw archiveError({ kind: 'unsupported', path, reason, advice: 'Where you need that, use an archive in a file.' });
   };
   const refuseLater = async (): Promise<never> => refuse();
   return {

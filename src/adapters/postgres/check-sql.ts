@@ -5,7 +5,7 @@ type Stray = {
   readonly name: string;
   readonly kind: ArchiveDamageKind;
   readonly what: string;
-  /** Gives how many rows lead to what is gone, by the compaction that they belong to. */
+  /** Gives how many rows refer to what is missing, by the compaction that they belong to. */
   readonly sql: string;
 };
 
@@ -14,19 +14,19 @@ export const STRAYS: readonly Stray[] = [
   {
     name: 'table blocks',
     kind: 'reference',
-    what: 'compactions that are gone',
+    what: 'missing compactions',
     sql: 'SELECT NULL AS owner, count(*) AS count FROM blocks AS t WHERE NOT EXISTS (SELECT 1 FROM compactions WHERE id = t.compaction_id) HAVING count(*) > 0',
   },
   {
     name: 'table lines',
     kind: 'reference',
-    what: 'blocks that are gone',
+    what: 'missing blocks',
     sql: 'SELECT NULL AS owner, count(*) AS count FROM lines AS t WHERE NOT EXISTS (SELECT 1 FROM blocks WHERE id = t.block_id AND month = t.month) HAVING count(*) > 0',
   },
   {
     name: 'table lines',
     kind: 'reference',
-    what: 'batches or cycles that are gone',
+    what: 'missing batches or cycles',
     sql: `
 SELECT k.compaction_id AS owner, count(*) AS count FROM lines AS t LEFT JOIN blocks AS k ON k.id = t.block_id AND k.month = t.month
 WHERE (t.batch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE id = t.batch_id))
@@ -35,7 +35,7 @@ WHERE (t.batch_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM batches WHERE id = t
   {
     name: 'table carried_lines',
     kind: 'reference',
-    what: 'lines that are gone',
+    what: 'missing lines',
     sql: `
 SELECT y.compaction_id AS owner, count(*) AS count FROM carried_lines AS t LEFT JOIN cycles AS y ON y.id = t.cycle_id
 WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) GROUP BY 1 ORDER BY 1 LIMIT 20`,
@@ -43,13 +43,13 @@ WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) GROUP BY 1 ORDER BY 
   {
     name: 'the search index of messages',
     kind: 'search',
-    what: 'nothing',
+    what: 'missing messages',
     sql: 'SELECT NULL AS owner, count(*) AS count FROM message_words AS t WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id AND month = t.month AND role IS NOT NULL) HAVING count(*) > 0',
   },
   {
     name: 'the vectors',
     kind: 'reference',
-    what: 'lines that are gone',
+    what: 'missing lines',
     sql: 'SELECT NULL AS owner, count(*) AS count FROM message_vectors AS t WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) HAVING count(*) > 0',
   },
 ];

@@ -54,7 +54,7 @@ async function* steps(query: Query): AsyncGenerator<ArchiveCheckStep> {
       const id = row['owner'] === null ? null : readInteger(row, 'owner');
       const place = id === null ? { name, compactionIds: [] } : placeOf(id);
       const count = readInteger(row, 'count');
-      yield await tell(finding(kind, place, `${count} of its rows ${count === 1 ? 'leads' : 'lead'} to ${what}`));
+      yield await tell(finding(kind, place, `${count} of its rows ${count === 1 ? 'refers' : 'refer'} to ${what}`));
     }
     yield progress('checking the tables', at + 1, statements.STRAYS.length);
   }

@@ -36,16 +36,36 @@ function describe(error: Error, code: string | null, { host, user, database }: P
     const reason = `no Postgres server answers at ${host} (${code ?? firstLine(error)})`;
     return { reason, advice: 'Start the server, or check the host and the port of --archive.' };
   }
+  if (code === 'ERR_TLS_CERT_ALTNAME_INVALID')
+    return {
+      reason: `the certificate of ${host} is for another name`,
+      advice: 'Name the server in the URL as its certificate does.',
+    };
+  if (isCertificateProblem(error, code)) {
+    const reason = `no encrypted connection to ${host} is possible: ${firstLine(error)}`;
+    return {
+      reason,
+      advice: 'If the server has its own authority, add sslmode=verify-full&sslrootcert=FILE to the URL.',
+    };
+  }
+  if (/does not support SSL|establishing an SSL connection/.test(error.message)) {
+    const reason = `the server at ${host} does not offer encrypted connections`;
+    return { reason, advice: 'Turn on ssl at the server, or remove sslmode from the URL.' };
+  }
   if (code === '28P01' || /password must be a string|no password/i.test(error.message)) {
-    const reason = `the server does not accept the password of user ${user}, or there is none`;
+    const reason = `the server rejected the password of user ${user}, or none was given`;
     return { reason, advice: 'Set PGPASSWORD, or add a line for this server to ~/.pgpass.' };
+  }
+  if (code === '28000' && /no encryption|SSL off/.test(error.message)) {
+    const reason = `the server lets user ${user} in only over an encrypted connection, or not at all`;
+    return { reason, advice: 'Add sslmode=verify-full to the URL, or ask for an entry in pg_hba.conf.' };
   }
   if (code === '28000')
     return { reason: `the server refuses user ${user} (${firstLine(error)})`, advice: 'Name another user in the URL.' };
   if (code === '3D000')
     return { reason: `database ${database} does not exist`, advice: `Create it with: createdb ${database}` };
   if (code === '42501') {
-    const reason = `user ${user} lacks a right (${firstLine(error)})`;
+    const reason = `user ${user} lacks a permission (${firstLine(error)})`;
     const advice = `Let an administrator run: GRANT CREATE ON DATABASE ${database} TO ${user}; or name the archive's owner in the URL.`;
     return { reason, advice };
   }
@@ -54,12 +74,12 @@ function describe(error: Error, code: string | null, { host, user, database }: P
   if (code === '57014')
     return {
       reason: 'a statement took too long, and the server stopped it',
-      advice: 'Try again when it has less to do.',
+      advice: 'Try again when the server is less busy.',
     };
   return null;
 }
 
-const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
+const LOST_CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH']);
 /** The server shuts down, was shut down, or starts. */
 const STOPPED_CODES = new Set(['57P01', '57P02', '57P03']);
 
@@ -69,12 +89,27 @@ export function isLost(error: unknown): boolean {
   const code = codeOf(error);
   if (
     code !== null &&
-    (LOST_CODES.has(code) || code === 'ETIMEDOUT' || STOPPED_CODES.has(code) || /^08(?!P01)/.test(code))
+    (LOST_CODES.has(code) ||
+      isSocketMissing(error, code) ||
+      code === 'ETIMEDOUT' ||
+      STOPPED_CODES.has(code) ||
+      /^08(?!P01)/.test(code))
   )
     return true;
   return /^Connection terminated|^timeout exceeded when trying to connect|^Client has encountered a connection error|^Query read timeout$/.test(
     error.message,
   );
+}
+
+/** A file that the URL names may be missing too; waiting does not help then. */
+function isSocketMissing(error: Error, code: string): boolean {
+  return code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect';
+}
+
+function isCertificateProblem(error: Error, code: string | null): boolean {
+  return code === null
+    ? error.message.startsWith('self-signed certificate')
+    : /CERT|^UNABLE_TO_|^ERR_(?:TLS|SSL|OSSL)_|^EPROTO$|^HOSTNAME_MISMATCH$/.test(code);
 }
 
 /** Two transactions stood in each other's way, and the server ended one of them. */

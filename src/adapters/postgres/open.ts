@@ -72,7 +72,10 @@ function parseTarget(url: string): Result<Target, ArchiveFailure> {
   if (parsed === null) return refuse('its URL cannot be read', 'Write it as postgres://user@host/database.');
   const schema = parsed.searchParams.get('schema') ?? DEFAULT_SCHEMA;
   if (!/^[a-z_][\da-z_]{0,40}$/.test(schema))
-    return refuse('its schema is not a plain name', 'Use up to 41 small letters, digits and underscores.');
+    return refuse(
+      'its schema name is not valid',
+      'Use up to 41 lowercase letters, digits and underscores, and start with a letter or an underscore.',
+    );
   try {
     return ok({ place: { path, ...readConnection(url) }, schema });
   } catch (error) {
@@ -108,7 +111,7 @@ function createRetry({
         }
         if (!isLost(error) || waitedMs >= MAX_OUTAGE_MS) throw error;
         if (!outage.isTold)
-          notice(`${path}: the connection to the server is lost. Waiting for it up to ${MAX_OUTAGE_MS / 1000} s.`);
+          notice(`${path}: lost the connection to the server. Trying again for up to ${MAX_OUTAGE_MS / 1000} s.`);
         outage.isTold = true;
         await wait(waitMs);
         waitedMs += waitMs;

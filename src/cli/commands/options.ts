@@ -25,7 +25,10 @@ export function readOutputOptions(options: Options): OutputOptions {
 
 export const CONFIG_FLAG: Flag = { flags: '--config <file>', description: 'read this configuration' };
 
-export const ARCHIVE_FLAG: Flag = { flags: '--archive <file>', description: 'the archive to use' };
+export const ARCHIVE_FLAG: Flag = {
+  flags: '--archive <file>',
+  description: 'the archive to use: a file, or postgres://user@host/database',
+};
 
 export const FORMAT_FLAG: Flag = {
   flags: '--format <name>',

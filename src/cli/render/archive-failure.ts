@@ -15,6 +15,8 @@ export function renderArchiveFailure(failure: ArchiveFailure): string {
       );
     case 'not-ours':
       return at(failure.path, `not an archive of compact: ${safeText(failure.reason)}.`, other);
+    case 'unsupported':
+      return at(failure.path, `${safeText(failure.reason)}.`, safeText(failure.advice));
     case 'newer':
       return at(
         failure.path,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { hidePassword, isArchiveUrl } from '../../../src/core/archive-url.ts';
+import { toFailure } from '../../../src/adapters/postgres/failure.ts';
 import { readConnection } from '../../../src/adapters/postgres/driver.ts';
 import { openPostgresArchive } from '../../../src/adapters/postgres/open.ts';
 import type { ArchiveFailure } from '../../../src/ports/archive.ts';
@@ -54,9 +55,9 @@ test('a server that does not answer is a failure that names it', async () => {
   });
 });
 
-test('a schema that is not a plain name is refused', async () => {
+test('a schema name that is not valid is refused', async () => {
   const failure = await failureOf('postgres://ann@h/d?schema=a";DROP');
-  assert.ok(failure.kind === 'cannot-open' && failure.reason === 'its schema is not a plain name');
+  assert.ok(failure.kind === 'cannot-open' && failure.reason === 'its schema name is not valid');
 });
 
 /** What a client says first: pairs of a name and its value. */
@@ -101,4 +102,23 @@ test('the user, the host and the database are those that the driver uses', (t) =
 test('a certificate file that is missing is a failure that names it', async () => {
   const failure = await failureOf('postgres://ann@h/d?sslrootcert=/missing/ca.pem');
   assert.ok(failure.kind === 'cannot-open' && failure.reason.includes('/missing/ca.pem'), JSON.stringify(failure));
+});
+
+test('problems of encryption say what to add to the URL', () => {
+  const place = { path: 'postgres://ann@h/d', host: 'h:5432', user: 'ann', database: 'd' };
+  const adviceOn = (message: string, code?: string): string | undefined => {
+    const failure = toFailure(Object.assign(new Error(message), code === undefined ? {} : { code }), place);
+    return failure?.kind === 'cannot-open' ? failure.advice : undefined;
+  };
+  const refused = 'no pg_hba.conf entry for host "10.0.0.1", user "ann", database "d", no encryption';
+  assert.match(adviceOn(refused, '28000') ?? '', /sslmode=verify-full/);
+  assert.match(
+    adviceOn('self-signed certificate in certificate chain', 'SELF_SIGNED_CERT_IN_CHAIN') ?? '',
+    /sslrootcert/,
+  );
+  assert.match(
+    adviceOn("Hostname/IP does not match certificate's altnames", 'ERR_TLS_CERT_ALTNAME_INVALID') ?? '',
+    /Name the server/,
+  );
+  assert.match(adviceOn('The server does not support SSL connections') ?? '', /remove sslmode/);
 });

@@ -3,7 +3,8 @@ import { after, test } from 'node:test';
 import { openOn } from '../../../src/adapters/postgres/open.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { Driver } from '../../../src/adapters/postgres/sql.ts';
-import { compactionDraft, lineDraft } from '../../adapters/archive/drafts.ts';
+import { renderArchiveFailure } from '../../../src/cli/render/archive-failure.ts';
+import { compactionDraft, lineDraft, rejectedFailure } from '../../adapters/archive/drafts.ts';
 import { archiveContract } from './contract.ts';
 import { EMPTY_ARCHIVE } from './empty.ts';
 import { applied, type Engine, stored } from './engine.ts';
@@ -83,5 +84,13 @@ test('a file of a run is recorded once, even if the answer to the commit is lost
   assert.deepEqual(
     (await archive.runs.list()).flatMap(({ files }) => files.map((file) => file.id)),
     [id],
+  );
+});
+
+test('what does not work in Postgres yet is refused in plain words', async () => {
+  const failure = await rejectedFailure(() => archive.retention.removeHold({ kind: 'source', value: 'x' }));
+  assert.equal(
+    renderArchiveFailure(failure),
+    `${place.path}: archives in Postgres cannot prune, hold or erase yet. Where you need that, use an archive in a file.`,
   );
 });
