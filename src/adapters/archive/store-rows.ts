@@ -156,9 +156,16 @@ export function packBlock({ raw, members }: RawBlock): PackedBlock {
 function packMember(member: BlockMember): PackedBlock['members'][number] {
   const { message } = member.draft;
   if (message === null) return { ...member, traits: 0 };
-  const text = spaceOut(message.text.slice(0, MAX_SEARCH_CHARS));
+  const text = spaceOut(cutForSearch(message.text));
   const draft = { ...member.draft, message: { ...message, text } };
   return { ...member, draft, traits: traitsColumn(readTraits(message.text)) };
+}
+
+function cutForSearch(text: string): string {
+  if (text.length <= MAX_SEARCH_CHARS) return text;
+  const cut = `${text.slice(0, MAX_SEARCH_CHARS)}\n`;
+  // Until a character of it is read, V8 only notes where the piece is, and keeps the long text for it.
+  return Number.isNaN(cut.charCodeAt(0)) ? '' : cut;
 }
 
 type LineTarget = {

@@ -251,7 +251,7 @@ function deadThread(reason: string): DeadThreadError {
   return Object.assign(new Error(diedOf), { diedOf });
 }
 
-function isDeadThread(error: unknown): boolean {
+export function isDeadThread(error: unknown): boolean {
   return error instanceof Error && 'diedOf' in error;
 }
 

@@ -12,6 +12,7 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
   const iterators = new Map<number, AsyncIterator<unknown>>();
   const writers = new Map<number, Writer>();
   const states: (() => void)[] = [];
+  const status = { isClosed: false };
 
   const run = async (request: Request): Promise<unknown> => {
     switch (request.kind) {
@@ -29,7 +30,9 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
       case 'begin': {
         const begun = await findMethod(archive, request.method)(...request.args);
         if (begun === null) return null;
-        writers.set(request.id, begun as Writer);
+        const writer = begun as Writer;
+        if (status.isClosed) await writer.abandon();
+        else writers.set(request.id, writer);
         return request.id;
       }
       case 'write': {
@@ -38,7 +41,9 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
         return findMethod(writer, request.step)(...request.args);
       }
       case 'enter-state':
-        return enterState(archive, states);
+        await enterState(archive, states);
+        if (status.isClosed) states.pop()?.();
+        return null;
       case 'leave-state':
         states.pop()?.();
         return null;
@@ -58,6 +63,7 @@ export function serveArchive(archive: Archive, port: MessagePort): void {
 
   port.on('message', (request: Request) => void answer(request));
   port.on('close', () => {
+    status.isClosed = true;
     for (const leave of states) leave();
     // Nobody is left to hear of errors, and the archive may be closed already.
     for (const iterator of iterators.values()) void iterator.return?.().catch(() => undefined);

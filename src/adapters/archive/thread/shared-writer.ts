@@ -5,7 +5,7 @@ import { createBlockGatherer, type PackedBlock, type RawBlock } from '../blocks.
 import { archiveError } from '../failure.ts';
 import type { ServedArchive } from '../local-archive.ts';
 import { packBlock } from '../store-rows.ts';
-import { connectArchive } from './connect-archive.ts';
+import { connectArchive, isDeadThread } from './connect-archive.ts';
 
 /**
  * A compaction is sent whole unless it takes more memory than this; then its blocks are stored as they come, and other
@@ -22,16 +22,31 @@ export function withSharedWriter(
   connectWriter: () => Promise<Result<MessagePort, ArchiveFailure>>,
 ): Archive {
   const state: { writer: Promise<ServedArchive> | null; addedBytes: number } = { writer: null, addedBytes: 0 };
-  const connect = async (): Promise<ServedArchive> => {
+  const open = async (forget: () => void): Promise<ServedArchive> => {
     const port = await connectWriter();
     if (!port.ok) throw archiveError(port.error);
-    // If that thread dies, the next compaction asks for another one.
-    port.value.once('close', () => {
-      state.writer = null;
-    });
+    port.value.once('close', forget);
     return connectArchive(port.value);
   };
+  /** If the thread cannot be reached or dies, the next call asks for another one. */
+  const connect = (): Promise<ServedArchive> => {
+    const forget = (): void => {
+      if (state.writer === connected) state.writer = null;
+    };
+    const connected = open(forget);
+    connected.catch(forget);
+    return connected;
+  };
   const writerNow = (): Promise<ServedArchive> => (state.writer ??= connect());
+  /** A thread that died may have done the step already. Doing it twice changes nothing. */
+  const settle = async (step: (writer: ServedArchive) => Promise<void>): Promise<void> => {
+    try {
+      await step(await writerNow());
+    } catch (error) {
+      if (!isDeadThread(error)) throw error;
+      await step(await writerNow());
+    }
+  };
   const { runs } = reader;
   return {
     ...reader,
@@ -44,8 +59,8 @@ export function withSharedWriter(
       }),
     // Others write meanwhile: what a compaction adds is known where it is stored.
     usedBytes: async () => state.addedBytes,
-    markApplied: async (id) => (await writerNow()).markApplied(id),
-    discard: async (id) => (await writerNow()).discard(id),
+    markApplied: (id) => settle((writer) => writer.markApplied(id)),
+    discard: (id) => settle((writer) => writer.discard(id)),
     runs: {
       ...runs,
       record: async (run, file) => (await writerNow()).runs.record(run, file),
@@ -78,7 +93,8 @@ function createPackingWriter(connect: () => Promise<ServedArchive>, { outline, o
   const pack = (raw: readonly RawBlock[]): void => {
     for (const block of raw) {
       const packed = packBlock(block);
-      state.blocks.push(packed);
+      // zlib's chunk is larger than what is in it, and would be kept whole.
+      state.blocks.push({ ...packed, data: new Uint8Array(packed.data) });
       state.sizeBytes += sizeOf(packed);
     }
   };
