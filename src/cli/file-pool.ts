@@ -1,8 +1,7 @@
 import { assertNever, err } from '../core/result.ts';
 import type { Progress } from '../ports/runtime.ts';
-import type { FileResult, FileTask, FileUseCases, Outcome, WorkerNews } from './file-task.ts';
-import { createWorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
-import type { Death } from './file-threads.ts';
+import type { FileResult, FileTask, FileUseCases, WorkerNews } from './file-task.ts';
+import { createWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from './worker-process.ts';
 import type { Terminal } from './terminal.ts';
 import { estimateBytes } from './transcript-files.ts';
 
@@ -21,7 +20,8 @@ export type FilePool = { readonly useCases: FileUseCases; readonly close: () => 
 
 /**
  * Does the work on single files in threads of another process. The terminal's signal interrupts them all. A thread that
- * dies fails only its file. If the whole process dies, each file that was at work in it is tried once more, alone.
+ * dies fails only its file. If the whole process dies, each file that was at work in it is tried once more, alone, unless
+ * that could do something twice.
  */
 export function createFilePool(options: FilePoolOptions): FilePool {
   const { threads: count, composition, terminal, entry = ENTRY, processEntry } = options;
@@ -31,7 +31,7 @@ export function createFilePool(options: FilePoolOptions): FilePool {
   const interrupt = (): void => threads.interrupt(signal.reason);
   signal.addEventListener('abort', interrupt);
 
-  const attempt = async (task: FileTask, progress: Progress, sizeBytes: number): Promise<Outcome | Death> => {
+  const attempt = async (task: FileTask, progress: Progress, sizeBytes: number): ReturnType<WorkerProcess['run']> => {
     const leave = await room.enter(sizeBytes);
     const listener = createListener(options, progress);
     try {
@@ -52,10 +52,12 @@ export function createFilePool(options: FilePoolOptions): FilePool {
   const run = async (task: FileTask, progress: Progress): Promise<FileResult> => {
     const { path, name } = task.request.input;
     const first = await attempt(task, progress, estimateBytes(path));
-    const mayBeInnocent = 'wasAlone' in first && first.wasAlone === false && !signal.aborted;
-    const outcome = mayBeInnocent ? await attempt(task, progress, MAX_BYTES_AT_WORK + 1) : first;
+    const mayBeInnocent = 'wasAlone' in first && !first.wasAlone && !signal.aborted;
+    const mayTryAgain = mayBeInnocent && (isRepeatable(task) || !first.hadBegun);
+    const outcome = mayTryAgain ? await attempt(task, progress, MAX_BYTES_AT_WORK + 1) : first;
     if ('result' in outcome) return outcome.result;
     if ('thrown' in outcome) throw outcome.thrown;
+    if (signal.aborted && 'hadBegun' in outcome && !outcome.hadBegun) return err({ kind: 'interrupted' });
     return err({ kind: 'worker-died', file: name, reason: outcome.diedOf });
   };
   return {
@@ -112,6 +114,11 @@ function createListener({ terminal }: FilePoolOptions, progress: Progress): List
     },
     forgetCreated: () => created.forEach(forget),
   };
+}
+
+/** A restored file may hold an older compaction, which another restore would undo too. */
+function isRepeatable({ name, request }: FileTask): boolean {
+  return name !== 'restoreFile' || request.output.kind !== 'in-place';
 }
 
 /** The path that a task writes, beside which something may be left; null: it writes none. */

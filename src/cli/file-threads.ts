@@ -126,8 +126,19 @@ function createWriterThread(archivePath: string): Writer {
     else reset();
     return opened;
   };
+  const openNow = (): ReturnType<typeof openSharedArchive> => (state.opening ??= open());
   return {
-    open: () => (state.opening ??= open()),
+    open: async () => {
+      const opened = await openNow();
+      if (!opened.ok) return opened;
+      try {
+        await opened.value.archive.usedBytes();
+        return opened;
+      } catch {
+        // It has just died, which those who ask for another one hear earlier than this.
+        return openNow();
+      }
+    },
     close: async () => {
       const opened = await state.opening;
       if (opened?.ok === true) await opened.value.archive.close();

@@ -131,8 +131,21 @@ export async function inSession(
       refuse,
     });
   } finally {
-    for (const cleanUp of cleanUps) await cleanUp();
+    await runAll(cleanUps);
   }
+}
+
+/** Runs all of them in order, even if some fail, and then throws the first error. */
+async function runAll(cleanUps: readonly (() => void | Promise<void>)[]): Promise<void> {
+  const errors: unknown[] = [];
+  for (const cleanUp of cleanUps) {
+    try {
+      await cleanUp();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
 }
 
 type ReadSettings = Pick<Session, 'settings' | 'config'> & { readonly remarks: readonly string[] };

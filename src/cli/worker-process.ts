@@ -22,8 +22,13 @@ export type WorkerProcessOptions = FileThreadsOptions & {
   readonly processEntry?: URL | undefined;
 };
 
-/** The process crashed. If other tasks were running, this one may not be the cause. */
-type Crash = Death & { readonly wasAlone: boolean };
+/** The process of a task died. */
+type Crash = Death & {
+  /** No other task was at work, so this one is to blame. */
+  readonly wasAlone: boolean;
+  /** False: the process could not be started, or a signal ended it before it handled signals. */
+  readonly hadBegun: boolean;
+};
 
 export type WorkerProcess = Omit<FileThreads, 'run'> & {
   readonly run: (task: FileTask, hear: (news: WorkerNews) => void) => Promise<Outcome | Death | Crash>;
@@ -37,18 +42,19 @@ type RunningProcess = {
 
 /** Threads in a process of their own, so that a native crash does not end the program. After a crash, the next task starts another one. */
 export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
-  const state: { running: RunningProcess | null } = { running: null };
+  const state: { running: RunningProcess | null; isClosed: boolean } = { running: null, isClosed: false };
   const runningNow = (): RunningProcess =>
     (state.running ??= startProcess(options, () => {
       state.running = null;
     }));
   return {
-    run: (task, hear) => runningNow().run(task, hear),
+    run: async (task, hear) => (state.isClosed ? { diedOf: 'the run had ended' } : runningNow().run(task, hear)),
     interrupt: (reason) => state.running?.send({ kind: 'interrupt', reason }),
     close: async () => {
+      state.isClosed = true;
       const { running } = state;
       if (running === null) return;
-      const ended = once(running.child, 'exit');
+      const ended = once(running.child, 'close');
       running.send({ kind: 'close' });
       await ended;
     },
@@ -73,19 +79,25 @@ function startProcess(
 ): RunningProcess {
   const child = fork(processEntry, { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const pending = new Map<number, Pending>();
-  const state = { lastId: 0 };
+  const state = { lastId: 0, hasEnded: false };
   const send = (message: ToWorkerProcess): void => {
     // An error means that the process has ended, which is handled there.
     child.send(message, () => undefined);
   };
-  const end = (diedOf: string): void => {
+  const end = (diedOf: string, hadBegun: boolean): void => {
+    if (state.hasEnded) return;
+    state.hasEnded = true;
     onEnd();
     const wasAlone = pending.size === 1;
-    for (const { settle } of pending.values()) settle({ diedOf, wasAlone });
+    for (const { settle } of pending.values()) settle({ diedOf, wasAlone, hadBegun });
     pending.clear();
   };
-  child.on('error', (error) => end(error.message));
-  child.on('exit', (code, signal) => end(`its process ended with ${signal ?? `exit code ${code}`}`));
+  child.on('error', (error) => end(error.message, false));
+  // After 'exit', messages may still come; after 'close', all of them were read.
+  child.on('close', (code, signal) => {
+    const hadBegun = signal !== 'SIGINT' && signal !== 'SIGTERM';
+    end(`its process ended with ${signal ?? `exit code ${code}`}`, hadBegun);
+  });
   child.on('message', (message: FromWorkerProcess) => {
     switch (message.kind) {
       case 'news':
