@@ -33,6 +33,8 @@ export type MessageLine = {
   readonly sizeBytes: number;
 };
 
+export type KeptCount = { readonly count: number; readonly lastId: number };
+
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
 export type ErasedIds = {
   /** Compactions of which everything goes. */
@@ -52,8 +54,10 @@ export type ErasurePlan = ErasedIds & {
   readonly kind: 'erase' | 'prune';
   readonly at: Date;
   readonly reason: string | null;
-  /** Paid summaries that were made before go. Nothing records what they were made from. */
-  readonly paidBefore: Date;
+  /** Paid summaries that were made before go; null: all. Nothing records what they were made from. */
+  readonly paidBefore: Date | null;
+  /** The compactions of `listKept`: if there are others by now, or unfinished ones, nothing is erased ('busy'). */
+  readonly kept: KeptCount;
   /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
   readonly holdIds: readonly number[];
 };

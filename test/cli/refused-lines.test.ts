@@ -24,6 +24,7 @@ for (const [line, message] of [
   ['--min-retention 101% f', /share from 0 to 1/],
   ['--min-retention -1 f', /share from 0 to 1/],
   ['--min-retention 1e-1 f', /share from 0 to 1/],
+  ['restore --captured f --partial', /^--partial is for compacted transcripts/],
   ['-j 0 f', /whole number of 1 or more/],
   ['--color blue f', /always, never, auto/],
   ['score --sort up f', /score, position/],

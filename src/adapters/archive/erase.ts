@@ -83,7 +83,7 @@ WHERE id IN (SELECT id FROM gone_lines)`;
 const REBUILD_SPEAKERS = `
 DELETE FROM speakers;
 INSERT OR IGNORE INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL AND role IN (0, 1);`;
-const DELETE_PAID = 'DELETE FROM summaries WHERE created_at_ms <= ?';
+const DELETE_PAID = 'DELETE FROM summaries WHERE created_at_ms <= coalesce(?, created_at_ms)';
 /** A deleted row leaves its words in the index until the index is merged. */
 const MERGE_INDEXES = `
 INSERT INTO message_search (message_search) VALUES ('optimize');
@@ -94,6 +94,9 @@ const LIST_ERASURES = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id D
 const LIST_CHANGED = `
 SELECT id FROM gone_compactions UNION SELECT y.compaction_id FROM touched_cycles AS t JOIN cycles AS y ON y.id = t.id
 UNION SELECT k.compaction_id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
+const COUNT_KEPT = `
+SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared
+FROM compactions WHERE status = 'applied'`;
 const LIST_HOLDS = 'SELECT id FROM holds ORDER BY id';
 
 type Place = { readonly path: string; readonly extension: string | null; readonly checkSchema: SchemaGuard };
@@ -109,6 +112,9 @@ export function createErasing(
     checkSchema();
     const holds = db.prepare<[], number>(LIST_HOLDS).pluck().all();
     if (holds.join() !== [...plan.holdIds].sort((a, b) => a - b).join()) throw archiveError({ kind: 'busy', path });
+    const kept = db.prepare<[], Row>(COUNT_KEPT).get() ?? {};
+    const isSame = kept['count'] === plan.kept.count && kept['last_id'] === plan.kept.lastId;
+    if (!isSame || kept['prepared'] !== 0) throw archiveError({ kind: 'busy', path });
     selectArchived(db, plan);
     const erasureId = Number(
       db.prepare(INSERT_ERASURE).run(`pending ${timeColumn(plan.at)}`, timeColumn(plan.at)).lastInsertRowid,
@@ -135,7 +141,8 @@ export function createErasing(
     change(ERASE_LINES, erasureId);
     change(DELETE_BLOCKS);
     db.exec(REBUILD_SPEAKERS);
-    const paidSummaries = change(DELETE_PAID, timeColumn(plan.paidBefore));
+    const { paidBefore } = plan;
+    const paidSummaries = change(DELETE_PAID, paidBefore === null ? null : timeColumn(paidBefore));
     db.exec(MERGE_INDEXES);
     if (vectors > 0) rebuildVectorIndex(db);
     const sha256 = digest.digest('hex');

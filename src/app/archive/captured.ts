@@ -6,7 +6,7 @@ import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Runtime } from '../../ports/runtime.ts';
 import type { CapturedFileReport, CaptureReport } from '../contract/capture-reports.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { attempt, attemptDamaged, type Failure, type LookupFailure } from '../contract/failure.ts';
+import { attempt, carriedFailure, type Failure, type LookupFailure } from '../contract/failure.ts';
 import { openUnsettled } from '../write/settle.ts';
 
 /** `folders`: where to look; null: everywhere. */
@@ -118,12 +118,16 @@ export async function* readState(
   throw Object.assign(new Error(reason), { failure }) satisfies ArchiveError;
 }
 
-/** Whether the archive can give back a captured state. */
-export async function isReadable(...of: Parameters<typeof readState>): Promise<boolean> {
-  const read = await attemptDamaged(async () => {
+/** Whether the archive can give back a captured state. erased: a line of it was erased on purpose. */
+export async function checkReadable(...of: Parameters<typeof readState>): Promise<'yes' | 'damaged' | 'erased'> {
+  try {
     for await (const piece of readState(...of)) void piece;
-  });
-  return read.ok;
+    return 'yes';
+  } catch (error) {
+    const kind = carriedFailure(error)?.kind;
+    if (kind === 'damaged' || kind === 'erased') return kind;
+    throw error;
+  }
 }
 
 export function notCaptured({ archivePath }: Pick<AppDeps, 'archivePath'>, file: string): LookupFailure {

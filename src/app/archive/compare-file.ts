@@ -3,7 +3,7 @@ import type { CapturedFile, CaptureOutline } from '../../ports/captures.ts';
 import type { FileStamp, SourceFile } from '../../ports/files.ts';
 import type { RunningHash } from '../../ports/runtime.ts';
 import type { AppDeps } from '../contract/deps.ts';
-import { isReadable } from './captured.ts';
+import { checkReadable } from './captured.ts';
 
 /** Damage that leaves size and times as they were is found by reading every file again from time to time. */
 const MAX_UNREAD_MS = 7 * 24 * 60 * 60 * 1000;
@@ -56,7 +56,8 @@ export async function compare(
   const hash = runtime.createHash();
   hashDisk(hash, source, last.sizeBytes);
   if (hash.copy().digest() !== last.sha256) return { change: 'rewritten', hash: fresh };
-  if (!(await isReadable(runtime, { archive, state: last }))) return { change: 'damaged', hash: fresh };
+  // What was erased on purpose is not stored again.
+  if ((await checkReadable(runtime, { archive, state: last })) === 'damaged') return { change: 'damaged', hash: fresh };
   return sizeBytes === last.sizeBytes ? { change: 'same' } : { change: 'grown', hash };
 }
 

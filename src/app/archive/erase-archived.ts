@@ -39,12 +39,12 @@ export async function eraseArchived(
     const holds = await archive.retention.listHolds();
     const selection = await selectErased(deps, { archive, selector, holds });
     if (selection === null) return err({ kind: 'interrupted' });
-    const planned = reportSelection(deps, { selection, kind: 'erase' });
+    const planned = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
     if (planned.result === 'nothing') return ok(planned);
     if (selection.holds.length > 0 && !despiteHold) return ok({ ...planned, result: 'refused' });
     if (!isConfirmed) return ok(planned);
     const at = deps.runtime.now();
-    const plan = { kind: 'erase', at, reason, paidBefore: at } as const;
+    const plan = { kind: 'erase', at, reason, paidBefore: null } as const;
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
 }
@@ -70,6 +70,7 @@ export async function eraseSelection(
   const receipt = await archive.retention.erase({
     ...plan,
     ...idsOf(selection),
+    kept: selection.kept,
     holdIds: holds.map(({ id }) => id),
   });
   deps.reached('erased');
@@ -82,7 +83,11 @@ export async function eraseSelection(
 /** What would go. */
 export function reportSelection(
   deps: Pick<AppDeps, 'archivePath'>,
-  { selection, kind }: { readonly selection: Selection; readonly kind: ErasurePlan['kind'] },
+  {
+    selection,
+    kind,
+    paidBefore,
+  }: { readonly selection: Selection; readonly kind: ErasurePlan['kind']; readonly paidBefore: Date | null },
 ): ArchiveEraseReport {
   const { parts, cycleIds, capturedFiles, capturedLineIds, holds, isEverything } = selection;
   const isNothing = [parts, cycleIds, capturedFiles, capturedLineIds].every(({ length }) => length === 0);
@@ -93,6 +98,8 @@ export function reportSelection(
     archive: deps.archivePath,
     result: isNothing ? 'nothing' : 'planned',
     isEverything,
+    paidBefore: paidBefore === null ? null : formatTime(paidBefore),
+    unsearched: selection.unsearched,
     parts: parts.map(reportPart),
     lines: parts.reduce((sum, part) => sum + linesOf(part), 0),
     bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0),
@@ -120,6 +127,8 @@ export function nothing(kind: ErasurePlan['kind']): ArchiveEraseReport {
     result: 'nothing',
     kind,
     isEverything: false,
+    paidBefore: null,
+    unsearched: 0,
     parts: [],
     lines: 0,
     bytes: 0,

@@ -45,12 +45,19 @@ export async function pruneArchive(
     if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();
     const all = await findConversations(archive);
-    const chosen = choose(all, { policy: request, holds, figures: await archive.measure() });
+    const chosen = choose(all, {
+      policy: request,
+      holds,
+      figures: await archive.measure(),
+      usedBytes: await archive.usedBytes(),
+    });
     const selection = toSelection(all, chosen);
-    const planned = reportSelection(deps, { selection, kind: 'prune' });
+    // The answers are not known by project.
+    const paidBefore = request.project === null ? request.before : null;
+    const planned = reportSelection(deps, { selection, kind: 'prune', paidBefore });
     if (planned.result === 'nothing' || !request.isConfirmed) return ok(planned);
     const at = deps.runtime.now();
-    const plan = { kind: 'prune', at, reason: null, paidBefore: request.before ?? new Date(0) } as const;
+    const plan = { kind: 'prune', at, reason: null, paidBefore: paidBefore ?? new Date(0) } as const;
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
 }
@@ -104,25 +111,32 @@ function choose(
     policy,
     holds,
     figures,
-  }: { readonly policy: PrunePolicy; readonly holds: readonly Hold[]; readonly figures: ArchiveFigures },
+    usedBytes,
+  }: {
+    readonly policy: PrunePolicy;
+    readonly holds: readonly Hold[];
+    readonly figures: ArchiveFigures;
+    /** Without the log and free space. */
+    readonly usedBytes: number;
+  },
 ): Choice {
   const { before, maxBytes, keepLast, project } = policy;
   const newestFirst = all
     .filter((one) => project === null || pathsOf(one).some((path) => isIn(path, project)))
     .toSorted((a, b) => newestOf(b) - newestOf(a));
-  const sizeOf = createEstimate(all, figures);
-  let fileBytes = figures.fileBytes;
+  const sizeOf = createEstimate(all, { captured: figures.captured, usedBytes });
+  let leftBytes = usedBytes;
   const chosen: Conversation[] = [];
   const held = new Set<Hold>();
   for (const one of newestFirst.slice(keepLast).toReversed()) {
     const isOld = before !== null && newestOf(one) < before.getTime();
-    if (!isOld && (maxBytes === null || fileBytes <= maxBytes)) continue;
+    if (!isOld && (maxBytes === null || leftBytes <= maxBytes)) continue;
     const conversations = one.compactions.flatMap(({ cycles }) => cycles.map(({ conversationId }) => conversationId));
     const own = holdsOn(holds, { conversations, paths: pathsOf(one) });
     for (const hold of own) held.add(hold);
     if (own.length > 0) continue;
     chosen.push(one);
-    fileBytes -= sizeOf(one);
+    leftBytes -= sizeOf(one);
   }
   return { chosen, holds: [...held] };
 }
@@ -130,17 +144,18 @@ function choose(
 /** A conversation's share of the archive's file: indexes grow with what they lead to. */
 function createEstimate(
   all: readonly Conversation[],
-  { fileBytes, captured }: ArchiveFigures,
+  { usedBytes, captured }: Pick<ArchiveFigures, 'captured'> & { readonly usedBytes: number },
 ): (one: Conversation) => number {
   const share = captured.originalBytes === 0 ? 0 : captured.compressedBytes / captured.originalBytes;
   const stored = (one: Conversation): number =>
     one.compactions.reduce((sum, { storedBytes }) => sum + storedBytes, 0) +
     one.captured.reduce((sum, { last }) => sum + last.sizeBytes * share, 0);
   const total = all.reduce((sum, one) => sum + stored(one), 0);
-  return (one) => (total === 0 ? 0 : (stored(one) / total) * fileBytes);
+  return (one) => (total === 0 ? 0 : (stored(one) / total) * usedBytes);
 }
 
 function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): Selection {
+  const kept = all.flatMap(({ compactions }) => compactions.map(({ id }) => id)).toSorted((a, b) => b - a);
   return {
     parts: chosen.flatMap(({ compactions }) => compactions).map(wholePart),
     cycleIds: [],
@@ -148,6 +163,8 @@ function toSelection(all: readonly Conversation[], { chosen, holds }: Choice): S
     capturedLineIds: [],
     takesCopies: false,
     holds,
+    kept: { count: kept.length, lastId: kept[0] ?? 0 },
+    unsearched: 0,
     isEverything: chosen.length > 0 && chosen.length === all.length,
   };
 }

@@ -11,7 +11,7 @@ import { toWriteFailure } from '../write/deliver.ts';
 import { openUnsettled } from '../write/settle.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput, writeNew } from '../write/write-output.ts';
-import { findByName, isReadable, notCaptured, readState } from './captured.ts';
+import { checkReadable, findByName, notCaptured, readState } from './captured.ts';
 
 type Restored = Result<RestoreCapturedReport, LookupFailure>;
 
@@ -117,8 +117,13 @@ async function isKept(
   present: Content,
 ): Promise<'yes' | 'no' | 'damaged'> {
   const same = states.filter((one) => isContentOf(one, present));
-  for (const state of same) if (await isReadable(runtime, { archive, state })) return 'yes';
-  return same.length === 0 ? 'no' : 'damaged';
+  let found: 'no' | 'damaged' = 'no';
+  for (const state of same) {
+    const readable = await checkReadable(runtime, { archive, state });
+    if (readable === 'yes') return 'yes';
+    if (readable === 'damaged') found = 'damaged';
+  }
+  return found;
 }
 
 /** Replaces the file unless anything is written to it meanwhile. */

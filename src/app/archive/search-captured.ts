@@ -8,7 +8,7 @@ import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import type { Codec } from '../../ports/codec.ts';
 import type { CapturedHit, CapturedSearchReport } from '../contract/archive-reports.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
-import { attempt, attemptDamaged, type Failure } from '../contract/failure.ts';
+import { attempt, attemptDamaged, carriedFailure, type Failure } from '../contract/failure.ts';
 import type { SearchRequest } from '../contract/requests.ts';
 import { parseUntrimmed } from '../read/records.ts';
 import { openUnsettled } from '../write/settle.ts';
@@ -19,7 +19,7 @@ const MAX_EXCERPT_CHARS = 320;
 
 /**
  * Finds messages in captured files, all versions, by reading them: captures have no index. Those with the most words of the query come first,
- * then the latest. Documents and compressed files are left out, and what is damaged.
+ * then the latest. Documents and compressed files are left out, and what is damaged or erased.
  */
 export async function searchCaptured(
   deps: AppDeps,
@@ -48,8 +48,8 @@ async function findHits(
     const codec = searchableCodec(deps, file, request);
     if (codec === null) continue;
     for (const state of await lastStates(archive, file)) {
-      // What is damaged is left out: `archive check` names it.
-      await attemptDamaged(async () => {
+      // What is damaged is left out, because `archive check` names it, and so are versions with erased lines.
+      const search = attemptDamaged(async () => {
         for await (const { line, bytes } of readLines(archive, state)) {
           if (!find.mayContain(bytes)) continue;
           const hit = readHit(deps, { file, state, line, bytes, codec, excerptOf: find.excerptOf });
@@ -60,6 +60,9 @@ async function findHits(
           best.push({ hit, key });
           if (best.length > 2 * request.limit) keepBest(best, request.limit, known);
         }
+      });
+      await search.catch((error: unknown) => {
+        if (carriedFailure(error)?.kind !== 'erased') throw error;
       });
       if (await isInterrupted(deps)) return { ok: false, error: { kind: 'interrupted' } };
     }

@@ -2,7 +2,7 @@ import { matchesGlob } from '../../core/glob.ts';
 import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { ErasedIds, Hold, KeptCompaction } from '../../ports/retention.ts';
+import type { ErasedIds, Hold, KeptCompaction, KeptCount } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { holdsOn } from './holds.ts';
 import { createTextFinder, type TextFinder } from './text-finder.ts';
@@ -34,13 +34,17 @@ export type Selection = {
   /** Captured lines that equal a selected line go too. */
   readonly takesCopies: boolean;
   readonly holds: readonly Hold[];
+  /** Everything that was looked at. */
+  readonly kept: KeptCount;
+  /** The number of captured files that could not be searched. */
+  readonly unsearched: number;
   /** The archive has nothing else. */
   readonly isEverything: boolean;
 };
 
 /** Finds what a selector means, reading one compaction at a time. Null: the work was interrupted. */
 export async function selectErased(
-  deps: Pick<AppDeps, 'runtime' | 'signal' | 'progress'>,
+  deps: Pick<AppDeps, 'files' | 'runtime' | 'signal' | 'progress'>,
   {
     archive,
     selector,
@@ -55,10 +59,12 @@ export async function selectErased(
   const parts: SelectedPart[] = [];
   const cycleIds: number[] = [];
   let count = 0;
+  let lastId = 0;
   for await (const batch of archive.retention.listKept()) {
     for (const compaction of batch) {
       if (await isInterrupted(deps)) return null;
       count += 1;
+      lastId = compaction.id;
       deps.progress.update('looking for what goes', count, count);
       if (selector.kind === 'source') {
         if (holdsPath(compaction, selector.glob)) parts.push(wholePart(compaction));
@@ -85,6 +91,13 @@ export async function selectErased(
   return {
     ...selection,
     holds: await findHolds(archive, { holds, ids: idsOf(selection), captured: all }),
+    kept: { count, lastId },
+    unsearched:
+      selector.kind === 'message'
+        ? all.length
+        : finder === null
+          ? 0
+          : all.filter(({ path }) => deps.files.compressionOf(path) !== 'none').length,
     isEverything:
       parts.length === count &&
       count > 0 &&
@@ -179,7 +192,7 @@ export function idsOf({
   capturedFiles,
   capturedLineIds,
   takesCopies,
-}: Omit<Selection, 'holds' | 'isEverything'>): ErasedIds {
+}: Omit<Selection, 'holds' | 'kept' | 'unsearched' | 'isEverything'>): ErasedIds {
   return {
     compactionIds: parts.flatMap(({ compaction, lineIds }) => (lineIds === null ? compaction.id : [])),
     lineIds: parts.flatMap(({ lineIds }) => lineIds ?? []),

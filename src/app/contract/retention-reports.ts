@@ -62,6 +62,10 @@ export type ArchiveEraseReport = {
   readonly kind: 'erase' | 'prune';
   /** Everything that the archive has would go. */
   readonly isEverything: boolean;
+  /** Stored model answers that were made before this go too; null: none. */
+  readonly paidBefore: IsoTime | null;
+  /** Captured files that could not be searched, because they are compressed or because a message's id says nothing about them. */
+  readonly unsearched: Count;
   readonly parts: readonly ErasedPart[];
   readonly lines: Count;
   readonly bytes: Count;

@@ -9,6 +9,7 @@ import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import { noArchive } from '../render/problems.ts';
+import { countOf } from '../render/quantities.ts';
 import { renderErase, renderHolds, renderReceipts } from '../render/retention.ts';
 import { safeText } from '../render/text.ts';
 import type { Session } from '../session.ts';
@@ -94,10 +95,17 @@ function unfinished(path: string): string {
   return `${safeText(path)}: an erasure is not finished, so the file still contains the old bytes. Close other programs that have it open, then run 'compact archive hold list'; it finishes the cleanup.`;
 }
 
-/** Exit code 1 if a hold is in the way, or freed space still has the bytes. */
+function describeUnsearched({ unsearched }: ArchiveEraseReport, { selectors }: ArchiveInvocation): string {
+  const files = countOf(unsearched, 'captured file');
+  return selectors[0]?.kind === 'message'
+    ? `not searched: ${files}, because only archived messages have ids. Select the text with --match, or the files with --source.`
+    : `not searched: ${files}, because compressed files are captured as they are. Select them with --source.`;
+}
+
+/** Exit code 1 if a hold is in the way, captured files were not searched, or freed space still has the bytes. */
 function answerErase(
   { reporter, settings, terminal }: Session,
-  { outputOptions }: ArchiveInvocation,
+  invocation: ArchiveInvocation,
   erased: Result<ArchiveEraseReport, Failure>,
 ): ExitCode {
   if (!erased.ok) {
@@ -106,6 +114,7 @@ function answerErase(
     return EXIT_CODES.failed;
   }
   const report = erased.value;
+  const { outputOptions } = invocation;
   if (outputOptions.json) reporter.answerPiece(reportJson(report));
   else if (report.archive !== null && outputOptions.verbosity !== 'quiet')
     reporter.answer(renderErase(report, reporter.answerTheme));
@@ -115,7 +124,8 @@ function answerErase(
     reporter.error(`${path}: nothing was erased, because a hold protects it. Remove the hold, or use --despite-hold.`);
     return EXIT_CODES.failed;
   }
-  if (report.isPurged) return EXIT_CODES.done;
+  if (report.unsearched > 0) reporter.error(`${path}: ${describeUnsearched(report, invocation)}`);
+  if (report.isPurged) return report.unsearched > 0 ? EXIT_CODES.failed : EXIT_CODES.done;
   reporter.error(
     `${path}: erased, but the file still contains the old bytes, because ${safeText(report.purgeProblem ?? '')}, then run 'compact archive hold list'; it finishes the cleanup.`,
   );

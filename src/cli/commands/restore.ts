@@ -88,8 +88,10 @@ export const restoreCommand = defineCommand<RestoreInvocation>({
     outputOptions: readOutputOptions(options),
     settings: readSettings(options),
   }),
-  findConflict: ({ operands, filesFrom, output, captured, outputOptions }) => {
+  findConflict: ({ operands, filesFrom, output, captured, partial, outputOptions }) => {
     if (captured?.file === '') return '--version and --at are for captured files: name one with --captured FILE';
+    if (captured !== null && partial)
+      return '--partial is for compacted transcripts: a captured file is restored whole or not at all';
     if (captured !== null && operands.length + (filesFrom === null ? 0 : 1) > 0)
       return '--captured names one captured file: give no compacted files beside it';
     if (operands.length === 0 && filesFrom === null && captured === null)

@@ -45,6 +45,7 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
     ...renderCaptured(capturedFiles),
     ...held.map((hold) => theme.warning(`  held      ${renderHold(hold)}`)),
     ...(receipt === null ? [] : renderErased(receipt)),
+    ...(result === 'planned' ? renderAnswers(report) : []),
     ...(result === 'planned' ? ['  Nothing was removed yet. Run it again with --yes to remove this.'] : []),
     ...(result === 'erased' && report.kind === 'erase' && files.length > 0
       ? [
@@ -58,6 +59,11 @@ export function renderErase(report: ArchiveEraseReport, theme: Theme): readonly 
 function verdictOf(result: 'planned' | 'refused' | 'erased', kind: ArchiveEraseReport['kind']): string {
   const word = kind === 'prune' ? 'pruned' : 'erased';
   return result === 'planned' ? `would be ${word}` : result === 'refused' ? `not ${word}` : word;
+}
+
+function renderAnswers({ kind, paidBefore }: ArchiveEraseReport): readonly string[] {
+  if (kind === 'erase') return ['  also      summaries made from it, and all stored model answers'];
+  return paidBefore === null ? [] : [`  also      all stored model answers from before ${formatMinute(paidBefore)}`];
 }
 
 function renderCaptured(files: readonly string[]): readonly string[] {

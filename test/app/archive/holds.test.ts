@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { appendFileSync, copyFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
 import Database from 'better-sqlite3';
 import { captureFile } from '../../../src/app/archive/capture-file.ts';
 import { eraseArchived, listReceipts } from '../../../src/app/archive/erase-archived.ts';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
+import { searchCaptured } from '../../../src/app/archive/search-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
 import { verifyFile } from '../../../src/app/restore/verify-file.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { HoldScope } from '../../../src/ports/retention.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
+import { findLeftovers } from '../../support/leftovers.ts';
 import { benchFor, reportOf, type Workbench } from '../../support/workbench.ts';
 
 const SECRET = 'zanzibarquux';
@@ -135,4 +138,66 @@ test('while a reader keeps the log, the cleanup stays open, and only the log is 
   assert.equal(reader.prepare('SELECT is_purged FROM erasures').pluck().get(), 2);
   const finished = await changeHolds(bench.deps, { kind: 'list' });
   assert.ok(finished.ok && finished.value.isPurged);
+});
+
+test('a captured file with an erased line is captured and searched as before, and never stored again', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  await capture(bench, 'talk.jsonl');
+  bench.write('other.jsonl', `${chatLine({ role: 'user', content: 'A marmalade sandwich.' })}\n${chatTranscript(5)}`);
+  await capture(bench, 'other.jsonl');
+  await erase(bench, { kind: 'match', text: SECRET });
+  await capture(bench, 'talk.jsonl');
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(5, 200));
+  await capture(bench, 'talk.jsonl');
+  assert.deepEqual(findLeftovers(bench.archivePath, SECRET), []);
+  const query = { query: 'marmalade', limit: 5, role: null, since: null, until: null, source: null };
+  const found = await searchCaptured(bench.deps, query);
+  assert.ok(found.ok && found.value.hits.length === 1, JSON.stringify(found));
+});
+
+test('captured files that cannot be searched are counted', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl.gz', gzipSync(TALK));
+  bench.write('talk.jsonl', TALK);
+  await capture(bench, 'talk.jsonl.gz');
+  await capture(bench, 'talk.jsonl');
+  assert.equal((await erase(bench, { kind: 'match', text: 'no such text' })).unsearched, 1);
+  assert.equal((await erase(bench, { kind: 'message', id: 'm1' })).unsearched, 2);
+  assert.equal((await erase(bench, { kind: 'source', glob: '*.gz' })).unsearched, 0);
+});
+
+test('nothing is erased if something was compacted since it was selected', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  bench.write('other.jsonl', chatTranscript(30, 100));
+  reportOf(await bench.compact('talk.jsonl'));
+  const archive = bench.archive();
+  const { retention } = archive;
+  const late: Archive = {
+    ...archive,
+    retention: {
+      ...retention,
+      erase: async (plan) => {
+        reportOf(await bench.compact('other.jsonl'));
+        return retention.erase(plan);
+      },
+    },
+  };
+  const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: late }) as const };
+  const selector = { kind: 'match', text: SECRET } as const;
+  const erased = await eraseArchived(deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
+  assert.ok(!erased.ok && erased.error.kind === 'archive' && erased.error.failure.kind === 'busy');
+  assert.equal((await bench.verify('talk.jsonl')).result, 'verified');
+});
+
+test('an erasure takes all stored model answers, even from a clock that is ahead', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  reportOf(await bench.compact('talk.jsonl'));
+  await erase(bench, { kind: 'match', text: 'no such text' });
+  const db = new Database(bench.archivePath);
+  t.after(() => db.close());
+  db.prepare("INSERT INTO summaries VALUES (zeroblob(32), 'toy', 'toy', 'text', 1, 0, 1, ?)").run(4e12);
+  assert.equal((await erase(bench, { kind: 'match', text: SECRET })).receipt?.paidSummaries, 1);
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { appendFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
+import Database from 'better-sqlite3';
 import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { pruneArchive, type PruneRequest } from '../../../src/app/archive/prune-archive.ts';
 import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
@@ -87,9 +88,10 @@ test('the newest stay, as does what a hold protects or another project has', asy
 
 test('the oldest go until the archive is small enough', async (t) => {
   const bench = await sceneFor(t, { 'a.jsonl': 3, 'b.jsonl': 2, 'c.jsonl': 1 });
-  const { fileBytes } = await bench.archive().measure();
-  assert.equal((await prune(bench, { maxBytes: fileBytes * 2 })).result, 'nothing');
-  await prune(bench, { maxBytes: Math.floor(fileBytes * 0.8) });
+  const usedBytes = await bench.archive().usedBytes();
+  assert.ok((await bench.archive().measure()).fileBytes > usedBytes, 'the log does not count');
+  assert.equal((await prune(bench, { maxBytes: usedBytes })).result, 'nothing');
+  await prune(bench, { maxBytes: Math.floor(usedBytes * 0.8) });
   assert.deepEqual(await left(bench), ['b.jsonl', 'c.jsonl']);
 });
 
@@ -100,4 +102,15 @@ test('a policy that removes everything says so before', async (t) => {
   assert.equal((await left(bench)).length, 2);
   await prune(bench, { before: before(1) });
   assert.deepEqual(await left(bench), []);
+});
+
+test('stored model answers go by age, but not with one project alone', async (t) => {
+  const bench = await sceneFor(t, { 'a.jsonl': 400, 'b.jsonl': 300 });
+  const db = new Database(bench.archivePath);
+  t.after(() => db.close());
+  db.prepare("INSERT INTO summaries VALUES (zeroblob(32), 'toy', 'toy', 'text', 1, 0, 1, ?)").run(NOW - 350 * DAY);
+  const one = await prune(bench, { before: before(200), project: bench.path('a.jsonl') });
+  assert.deepEqual([one.paidBefore, one.receipt?.paidSummaries], [null, 0]);
+  const all = await prune(bench, { before: before(200) });
+  assert.deepEqual([all.paidBefore, all.receipt?.paidSummaries], [before(200).toISOString(), 1]);
 });
