@@ -49,7 +49,9 @@ export function connectPool(url: string, schema: string): Driver {
         release: (isBroken) => client.release(isBroken),
       };
     },
-    close: () => pool.end(),
+    close: async () => {
+      if (!pool.ending) await pool.end();
+    },
   };
 }
 
