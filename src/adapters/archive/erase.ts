@@ -1,10 +1,11 @@
 import { createHash, hash } from 'node:crypto';
-import Database from 'better-sqlite3';
+import type Database from 'better-sqlite3';
 import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../ports/retention.ts';
 import { readInsertedLine } from './blocks.ts';
 import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './erase-captures.ts';
 import { archiveError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
+import { isPurged, purge } from './purge.ts';
 import { rebuildVectorIndex } from './vectors/vector-store.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
 import { rewriteBlock, unpackBlock } from './rewrite-block.ts';
@@ -192,7 +193,7 @@ export function createErasing(
         return erase.immediate(plan);
       }),
     purge: () => guard(path, () => purge(db)),
-    isPurged: () => guard(path, () => db.prepare(HAS_UNPURGED).get() === undefined),
+    isPurged: () => guard(path, () => isPurged(db)),
     listErasures: () => guard(path, () => db.prepare<[], Row>(LIST_ERASURES).all().map(toErasure)),
   };
 }
@@ -243,35 +244,4 @@ function eraseClips(db: Database.Database): void {
 function toErasure(row: Row): Erasure {
   const report = JSON.parse(readText(row, 'report')) as Omit<Erasure, 'receipt' | 'at'>;
   return { receipt: readText(row, 'receipt'), at: readTime(row, 'at_ms') ?? new Date(Number.NaN), ...report };
-}
-
-const HAS_UNPURGED = 'SELECT 1 FROM erasures WHERE is_purged <> 1';
-const HAS_OLD_PAGES = 'SELECT 1 FROM erasures WHERE is_purged = 0';
-/** Waiting longer would keep the command that finishes the work of a killed one. */
-const PURGE_TIMEOUT_MS = 2000;
-
-function purge(db: Database.Database): boolean {
-  if (db.prepare(HAS_UNPURGED).get() === undefined) return true;
-  const timeoutMs = db.pragma('busy_timeout', { simple: true });
-  db.pragma(`busy_timeout = ${PURGE_TIMEOUT_MS}`);
-  try {
-    if (db.prepare(HAS_OLD_PAGES).get() !== undefined) {
-      db.exec('VACUUM');
-      db.exec('UPDATE erasures SET is_purged = 2 WHERE is_purged = 0');
-    }
-    if (!truncateLog(db)) return false;
-    db.exec('UPDATE erasures SET is_purged = 1 WHERE is_purged = 2');
-    return true;
-  } catch (error) {
-    if (error instanceof Database.SqliteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code)) return false;
-    throw error;
-  } finally {
-    db.pragma(`busy_timeout = ${String(timeoutMs)}`);
-  }
-}
-
-/** Merges the write-ahead log into the file and empties it. False: a reader needs the old pages. */
-function truncateLog(db: Database.Database): boolean {
-  const [result] = db.pragma('wal_checkpoint(TRUNCATE)') as readonly { readonly busy: number }[];
-  return result?.busy === 0;
 }
