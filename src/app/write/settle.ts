@@ -46,7 +46,8 @@ async function finishErasures(archive: Archive, { archivePath, notice }: AppDeps
 export async function purgeErased({ retention }: Pick<Archive, 'retention'>): Promise<string | null> {
   const busy = 'another program has the archive open. Close that program';
   try {
-    return (await retention.purge()) ? null : busy;
+    // Asked first, because purging waits until nothing else is being stored.
+    return (await retention.isPurged()) || (await retention.purge()) ? null : busy;
   } catch (error) {
     const failure = carriedFailure(error);
     if (failure?.kind === 'busy') return busy;
