@@ -91,6 +91,7 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
       ...attempts.flatMap((one) => (one.kind === 'compacted' ? one.notes : [])),
       ...file.notes,
       ...noteOtherNames(transcript, request),
+      ...noteOtherArchive(transcript),
     ],
     output: targetPath(request) ?? '-',
     sha256: { before: transcript.recordIndex.sha256, after: file.sha256 },
@@ -102,6 +103,16 @@ export async function storeCompaction(deps: WritingDeps, input: StoreInput): Pro
     usage: reportUsage(results, request),
     ...reportLosses(stored, results),
   });
+}
+
+/** What an earlier compaction removed is in the archive that was used then, and cannot be restored from this one. */
+function noteOtherArchive({ conversations }: Prepared): readonly string[] {
+  const isElsewhere = conversations.some(({ prior }) => prior.kind === 'foreign' && prior.isOurs);
+  return isElsewhere
+    ? [
+        'this archive does not have its earlier compaction; only the archive that was used then can restore what that removed',
+      ]
+    : [];
 }
 
 /**
