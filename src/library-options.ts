@@ -122,6 +122,78 @@ export function chooseOutput({ output, inPlace, dryRun }: OutputOptions): Result
   return ok(output === undefined ? { kind: 'default' } : { kind: 'path', path: output });
 }
 
+type OptionTypes<Options> = {
+  readonly [key in keyof Options]-?: 'string' | 'boolean' | 'count' | 'object' | 'function' | 'date';
+};
+
+const ARCHIVE_OPTIONS = { archive: 'string', signal: 'object' } as const satisfies OptionTypes<ArchiveOptions>;
+
+export const FILE_OPTIONS = {
+  ...ARCHIVE_OPTIONS,
+  onProgress: 'function',
+  format: 'string',
+} as const satisfies OptionTypes<FileOptions>;
+
+export const COMPACT_OPTIONS = {
+  ...FILE_OPTIONS,
+  output: 'string',
+  inPlace: 'boolean',
+  dryRun: 'boolean',
+  model: 'object',
+  compaction: 'object',
+  targetTokens: 'count',
+  ifOverTokens: 'count',
+  keepInvalid: 'boolean',
+  keepSystem: 'boolean',
+  conversation: 'string',
+} as const satisfies OptionTypes<CompactFileOptions>;
+
+export const RESTORE_OPTIONS = { ...FILE_OPTIONS, output: 'string', inPlace: 'boolean', all: 'boolean' } as const;
+
+export const SEARCH_OPTIONS = {
+  ...ARCHIVE_OPTIONS,
+  kinds: 'string',
+  order: 'string',
+  limit: 'count',
+  conversation: 'string',
+  role: 'string',
+  since: 'date',
+  until: 'date',
+  source: 'string',
+} as const satisfies OptionTypes<SearchOptions>;
+
+/** For callers without a type checker: a mistyped `dryRun` must not write. Null: the call can be understood. */
+export function findWrongArgument(
+  subject: { readonly name: 'path' | 'query'; readonly value: unknown },
+  options: unknown,
+  types: OptionTypes<Readonly<Record<string, unknown>>>,
+): string | null {
+  if (typeof subject.value !== 'string' || subject.value === '')
+    return `the ${subject.name} must be a string with text`;
+  if (typeof options !== 'object' || options === null) return 'the options must be an object';
+  for (const [key, value] of Object.entries(options)) {
+    const type = Object.hasOwn(types, key) ? types[key] : undefined;
+    if (type === undefined) return `there is no option ${key}; there are ${Object.keys(types).join(', ')}`;
+    if (value !== undefined && !isOfType(value, type)) return `${key} must be ${DESCRIPTIONS[type]}`;
+  }
+  return null;
+}
+
+const DESCRIPTIONS = {
+  string: 'a string',
+  boolean: 'true or false',
+  count: 'a whole number of 1 or more',
+  object: 'an object',
+  function: 'a function',
+  date: 'a valid Date',
+} as const;
+
+function isOfType(value: unknown, type: keyof typeof DESCRIPTIONS): boolean {
+  if (type === 'count') return typeof value === 'number' && Number.isSafeInteger(value) && value > 0;
+  if (type === 'date') return value instanceof Date && !Number.isNaN(value.getTime());
+  return value !== null && typeof value === type;
+}
+
 const COMPACTION_OPTIONS: { readonly [key in keyof CompactionConfig]-?: readonly string[] } = {
   chunkSize: ['number'],
   keepRecent: ['number'],
@@ -146,17 +218,7 @@ const COMPACTION_OPTIONS: { readonly [key in keyof CompactionConfig]-?: readonly
 };
 
 /** For callers without a type checker: a mistyped name or a NaN must not decide which messages stay. Null: nothing is wrong. */
-export function findWrongOption({
-  compaction = {},
-  model,
-  targetTokens,
-  ifOverTokens,
-}: CompactFileOptions): string | null {
-  for (const [key, value] of Object.entries({ targetTokens, ifOverTokens })) {
-    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
-      return `${key} must be a whole number of 1 or more`;
-    }
-  }
+export function findWrongOption({ compaction = {}, model }: CompactFileOptions): string | null {
   return findWrongCompaction(compaction) ?? (model === undefined ? null : findWrongModel(model));
 }
 

@@ -10,11 +10,16 @@ import type { ResolvedSettings, SettingFlags } from './config/resolve.ts';
 import { err, ok, type Result } from './core/result.ts';
 import {
   chooseOutput,
+  COMPACT_OPTIONS,
   type CompactFileOptions,
+  FILE_OPTIONS,
   type FileOptions,
+  findWrongArgument,
   findWrongOption,
   type LibraryError,
+  RESTORE_OPTIONS,
   type RestoreFileOptions,
+  SEARCH_OPTIONS,
   type SearchOptions,
   usageError,
   type VerifyFileOptions,
@@ -26,7 +31,7 @@ export async function compactFile(
   path: string,
   options: CompactFileOptions = {},
 ): Promise<Result<CompactReport, LibraryError>> {
-  const wrong = findWrongOption(options);
+  const wrong = findWrongArgument({ name: 'path', value: path }, options, COMPACT_OPTIONS) ?? findWrongOption(options);
   if (wrong !== null) return usageError(wrong);
   const { resolveSettings, toModel, toPolicy } = await import('./config/resolve.ts');
   const { planOutputs } = await import('./cli/outputs.ts');
@@ -67,6 +72,8 @@ export async function restoreFile(
   path: string,
   options: RestoreFileOptions,
 ): Promise<Result<RestoreReport, LibraryError>> {
+  const wrong = findWrongArgument({ name: 'path', value: path }, options, RESTORE_OPTIONS);
+  if (wrong !== null) return usageError(wrong);
   const choice = chooseOutput(options);
   if (!choice.ok) return choice;
   const output = choice.value;
@@ -87,6 +94,8 @@ export async function verifyFile(
   path: string,
   options: VerifyFileOptions = {},
 ): Promise<Result<VerifyReport, LibraryError>> {
+  const wrong = findWrongArgument({ name: 'path', value: path }, options, FILE_OPTIONS);
+  if (wrong !== null) return usageError(wrong);
   return withUseCases(options, async (useCases, progress) =>
     toLibraryResult(path, await useCases.verifyFile({ input: inputOf(path, options) }, progress)),
   );
@@ -97,8 +106,9 @@ export async function searchArchive(
   query: string,
   options: SearchOptions = {},
 ): Promise<Result<SearchReport, LibraryError>> {
+  const wrong = findWrongArgument({ name: 'query', value: query }, options, SEARCH_OPTIONS);
+  if (wrong !== null) return usageError(wrong);
   const { kinds = 'all', order = 'best', limit = 10, conversation, role, since, until, source } = options;
-  if (!Number.isSafeInteger(limit) || limit < 1) return usageError('limit must be a whole number of 1 or more');
   const request = {
     query,
     kinds,

@@ -8,8 +8,10 @@ import {
   type CustomModel,
   type FileProgress,
   restoreFile,
+  type RestoreFileOptions,
   searchArchive,
   verifyFile,
+  type VerifyFileOptions,
 } from '../src/index.ts';
 import { folderWith } from './support/folders.ts';
 
@@ -124,6 +126,8 @@ const WRONG: readonly (readonly [string, object, RegExp])[] = [
     { compaction: { keepRecents: 3 } },
     /compaction has no option keepRecents; there are chunkSize/,
   ],
+  ['a mistyped dryRun', { dryrun: true }, /there is no option dryrun; there are archive, .*dryRun/],
+  ['a string for true', { inPlace: 'yes' }, /inPlace must be true or false/],
   ['NaN', { compaction: { keepRecent: Number.NaN } }, /compaction\.keepRecent must be a number of 0 or more/],
   ['text for a number', { targetTokens: '30k' }, /targetTokens must be a whole number of 1 or more/],
   ['an unknown provider', { model: { provider: 'olama', name: 'm' } }, /model\.provider must be one of anthropic/],
@@ -140,6 +144,27 @@ for (const [name, options, message] of WRONG) {
     assert.deepEqual(readFileSync(file), original);
   });
 }
+
+test('arguments of another type are an error, and not thrown', async (t) => {
+  const { file, archive } = scene(t);
+  const wrong = [
+    await compactFile(undefined as unknown as string, { archive }),
+    await compactFile(file, null as unknown as CompactFileOptions),
+    await verifyFile(file, { archiv: archive } as VerifyFileOptions),
+    await restoreFile(file, { archive, output: file, al: true } as unknown as RestoreFileOptions),
+    await searchArchive('words', { archive, since: 'yesterday' as unknown as Date }),
+  ];
+  assert.deepEqual(
+    wrong.map((result) => (result.ok ? result.ok : result.error.message.split(';')[0])),
+    [
+      'the path must be a string with text',
+      'the options must be an object',
+      'there is no option archiv',
+      'there is no option al',
+      'since must be a valid Date',
+    ],
+  );
+});
 
 test('restoring needs a place that is not the compacted file itself', async (t) => {
   const { file, archive } = scene(t);
