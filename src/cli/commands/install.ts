@@ -52,6 +52,7 @@ async function run({ terminal }: CliContext, invocation: InstallInvocation): Pro
   const installer = createInstaller({ host, launch: terminal.launch(), removeAtExit });
   const reports: InstallReport[] = [];
   let hasFailed = false;
+  const isSilent = outputOptions.verbosity === 'quiet' && action !== 'status' && !isDryRun;
   for (const one of installer.clients.filter(({ name }) => client === null || name === client)) {
     const done = await installer.install({ client: one, action, isDryRun });
     if (!done.ok) {
@@ -63,7 +64,8 @@ async function run({ terminal }: CliContext, invocation: InstallInvocation): Pro
     reports.push(report);
     const isShown = client !== null || action === 'status' || report.state !== 'not-found';
     if (outputOptions.json) reporter.answerPiece(reportJson(report));
-    else if (isShown) reporter.answer(renderInstallation(done.value, { action, theme: reporter.answerTheme }));
+    else if (isShown && !isSilent)
+      reporter.answer(renderInstallation(done.value, { action, theme: reporter.answerTheme }));
   }
   const isNowhere = reports.every(({ state }) => state === 'not-found');
   if (isNowhere && action === 'install' && !hasFailed) {
