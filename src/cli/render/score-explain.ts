@@ -28,6 +28,7 @@ export function renderExplained(report: ScoreReport, rendering: ExplainRendering
     head,
     ...renderStrip(messages, rendering),
     ...wrapText(countOutcomes(messages), widthColumns),
+    ...(messages.some(({ because }) => because === 'older') ? wrapText(NO_TARGET, widthColumns) : []),
     theme.strong(heading),
     ...highest.flatMap((row) => renderEntry(row, rendering)),
     ...findBorders(messages).flatMap(({ title, rows }) => [
@@ -36,6 +37,9 @@ export function renderExplained(report: ScoreReport, rendering: ExplainRendering
     ]),
   ];
 }
+
+const NO_TARGET =
+  'Everything older than the recent part goes, whatever its importance. With --target N, only the least important messages go.';
 
 /** The rows whose texts `renderExplained` shows. */
 export function selectExplained(rows: readonly ScoreRow[], limit: number | null): readonly ScoreRow[] {

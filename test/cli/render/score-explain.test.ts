@@ -47,6 +47,12 @@ function longReport(count: number): ScoreReport {
   return scoreReport({ messages });
 }
 
+test('without a target, the most important messages go too, and it says so', () => {
+  const messages = explained().messages.map((row, at) => (at === 0 ? { ...row, because: 'older' as const } : row));
+  const text = renderExplained(scoreReport({ messages }), rendering()).join(' ');
+  assert.match(text, /Everything older than the recent part goes, whatever its importance\. With --target N, only/);
+});
+
 test('a strip shows the conversation; then come the most important messages with their reasons, and the border', () => {
   assert.deepEqual(renderExplained(explained(), rendering()), [
     'talk.jsonl: 3 messages, 460 tokens (chat-lines)',
