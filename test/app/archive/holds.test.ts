@@ -106,7 +106,8 @@ test('a cleanup that fails does not stop a command, which says so once', async (
   const archive = bench.archive();
   const failure = { kind: 'no-space', path: bench.archivePath } as const;
   const purge = async (): Promise<boolean> => Promise.reject(Object.assign(new Error('full'), { failure }));
-  const full: Archive = { ...archive, retention: { ...archive.retention, purge } };
+  const isPurged = async (): Promise<boolean> => false;
+  const full: Archive = { ...archive, retention: { ...archive.retention, isPurged, purge } };
   const notices: string[] = [];
   const notice = (sentence: string): void => void notices.push(sentence);
   const deps = { ...bench.deps, openArchive: async () => ({ ok: true, value: full }) as const, notice };
