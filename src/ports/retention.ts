@@ -8,7 +8,7 @@ export type Hold = HoldScope & { readonly id: number; readonly reason: string | 
 export type ErasureMark = { readonly receipt: string; readonly at: Date };
 
 /** An applied compaction that was not erased. */
-export type KeptCompaction = {
+export type ErasableCompaction = {
   readonly id: number;
   readonly sourcePath: string;
   readonly outputPath: string | null;
@@ -37,15 +37,15 @@ export type KeptCount = { readonly count: number; readonly lastId: number };
 
 /** Ids of what an erasure removes. Summaries made from it, vectors and words in the search index go with it. */
 export type ErasedIds = {
-  /** Compactions of which everything goes. */
+  /** Compactions to erase whole. */
   readonly compactionIds: readonly number[];
   /** Single lines of other compactions. */
   readonly lineIds: readonly number[];
-  /** Captured lines with the same bytes go too. */
+  /** Captured lines with the same bytes are erased too. */
   readonly takesCopies: boolean;
-  /** More cycles whose summaries go. */
+  /** Further cycles whose summaries are erased. */
   readonly cycleIds: readonly number[];
-  /** Captured files that go with all lines that no other captured file has. */
+  /** Captured files to erase, with all lines that no other captured file has. */
   readonly capturedFileIds: readonly number[];
   readonly capturedLineIds: readonly number[];
 };
@@ -54,9 +54,9 @@ export type ErasurePlan = ErasedIds & {
   readonly kind: 'erase' | 'prune';
   readonly at: Date;
   readonly reason: string | null;
-  /** Paid summaries that were made before go; null: all. Nothing records what they were made from. */
-  readonly paidBefore: Date | null;
-  /** The compactions of `listKept`: if there are others by now, or unfinished ones, nothing is erased ('busy'). */
+  /** Which stored model answers to delete. Nothing records what they were made from. */
+  readonly paid: 'all' | 'none' | { readonly before: Date };
+  /** The compactions of `listErasable`: if there are others by now, or unfinished ones, nothing is erased ('busy'). */
   readonly kept: KeptCount;
   /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
   readonly holdIds: readonly number[];
@@ -90,7 +90,7 @@ export type RetentionStore = {
   /** False: there is no such hold. */
   readonly removeHold: (scope: HoldScope) => Promise<boolean>;
   /** Oldest first, in batches. */
-  readonly listKept: () => AsyncIterable<readonly KeptCompaction[]>;
+  readonly listErasable: () => AsyncIterable<readonly ErasableCompaction[]>;
   /** Every archived line of a message id. */
   readonly findMessageLines: (messageId: string) => Promise<readonly MessageLine[]>;
   /** Every captured line that is left, in batches. */

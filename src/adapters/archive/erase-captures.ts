@@ -8,20 +8,20 @@ SELECT r.first_line_id, r.line_count FROM captured_runs AS r JOIN captured_versi
 const LIST_RUNS = 'SELECT first_line_id, line_count FROM captured_runs ORDER BY first_line_id';
 const DELETE_FILE = 'DELETE FROM captured_files WHERE id = ?';
 const ADD_RANGE = `
-INSERT OR IGNORE INTO gone_captured SELECT id FROM captured_lines WHERE id BETWEEN ? AND ? AND erasure_id IS NULL`;
+INSERT OR IGNORE INTO erased_captured SELECT id FROM captured_lines WHERE id BETWEEN ? AND ? AND erasure_id IS NULL`;
 const ADD_LINE =
-  'INSERT OR IGNORE INTO gone_captured SELECT id FROM captured_lines WHERE id = ? AND erasure_id IS NULL';
+  'INSERT OR IGNORE INTO erased_captured SELECT id FROM captured_lines WHERE id = ? AND erasure_id IS NULL';
 const ADD_COPIES = `
-INSERT OR IGNORE INTO gone_captured SELECT c.id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id
+INSERT OR IGNORE INTO erased_captured SELECT c.id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id
 JOIN captured_lines AS c ON substr(c.sha256, 1, 8) = substr(l.sha256, 1, 8) AND c.sha256 = l.sha256 WHERE c.erasure_id IS NULL`;
 const LIST_CHANGED = `
 SELECT DISTINCT v.file_id FROM captured_runs AS r JOIN captured_versions AS v ON v.id = r.version_id
-WHERE EXISTS (SELECT 1 FROM gone_captured WHERE id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1)`;
+WHERE EXISTS (SELECT 1 FROM erased_captured WHERE id BETWEEN r.first_line_id AND r.first_line_id + r.line_count - 1)`;
 const LIST_GONE =
-  'SELECT c.sha256, c.size_bytes FROM gone_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY g.id';
+  'SELECT c.sha256, c.size_bytes FROM erased_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY g.id';
 const LIST_BLOCKS =
-  'SELECT DISTINCT c.block_id FROM gone_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY 1';
-const MARK_LINES = 'UPDATE captured_lines SET erasure_id = ?, offset = 0 WHERE id IN (SELECT id FROM gone_captured)';
+  'SELECT DISTINCT c.block_id FROM erased_captured AS g JOIN captured_lines AS c ON c.id = g.id ORDER BY 1';
+const MARK_LINES = 'UPDATE captured_lines SET erasure_id = ?, offset = 0 WHERE id IN (SELECT id FROM erased_captured)';
 const GET_BLOCK = 'SELECT first_line_id, line_count, raw_size_bytes FROM captured_blocks WHERE id = ?';
 const DELETE_BLOCK = [
   'DELETE FROM captured_lines WHERE block_id = ?',
@@ -30,7 +30,7 @@ const DELETE_BLOCK = [
 
 type Range = { readonly first: number; last: number };
 
-/** Removes captured files, and marks the lines that no other file has as going. Gives the number of files. */
+/** Removes captured files, and marks the lines that no other file has to be erased. Returns the number of files. */
 export function eraseCapturedFiles(db: Database.Database, fileIds: readonly number[]): number {
   const ranges = fileIds.flatMap((id) => joinRanges(db.prepare<[number], Row>(LIST_RUNS_OF).iterate(id)));
   const deleteFile = db.prepare(DELETE_FILE);
@@ -50,7 +50,7 @@ export function eraseCapturedFiles(db: Database.Database, fileIds: readonly numb
   return count;
 }
 
-/** Marks the captured lines of a plan as going; `takesCopies`: also those that equal an archived line that goes. */
+/** Marks the captured lines of a plan to be erased; `takesCopies`: also those that equal an archived line to erase. */
 export function selectCapturedLines(
   db: Database.Database,
   { capturedLineIds, takesCopies }: Pick<ErasedIds, 'capturedLineIds' | 'takesCopies'>,
@@ -60,12 +60,12 @@ export function selectCapturedLines(
   if (takesCopies) db.exec(ADD_COPIES);
 }
 
-/** The captured files that have lines which go. */
+/** The captured files that contain marked lines. */
 export function listChangedFiles(db: Database.Database): readonly number[] {
   return db.prepare<[], number>(LIST_CHANGED).pluck().all();
 }
 
-/** Erases the captured lines that are marked as going. */
+/** Erases the marked captured lines. */
 export function eraseCapturedLines(
   db: Database.Database,
   { erasureId, onLine }: { readonly erasureId: number; readonly onLine: (row: Row) => void },
@@ -78,7 +78,7 @@ export function eraseCapturedLines(
   for (const blockId of blockIds) deleteUnused(db, blockId, used);
 }
 
-/** An empty block goes, unless a captured file still refers to one of its erased lines. */
+/** Deletes an empty block unless a captured file still refers to one of its erased lines. */
 function deleteUnused(db: Database.Database, blockId: number, used: readonly Range[]): void {
   const block = db.prepare<[number], Row>(GET_BLOCK).get(blockId);
   if (block === undefined || readInteger(block, 'raw_size_bytes') > 0) return;

@@ -12,33 +12,33 @@ import { rewriteBlock, unpackBlock } from './rewrite-block.ts';
 import { bytesIn } from './retention.ts';
 import type { SyncArchive } from './sync-archive.ts';
 
-/** What goes, in tables of this connection, so that an erasure of any size fits in memory. */
+/** What to erase, in temporary tables, so that an erasure of any size fits in memory. */
 const TEMPORARY = `
-CREATE TEMP TABLE IF NOT EXISTS gone_compactions (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS gone_lines (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS more_cycles (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS touched_cycles (id INTEGER PRIMARY KEY);
-CREATE TEMP TABLE IF NOT EXISTS gone_captured (id INTEGER PRIMARY KEY);
-DELETE FROM gone_compactions; DELETE FROM gone_lines; DELETE FROM more_cycles; DELETE FROM touched_cycles; DELETE FROM gone_captured;`;
+CREATE TEMP TABLE IF NOT EXISTS erased_compactions (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS erased_lines (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS matched_cycles (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS affected_cycles (id INTEGER PRIMARY KEY);
+CREATE TEMP TABLE IF NOT EXISTS erased_captured (id INTEGER PRIMARY KEY);
+DELETE FROM erased_compactions; DELETE FROM erased_lines; DELETE FROM matched_cycles; DELETE FROM affected_cycles; DELETE FROM erased_captured;`;
 
 const ADD_COMPACTION =
-  "INSERT OR IGNORE INTO gone_compactions SELECT id FROM compactions WHERE id = ? AND status = 'applied'";
-const ADD_CYCLE = 'INSERT OR IGNORE INTO more_cycles VALUES (?)';
+  "INSERT OR IGNORE INTO erased_compactions SELECT id FROM compactions WHERE id = ? AND status = 'applied'";
+const ADD_CYCLE = 'INSERT OR IGNORE INTO matched_cycles VALUES (?)';
 /** Lines of erased compactions go with these. */
 const ADD_LINE = `
-INSERT OR IGNORE INTO gone_lines SELECT l.id FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
-WHERE l.id = ? AND l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT id FROM gone_compactions)`;
+INSERT OR IGNORE INTO erased_lines SELECT l.id FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
+WHERE l.id = ? AND l.erasure_id IS NULL AND k.compaction_id NOT IN (SELECT id FROM erased_compactions)`;
 const IN_COMPACTIONS =
-  'SELECT l.id FROM gone_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id JOIN lines AS l ON l.block_id = k.id';
+  'SELECT l.id FROM erased_compactions AS g JOIN blocks AS k ON k.compaction_id = g.id JOIN lines AS l ON l.block_id = k.id';
 const LIST_HASHES = `
-SELECT l.sha256, l.size_bytes FROM lines AS l WHERE l.erasure_id IS NULL AND (l.id IN (${IN_COMPACTIONS}) OR l.id IN (SELECT id FROM gone_lines)) ORDER BY l.id`;
+SELECT l.sha256, l.size_bytes FROM lines AS l WHERE l.erasure_id IS NULL AND (l.id IN (${IN_COMPACTIONS}) OR l.id IN (SELECT id FROM erased_lines)) ORDER BY l.id`;
 /** All cycles of a lineage: a summary may have been made from the lines of any other one. */
 const ADD_CYCLES = `
-INSERT INTO touched_cycles
+INSERT INTO affected_cycles
 WITH RECURSIVE family (id) AS (
-  SELECT y.id FROM cycles AS y JOIN gone_compactions AS g ON g.id = y.compaction_id
-  UNION SELECT id FROM more_cycles
-  UNION SELECT coalesce(l.cycle_id, b.cycle_id) FROM gone_lines AS g JOIN lines AS l ON l.id = g.id LEFT JOIN batches AS b ON b.id = l.batch_id
+  SELECT y.id FROM cycles AS y JOIN erased_compactions AS g ON g.id = y.compaction_id
+  UNION SELECT id FROM matched_cycles
+  UNION SELECT coalesce(l.cycle_id, b.cycle_id) FROM erased_lines AS g JOIN lines AS l ON l.id = g.id LEFT JOIN batches AS b ON b.id = l.batch_id
     WHERE coalesce(l.cycle_id, b.cycle_id) IS NOT NULL
   UNION SELECT y.parent_cycle_id FROM family JOIN cycles AS y ON y.id = family.id WHERE y.parent_cycle_id IS NOT NULL
   UNION SELECT y.id FROM family JOIN cycles AS y ON y.parent_cycle_id = family.id
@@ -46,41 +46,41 @@ WITH RECURSIVE family (id) AS (
 SELECT id FROM family`;
 /** Lines that may be clip-archives of an earlier cycle, by block. */
 const LIST_SUMMARY_LINES = `
-SELECT l.id, l.block_id, l.offset, l.size_bytes, k.first_line, k.raw_size_bytes, k.data FROM touched_cycles AS t
+SELECT l.id, l.block_id, l.offset, l.size_bytes, k.first_line, k.raw_size_bytes, k.data FROM affected_cycles AS t
 JOIN cycles AS y ON y.id = t.id AND y.parent_cycle_id IS NOT NULL JOIN blocks AS k ON k.compaction_id = y.compaction_id
 JOIN lines AS l ON l.block_id = k.id WHERE l.fate = ${OUTCOMES.indexOf('other')} AND l.role IS NULL AND l.erasure_id IS NULL AND l.id > ?
 ORDER BY l.id LIMIT 1`;
-const ADD_SUMMARY_LINE = 'INSERT OR IGNORE INTO gone_lines VALUES (?)';
-const BATCHES = 'SELECT b.id FROM touched_cycles AS t JOIN batches AS b ON b.cycle_id = t.id';
+const ADD_SUMMARY_LINE = 'INSERT OR IGNORE INTO erased_lines VALUES (?)';
+const BATCHES = 'SELECT b.id FROM affected_cycles AS t JOIN batches AS b ON b.cycle_id = t.id';
 const ERASE_BATCHES =
-  "UPDATE batches SET content = '', content_sha256 = ? WHERE cycle_id IN (SELECT id FROM touched_cycles) AND content <> ''";
+  "UPDATE batches SET content = '', content_sha256 = ? WHERE cycle_id IN (SELECT id FROM affected_cycles) AND content <> ''";
 const DELETE_PARTS = [
   `DELETE FROM batch_search WHERE rowid IN (${BATCHES})`,
   `DELETE FROM message_search WHERE rowid IN (${IN_COMPACTIONS})`,
-  'DELETE FROM message_search WHERE rowid IN (SELECT id FROM gone_lines)',
+  'DELETE FROM message_search WHERE rowid IN (SELECT id FROM erased_lines)',
   `DELETE FROM carried_lines WHERE line_id IN (${IN_COMPACTIONS})`,
 ];
 const DELETE_VECTORS = [
   `DELETE FROM batch_vectors WHERE batch_id IN (${BATCHES})`,
-  `DELETE FROM message_vectors WHERE line_id IN (${IN_COMPACTIONS}) OR line_id IN (SELECT id FROM gone_lines)`,
+  `DELETE FROM message_vectors WHERE line_id IN (${IN_COMPACTIONS}) OR line_id IN (SELECT id FROM erased_lines)`,
 ];
-const DELETE_BLOCKS = 'DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM gone_compactions)';
+const DELETE_BLOCKS = 'DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)';
 const MARK_WHOLE =
-  "UPDATE compactions SET status = 'erased', erasure_id = ? WHERE id IN (SELECT id FROM gone_compactions)";
+  "UPDATE compactions SET status = 'erased', erasure_id = ? WHERE id IN (SELECT id FROM erased_compactions)";
 const MARK_TOUCHED = `
 UPDATE compactions SET erasure_id = ? WHERE status = 'applied' AND (
-  id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM touched_cycles))
-  OR id IN (SELECT k.compaction_id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
+  id IN (SELECT compaction_id FROM cycles WHERE id IN (SELECT id FROM affected_cycles))
+  OR id IN (SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id))`;
 /** A line of at most two bytes is a line ending. */
 const LIST_CLIPS = `
 SELECT i.id, i.bytes, i.raw_size FROM inserted_lines AS i
-WHERE i.compaction_id IN (SELECT y.compaction_id FROM touched_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 2 AND i.id > ?
+WHERE i.compaction_id IN (SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id) AND length(i.bytes) > 2 AND i.id > ?
 ORDER BY i.id LIMIT 1`;
 const ERASE_CLIP = "UPDATE inserted_lines SET bytes = x'', raw_size = NULL, erased_sha256 = ? WHERE id = ?";
-const LIST_BLOCKS = 'SELECT DISTINCT l.block_id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id';
+const LIST_BLOCKS = 'SELECT DISTINCT l.block_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id';
 const ERASE_LINES = `
 UPDATE lines SET erasure_id = ?, offset = 0, role = NULL, at_ms = NULL, message_index = NULL, message_id = NULL, name = NULL, traits = 0
-WHERE id IN (SELECT id FROM gone_lines)`;
+WHERE id IN (SELECT id FROM erased_lines)`;
 const REBUILD_SPEAKERS = `
 DELETE FROM speakers;
 INSERT OR IGNORE INTO speakers SELECT DISTINCT name FROM lines WHERE name IS NOT NULL AND role IN (0, 1);`;
@@ -93,8 +93,8 @@ const INSERT_ERASURE = "INSERT INTO erasures (receipt, at_ms, report, is_purged)
 const UPDATE_ERASURE = 'UPDATE erasures SET receipt = ?, report = ? WHERE id = ?';
 const LIST_ERASURES = 'SELECT receipt, at_ms, report FROM erasures ORDER BY id DESC';
 const LIST_CHANGED = `
-SELECT id FROM gone_compactions UNION SELECT y.compaction_id FROM touched_cycles AS t JOIN cycles AS y ON y.id = t.id
-UNION SELECT k.compaction_id FROM gone_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
+SELECT id FROM erased_compactions UNION SELECT y.compaction_id FROM affected_cycles AS t JOIN cycles AS y ON y.id = t.id
+UNION SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON k.id = l.block_id`;
 const COUNT_KEPT = `
 SELECT count(*) AS count, coalesce(max(id), 0) AS last_id, (SELECT count(*) FROM compactions WHERE status = 'prepared') AS prepared
 FROM compactions WHERE status = 'applied'`;
@@ -142,8 +142,8 @@ export function createErasing(
     change(ERASE_LINES, erasureId);
     change(DELETE_BLOCKS);
     db.exec(REBUILD_SPEAKERS);
-    const { paidBefore } = plan;
-    const paidSummaries = change(DELETE_PAID, paidBefore === null ? null : timeColumn(paidBefore));
+    const { paid } = plan;
+    const paidSummaries = paid === 'none' ? 0 : change(DELETE_PAID, paid === 'all' ? null : timeColumn(paid.before));
     db.exec(MERGE_INDEXES);
     if (vectors > 0) rebuildVectorIndex(db);
     const sha256 = digest.digest('hex');
@@ -201,7 +201,7 @@ export function createErasing(
 const RECEIPT_LENGTH = 12;
 const HAS_VECTORS = 'SELECT 1 FROM vector_model';
 
-/** Fills the temporary tables with the archived lines and the summaries that go. */
+/** Fills the temporary tables with the archived lines and the summaries to erase. */
 function selectArchived(db: Database.Database, { compactionIds, lineIds, cycleIds }: ErasedIds): void {
   db.exec(TEMPORARY);
   fill(db, ADD_COMPACTION, compactionIds);

@@ -140,7 +140,7 @@ export function createLocalArchive(sync: SyncArchive, acquire: TakeTurn = create
       listHolds: read(retention.listHolds),
       addHold: write(retention.addHold),
       removeHold: write(retention.removeHold),
-      listKept: iterate(retention.listKept),
+      listErasable: iterate(retention.listErasable),
       findMessageLines: read(retention.findMessageLines),
       readCaptured: iterate(retention.readCaptured),
       findEffect: read(retention.findEffect),

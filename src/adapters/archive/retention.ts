@@ -1,5 +1,5 @@
 import type Database from 'better-sqlite3';
-import type { Hold, HoldScope, KeptCompaction, MessageLine } from '../../ports/retention.ts';
+import type { Hold, HoldScope, ErasableCompaction, MessageLine } from '../../ports/retention.ts';
 import { MAX_RAW_BYTES, tryDecompress } from './blocks.ts';
 import { DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
@@ -45,7 +45,7 @@ export function createRetention(
   { path, checkSchema }: { readonly path: string; readonly checkSchema: SchemaGuard },
 ): Retention {
   const listCycles = db.prepare<[number], Row>(LIST_CYCLES);
-  const listKeptAfter = db.prepare<[number], Row>(LIST_KEPT);
+  const listAfter = db.prepare<[number], Row>(LIST_KEPT);
   const addHold = db.transaction(({ kind, value, reason, addedAt }: Omit<Hold, 'id'>): void => {
     checkSchema();
     const reasonColumn = reason === null ? null : textColumn(reason);
@@ -56,10 +56,10 @@ export function createRetention(
     return db.prepare(REMOVE_HOLD).run(kind, textColumn(value)).changes > 0;
   });
 
-  function* listKept(): IterableIterator<readonly KeptCompaction[]> {
+  function* listErasable(): IterableIterator<readonly ErasableCompaction[]> {
     for (let last = 0; ;) {
       const kept = guard(path, () =>
-        listKeptAfter.all(last).map((row) => toKept(row, listCycles.all(readInteger(row, 'id')))),
+        listAfter.all(last).map((row) => toKept(row, listCycles.all(readInteger(row, 'id')))),
       );
       const next = kept.at(-1);
       if (next === undefined) return;
@@ -86,7 +86,7 @@ export function createRetention(
     listHolds: () => guard(path, () => db.prepare<[], Row>(LIST_HOLDS).all().map(toHold)),
     addHold: (hold) => guard(path, () => addHold.immediate(hold)),
     removeHold: (scope) => guard(path, () => removeHold.immediate(scope)),
-    listKept,
+    listErasable,
     findMessageLines: (messageId) =>
       guard(path, () => db.prepare<[unknown], Row>(FIND_MESSAGE).all(textColumn(messageId)).map(toMessageLine)),
     readCaptured,
@@ -116,7 +116,7 @@ function toHold(row: Row): Hold {
   };
 }
 
-function toKept(row: Row, cycles: readonly Row[]): KeptCompaction {
+function toKept(row: Row, cycles: readonly Row[]): ErasableCompaction {
   return {
     id: readInteger(row, 'id'),
     sourcePath: readText(row, 'source_path'),

@@ -8,14 +8,14 @@ const SQL = {
   archived: {
     getBlock: 'SELECT id, first_line, raw_size_bytes, data FROM blocks WHERE id = ?',
     listLines: `
-SELECT id, offset, size_bytes FROM lines WHERE block_id = ? AND erasure_id IS NULL AND id NOT IN (SELECT id FROM gone_lines) ORDER BY line`,
+SELECT id, offset, size_bytes FROM lines WHERE block_id = ? AND erasure_id IS NULL AND id NOT IN (SELECT id FROM erased_lines) ORDER BY line`,
     moveLine: 'UPDATE lines SET offset = ? WHERE id = ?',
     setBlock: 'UPDATE blocks SET raw_size_bytes = ?, data = ? WHERE id = ?',
   },
   captured: {
     getBlock: 'SELECT id, raw_size_bytes, data FROM captured_blocks WHERE id = ?',
     listLines: `
-SELECT id, offset, size_bytes FROM captured_lines WHERE block_id = ? AND erasure_id IS NULL AND id NOT IN (SELECT id FROM gone_captured) ORDER BY id`,
+SELECT id, offset, size_bytes FROM captured_lines WHERE block_id = ? AND erasure_id IS NULL AND id NOT IN (SELECT id FROM erased_captured) ORDER BY id`,
     moveLine: 'UPDATE captured_lines SET offset = ? WHERE id = ?',
     setBlock: 'UPDATE captured_blocks SET raw_size_bytes = ?, data = ? WHERE id = ?',
   },

@@ -72,7 +72,7 @@ function createRetention({ path }: Place): Archive['retention'] {
     erase: refuseLater,
     purge: async () => true, // nothing was erased
     isPurged: async () => true,
-    listKept: refuse,
+    listErasable: refuse,
     readCaptured: refuse,
   };
 }

@@ -13,7 +13,7 @@ import type {
 } from '../contract/retention-reports.ts';
 import { openSettled, openUnsettled, purgeErased } from '../write/settle.ts';
 import { readOnly, reportHold } from './holds.ts';
-import { type EraseSelector, idsOf, selectErased, type SelectedPart, type Selection } from './select.ts';
+import { type EraseSelector, idsOf, planErasure, type SelectedPart, type Selection } from './select.ts';
 
 export type EraseRequest = {
   readonly selector: EraseSelector;
@@ -34,17 +34,17 @@ export async function eraseArchived(
     const opened = await openSettled(deps, 'existing');
     if (!opened.ok) return opened;
     const archive = opened.value;
-    if (archive === null) return ok(nothing('erase'));
+    if (archive === null) return ok(emptyReport('erase'));
     if (isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();
-    const selection = await selectErased(deps, { archive, selector, holds });
+    const selection = await planErasure(deps, { archive, selector, holds });
     if (selection === null) return err({ kind: 'interrupted' });
     const planned = reportSelection(deps, { selection, kind: 'erase', paidBefore: deps.runtime.now() });
     if (planned.result === 'nothing') return ok(planned);
     if (selection.holds.length > 0 && !despiteHold) return ok({ ...planned, result: 'refused' });
     if (!isConfirmed) return ok(planned);
     const at = deps.runtime.now();
-    const plan = { kind: 'erase', at, reason, paidBefore: null } as const;
+    const plan = { kind: 'erase', at, reason, paid: 'all' } as const;
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
 }
@@ -62,7 +62,7 @@ export async function eraseSelection(
     readonly archive: Archive;
     readonly selection: Selection;
     readonly holds: readonly Hold[];
-    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paidBefore'>;
+    readonly plan: Pick<ErasurePlan, 'kind' | 'at' | 'reason' | 'paid'>;
     readonly planned: ArchiveEraseReport;
   },
 ): Promise<ArchiveEraseReport> {
@@ -80,7 +80,7 @@ export async function eraseSelection(
   return { ...planned, result: 'erased', receipt: reportReceipt(receipt), isPurged, purgeProblem };
 }
 
-/** What would go. */
+/** The report of a selection before anything is erased. */
 export function reportSelection(
   deps: Pick<AppDeps, 'archivePath'>,
   {
@@ -94,7 +94,7 @@ export function reportSelection(
   const paths = parts.flatMap(({ compaction }) => [compaction.sourcePath, compaction.outputPath]);
   const files = new Set([...paths.filter((path) => path !== null), ...capturedFiles.map(({ path }) => path)]);
   return {
-    ...nothing(kind),
+    ...emptyReport(kind),
     archive: deps.archivePath,
     result: isNothing ? 'nothing' : 'planned',
     isEverything,
@@ -120,7 +120,7 @@ function reportPart(part: SelectedPart): ErasedPart {
   return { file: compaction.sourcePath, conversations, archivedAt, lines: linesOf(part), bytes };
 }
 
-export function nothing(kind: ErasurePlan['kind']): ArchiveEraseReport {
+export function emptyReport(kind: ErasurePlan['kind']): ArchiveEraseReport {
   return {
     schema: 'compact/archive-erase@1',
     archive: null,

@@ -2,18 +2,18 @@ import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFigures } from '../../ports/archive-lookup.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { Hold, KeptCompaction } from '../../ports/retention.ts';
+import type { Hold, ErasableCompaction } from '../../ports/retention.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveEraseReport } from '../contract/retention-reports.ts';
 import { openSettled } from '../write/settle.ts';
-import { type EraseDeps, eraseSelection, nothing, reportSelection } from './erase-archived.ts';
+import { emptyReport, type EraseDeps, eraseSelection, reportSelection } from './erase-archived.ts';
 import { holdsOn, isIn, readOnly } from './holds.ts';
 import { type Selection, wholePart } from './select.ts';
 
 export type PrunePolicy = {
-  /** Conversations that were last archived before this go; null: age does not matter. */
+  /** Conversations that were last archived before this are removed; null: age does not matter. */
   readonly before: Date | null;
-  /** The oldest go until the archive's file is about this large; null: size does not matter. */
+  /** The oldest are removed until the archive takes about this many bytes; null: size does not matter. */
   readonly maxBytes: number | null;
   /** The newest conversations that stay in any case. */
   readonly keepLast: number;
@@ -28,11 +28,11 @@ export type PruneRequest = PrunePolicy & {
 
 /** Everything of a conversation: compactions that share an id or continue each other, and the captures of their files. */
 type Conversation = {
-  readonly compactions: KeptCompaction[];
+  readonly compactions: ErasableCompaction[];
   readonly captured: CapturedFile[];
 };
 
-/** Removes what a policy lets go, whole conversations at a time, oldest first. What a hold protects stays. */
+/** Removes whole conversations by a policy, the oldest first. What a hold protects stays. */
 export async function pruneArchive(
   deps: EraseDeps,
   request: PruneRequest,
@@ -41,7 +41,7 @@ export async function pruneArchive(
     const opened = await openSettled(deps, 'existing');
     if (!opened.ok) return opened;
     const archive = opened.value;
-    if (archive === null) return ok(nothing('prune'));
+    if (archive === null) return ok(emptyReport('prune'));
     if (request.isConfirmed && archive.isReadOnly) return err(readOnly(deps.archivePath));
     const holds = await archive.retention.listHolds();
     const all = await findConversations(archive);
@@ -52,12 +52,13 @@ export async function pruneArchive(
       usedBytes: await archive.usedBytes(),
     });
     const selection = toSelection(all, chosen);
-    // The answers are not known by project.
+    // Stored model answers do not say which project they belong to.
     const paidBefore = request.project === null ? request.before : null;
     const planned = reportSelection(deps, { selection, kind: 'prune', paidBefore });
     if (planned.result === 'nothing' || !request.isConfirmed) return ok(planned);
     const at = deps.runtime.now();
-    const plan = { kind: 'prune', at, reason: null, paidBefore: paidBefore ?? new Date(0) } as const;
+    const paid = paidBefore === null ? 'none' : { before: paidBefore };
+    const plan = { kind: 'prune', at, reason: null, paid } as const;
     return ok(await eraseSelection(deps, { archive, selection, holds, plan, planned }));
   });
 }
@@ -75,13 +76,13 @@ async function findConversations(archive: Archive): Promise<readonly Conversatio
     for (const key of keys) byKey.set(key, first);
     return first;
   };
-  for await (const batch of archive.retention.listKept())
+  for await (const batch of archive.retention.listErasable())
     for (const compaction of batch) join(keysOf(compaction)).compactions.push(compaction);
   for (const file of await archive.captures.list()) join([`path ${file.path}`]).captured.push(file);
   return [...new Set(byKey.values())];
 }
 
-function keysOf({ cycles, sourcePath, outputPath }: KeptCompaction): readonly string[] {
+function keysOf({ cycles, sourcePath, outputPath }: ErasableCompaction): readonly string[] {
   return [
     `path ${sourcePath}`,
     ...(outputPath === null ? [] : [`path ${outputPath}`]),

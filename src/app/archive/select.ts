@@ -2,24 +2,24 @@ import { matchesGlob } from '../../core/glob.ts';
 import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive, StoredCompaction } from '../../ports/archive.ts';
 import type { CapturedFile } from '../../ports/captures.ts';
-import type { ErasedIds, Hold, KeptCompaction, KeptCount } from '../../ports/retention.ts';
+import type { ErasedIds, Hold, ErasableCompaction, KeptCount } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { holdsOn } from './holds.ts';
 import { createTextFinder, type TextFinder } from './text-finder.ts';
 
-/** What a person wants to be rid of. */
+/** What to erase. */
 export type EraseSelector =
   | { readonly kind: 'conversation'; readonly id: string }
   /** A glob for the paths of transcripts. */
   | { readonly kind: 'source'; readonly glob: string }
-  /** Every line that has this text. */
+  /** Every line that contains this text. */
   | { readonly kind: 'match'; readonly text: string }
   /** Every line of a message. */
   | { readonly kind: 'message'; readonly id: string };
 
-/** A compaction of which something goes. `lineIds`: null if everything does. */
+/** A compaction with lines to erase. `lineIds`: null means all of them. */
 export type SelectedPart = {
-  readonly compaction: KeptCompaction;
+  readonly compaction: ErasableCompaction;
   readonly conversations: readonly string[];
   readonly lineIds: readonly number[] | null;
   readonly bytes: number;
@@ -27,23 +27,23 @@ export type SelectedPart = {
 
 export type Selection = {
   readonly parts: readonly SelectedPart[];
-  /** Cycles whose summaries have the text. */
+  /** Cycles whose summaries contain the text. */
   readonly cycleIds: readonly number[];
   readonly capturedFiles: readonly CapturedFile[];
   readonly capturedLineIds: readonly number[];
-  /** Captured lines that equal a selected line go too. */
+  /** Captured lines with the same bytes as a selected line are erased too. */
   readonly takesCopies: boolean;
   readonly holds: readonly Hold[];
-  /** Everything that was looked at. */
+  /** Every compaction that was looked at. */
   readonly kept: KeptCount;
   /** The number of captured files that could not be searched. */
   readonly unsearched: number;
-  /** The archive has nothing else. */
+  /** Nothing else is in the archive. */
   readonly isEverything: boolean;
 };
 
-/** Finds what a selector means, reading one compaction at a time. Null: the work was interrupted. */
-export async function selectErased(
+/** Finds what a selector matches, reading one compaction at a time. Null: the work was interrupted. */
+export async function planErasure(
   deps: Pick<AppDeps, 'files' | 'runtime' | 'signal' | 'progress'>,
   {
     archive,
@@ -60,12 +60,12 @@ export async function selectErased(
   const cycleIds: number[] = [];
   let count = 0;
   let lastId = 0;
-  for await (const batch of archive.retention.listKept()) {
+  for await (const batch of archive.retention.listErasable()) {
     for (const compaction of batch) {
       if (await isInterrupted(deps)) return null;
       count += 1;
       lastId = compaction.id;
-      deps.progress.update('looking for what goes', count, count);
+      deps.progress.update('searching the archive', count, count);
       if (selector.kind === 'source') {
         if (holdsPath(compaction, selector.glob)) parts.push(wholePart(compaction));
       } else if (selector.kind === 'conversation') {
@@ -106,18 +106,18 @@ export async function selectErased(
   };
 }
 
-function holdsPath({ sourcePath, outputPath }: KeptCompaction, glob: string): boolean {
+function holdsPath({ sourcePath, outputPath }: ErasableCompaction, glob: string): boolean {
   return [sourcePath, outputPath].some((path) => path !== null && matchesGlob(path, glob));
 }
 
-export function wholePart(compaction: KeptCompaction): SelectedPart {
+export function wholePart(compaction: ErasableCompaction): SelectedPart {
   const conversations = [...new Set(compaction.cycles.map(({ conversationId }) => conversationId))];
   return { compaction, conversations, lineIds: null, bytes: compaction.bytes };
 }
 
 type Line = { readonly lineId: number; readonly conversationId: string | null; readonly sizeBytes: number };
 
-function toPart(compaction: KeptCompaction, lines: readonly Line[]): SelectedPart {
+function toPart(compaction: ErasableCompaction, lines: readonly Line[]): SelectedPart {
   const conversations = new Set(lines.flatMap(({ conversationId }) => conversationId ?? []));
   return {
     compaction,
@@ -129,7 +129,7 @@ function toPart(compaction: KeptCompaction, lines: readonly Line[]): SelectedPar
 
 async function selectConversation(
   archive: Archive,
-  compaction: KeptCompaction,
+  compaction: ErasableCompaction,
   conversationId: string,
 ): Promise<readonly SelectedPart[]> {
   const own = new Set(compaction.cycles.flatMap((cycle) => (cycle.conversationId === conversationId ? cycle.id : [])));
@@ -140,7 +140,7 @@ async function selectConversation(
 
 async function selectMatches(
   archive: Archive,
-  compaction: KeptCompaction,
+  compaction: ErasableCompaction,
   finder: TextFinder,
 ): Promise<readonly SelectedPart[]> {
   return selectLines(archive, compaction, ({ bytes }) => finder.isIn(bytes));
@@ -148,7 +148,7 @@ async function selectMatches(
 
 async function selectLines(
   archive: Archive,
-  compaction: KeptCompaction,
+  compaction: ErasableCompaction,
   isSelected: (line: { readonly cycleId: number | null; readonly bytes: Uint8Array }) => boolean,
 ): Promise<readonly SelectedPart[]> {
   const names = new Map(compaction.cycles.map(({ id, conversationId }) => [id, conversationId]));
@@ -163,7 +163,7 @@ async function selectLines(
   return lines.length === 0 ? [] : [toPart(compaction, lines)];
 }
 
-/** The cycles whose summaries have the text, even if none of their lines does. */
+/** The cycles whose summaries contain the text, even if none of their lines does. */
 function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText }: TextFinder): readonly number[] {
   const hasClip = inserted.some(({ bytes }) => isIn(bytes));
   return cycles.flatMap(({ id, live, made }) =>
@@ -171,7 +171,7 @@ function findSummaries({ cycles, inserted }: StoredCompaction, { isIn, isInText 
   );
 }
 
-/** The captures of whole files: by path, or by the conversation's id in the file's name. */
+/** Captured files to erase whole: by path, or by the session id in the file's name. */
 async function selectCapturedFiles(
   archive: Archive,
   selector: EraseSelector,
@@ -185,7 +185,7 @@ async function selectCapturedFiles(
   return files.filter(({ path }) => paths.has(path) || sessionIdOf(path) === selector.id.toLowerCase());
 }
 
-/** What goes, for the archive. */
+/** The ids that the archive needs to erase a selection. */
 export function idsOf({
   parts,
   cycleIds,
@@ -203,7 +203,7 @@ export function idsOf({
   };
 }
 
-/** The holds on anything that changes: summaries of the whole lineage go, and copies in captured files. */
+/** The holds on anything that would change, including summaries of the whole lineage and copies in captured files. */
 async function findHolds(
   archive: Archive,
   {
@@ -218,7 +218,7 @@ async function findHolds(
   const files = new Set(capturedFileIds);
   const paths = captured.flatMap(({ id, path }) => (files.has(id) ? path : []));
   const found = new Set(holdsOn(holds, { conversations: [], paths }));
-  for await (const batch of archive.retention.listKept()) {
+  for await (const batch of archive.retention.listErasable()) {
     for (const { id, cycles, sourcePath, outputPath } of batch) {
       if (!compactions.has(id)) continue;
       const conversations = cycles.map(({ conversationId }) => conversationId);

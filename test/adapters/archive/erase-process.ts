@@ -21,9 +21,9 @@ function watchPlan(plan: ErasurePlan): ErasurePlan {
       reach('when compactions are marked');
       return plan.capturedFileIds;
     },
-    get paidBefore() {
+    get paid() {
       reach('when lines are gone');
-      return plan.paidBefore;
+      return plan.paid;
     },
   };
 }

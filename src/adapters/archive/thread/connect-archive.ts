@@ -105,7 +105,7 @@ export async function connectArchive(port: MessagePort, ended?: Promise<string>)
       listHolds: call('retention.listHolds'),
       addHold: call('retention.addHold'),
       removeHold: call('retention.removeHold'),
-      listKept: iterate('retention.listKept'),
+      listErasable: iterate('retention.listErasable'),
       findMessageLines: call('retention.findMessageLines'),
       readCaptured: iterate('retention.readCaptured'),
       findEffect: call('retention.findEffect'),
