@@ -86,6 +86,12 @@ export function decompressBlock(
   throw new DamageError(`the block of archived lines that begins with source line ${firstLine} cannot be decompressed`);
 }
 
+/** The lines of a row of blocks. Throws a `DamageError`. */
+export function unpackBlock(block: Row): Uint8Array {
+  const [rawSizeBytes, firstLine] = [readInteger(block, 'raw_size_bytes'), readInteger(block, 'first_line')];
+  return decompressBlock(readBytes(block, 'data'), { rawSizeBytes, firstLine });
+}
+
 /** Of zlib. */
 const MIN_CHUNK_BYTES = 64;
 
@@ -102,6 +108,28 @@ export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Arra
     if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
+}
+
+const MAX_RECENT_BLOCKS = 16;
+
+type BlockCache<Block> = {
+  readonly get: (id: number) => Block | undefined;
+  /** Gives the block back. */
+  readonly add: (id: number, block: Block) => Block;
+};
+
+/** Keeps the last few blocks, each a megabyte at most: one with a longer line is not kept. */
+export function createBlockCache<Block extends Uint8Array | null>(): BlockCache<Block> {
+  const recent = new Map<number, Block>();
+  const add = (id: number, block: Block): Block => {
+    if (block !== null && block.length > MAX_BLOCK_BYTES) return block;
+    recent.delete(id);
+    recent.set(id, block);
+    const [oldest] = recent.keys();
+    if (recent.size > MAX_RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
+    return block;
+  };
+  return { get: (id) => recent.get(id), add };
 }
 
 /**

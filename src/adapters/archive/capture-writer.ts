@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { CaptureOutline } from '../../ports/captures.ts';
 import { compressBlock, MAX_BLOCK_BYTES, tryDecompress } from './blocks.ts';
-import { createBlockReader } from './captured-blocks.ts';
+import { createBlockReader, LAST_BLOCK, type OpenBlock, reopenBlock } from './captured-blocks.ts';
 import { DamageError, guard, guardStep } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
-import { CHANGES, hashColumn, readBytes, readInteger, type Row, textColumn, timeColumn } from './rows.ts';
+import { CHANGES, hashColumn, readInteger, type Row, textColumn, timeColumn } from './rows.ts';
 import type { SyncArchive, SyncCaptureWriter } from './sync-archive.ts';
 
 const FIND_LAST = `
@@ -121,13 +121,7 @@ type Target = {
   readonly size: number;
 };
 
-/** A block that is smaller gets the lines of the next capture too, because small blocks compress badly. */
-export const SMALL_BLOCK_BYTES = 256 * 1024;
-
 const LAST_ID = 'SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?';
-const LAST_BLOCK = `
-SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
-WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
 const FIND_LINE = `
 SELECT id, block_id, offset, size_bytes FROM captured_lines WHERE substr(sha256, 1, 8) = ? AND sha256 = ? AND erasure_id IS NULL ORDER BY id DESC`;
 const INSERT_LINE = 'INSERT INTO captured_lines (id, block_id, offset, size_bytes, sha256) VALUES (?, ?, ?, ?, ?)';
@@ -141,14 +135,7 @@ type LineWriter = {
   readonly end: () => { readonly newBytes: number; readonly storedBytes: number };
 };
 
-type OpenBlock = {
-  readonly id: number;
-  readonly firstLineId: number;
-  lineCount: number;
-  sizeBytes: number;
-  /** What is stored of it; null: nothing yet. */
-  readonly stored: { readonly lineCount: number; readonly bytes: number } | null;
-};
+type CountedBlock = OpenBlock & { lineCount: number };
 
 /** Stores each line once and packs new lines into blocks, within a transaction of the caller. */
 function createLineStore(db: Database.Database): () => LineWriter {
@@ -160,48 +147,30 @@ function createLineStore(db: Database.Database): () => LineWriter {
   const updateBlock = db.prepare(UPDATE_BLOCK);
   const buffer = new Uint8Array(MAX_BLOCK_BYTES);
 
-  /** The last block, if it is small and can be read: its lines are then in the buffer. */
-  const reopenBlock = (): OpenBlock | null => {
-    const row = lastBlock.get();
-    if (row === undefined) return null;
-    const data = readBytes(row, 'data');
-    const raw = tryDecompress(data, readInteger(row, 'raw_size_bytes'));
-    if (raw === null || raw.length > MAX_BLOCK_BYTES) return null;
-    buffer.set(raw);
-    const lineCount = readInteger(row, 'line_count');
-    return {
-      id: readInteger(row, 'id'),
-      firstLineId: readInteger(row, 'first_line_id'),
-      lineCount,
-      sizeBytes: raw.length,
-      stored: { lineCount, bytes: data.length },
-    };
-  };
-
   return () => {
     let nextLineId = (lastId.get('captured_lines') ?? 0) + 1;
     let nextBlockId = (lastId.get('captured_blocks') ?? 0) + 1;
     const totals = { newBytes: 0, storedBytes: 0 };
     const readBlock = createBlockReader(db);
-    let block: OpenBlock | null = reopenBlock();
-    if (block !== null && block.firstLineId + block.lineCount !== nextLineId) block = null;
+    const reopened = reopenBlock(lastBlock.get(), { nextLineId, buffer });
+    let block: CountedBlock | null = reopened === null ? null : { ...reopened, lineCount: reopened.storedLines };
 
-    const newBlock = (): OpenBlock => ({
+    const newBlock = (): CountedBlock => ({
       id: nextBlockId++,
       firstLineId: nextLineId,
       lineCount: 0,
       sizeBytes: 0,
-      stored: null,
+      storedLines: 0,
+      storedBytes: 0,
     });
-    const write = ({ id, firstLineId, lineCount, stored }: OpenBlock, raw: Uint8Array): void => {
+    const write = ({ id, firstLineId, lineCount, ...open }: CountedBlock, raw: Uint8Array): void => {
       const data = compressReadably(raw);
-      if (stored === null) insertBlock.run(id, firstLineId, lineCount, raw.length, data);
+      if (open.storedLines === 0) insertBlock.run(id, firstLineId, lineCount, raw.length, data);
       else updateBlock.run(lineCount, raw.length, data, id);
-      totals.storedBytes += data.length - (stored?.bytes ?? 0);
+      totals.storedBytes += data.length - open.storedBytes;
     };
     const flush = (): void => {
-      if (block !== null && block.lineCount !== block.stored?.lineCount)
-        write(block, buffer.subarray(0, block.sizeBytes));
+      if (block !== null && block.lineCount !== block.storedLines) write(block, buffer.subarray(0, block.sizeBytes));
       block = null;
     };
     const store = (line: Uint8Array, sha256: Uint8Array): number => {

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { CapturedFile, CapturedState } from '../../ports/captures.ts';
 import { createCaptureBegin } from './capture-writer.ts';
-import { type BlockReader, createBlockReader } from './captured-blocks.ts';
+import { type BlockReader, checkCapturedRun, createBlockReader } from './captured-blocks.ts';
 import { archiveError, DamageError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { createMarkFinder } from './load.ts';
@@ -164,21 +164,12 @@ export function createRunReader(db: Database.Database, path: string): RunReader 
       const mark = erased === undefined ? null : findMark(readInteger(erased, 'erasure_id'));
       if (mark !== null) throw archiveError({ kind: 'erased', path, ...mark });
       for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
-        const [first, last] = [lines[0], lines.at(-1)];
-        const start = first === undefined ? 0 : readInteger(first, 'offset');
+        const last = lines.at(-1);
         const wanted = last === undefined ? 0 : readInteger(last, 'offset') + readInteger(last, 'size_bytes');
         const raw = readBlock(blockId, wanted);
         if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
-        let end = start;
-        for (const line of lines) {
-          if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
-          if (readInteger(line, 'offset') !== end)
-            throw new DamageError(`captured line ${id} is not where it was stored`);
-          end += readInteger(line, 'size_bytes');
-          checkCapturedLine(line, raw);
-          id += 1;
-        }
-        yield raw.subarray(start, end);
+        yield checkCapturedRun(lines, { firstId: id, raw });
+        id += lines.length;
       }
       if (rows.length === 0) throw new DamageError(`captured line ${id} is missing`);
     }
@@ -196,11 +187,4 @@ export function createRunReader(db: Database.Database, path: string): RunReader 
     }
     return undefined;
   };
-}
-
-export function checkCapturedLine(line: Row, raw: Uint8Array): void {
-  const offset = readInteger(line, 'offset');
-  const bytes = raw.subarray(offset, offset + readInteger(line, 'size_bytes'));
-  if (hash('sha256', bytes) !== readHash(line, 'sha256'))
-    throw new DamageError(`captured line ${readInteger(line, 'id')} differs from its hash`);
 }

@@ -1,14 +1,14 @@
 import { createHash, hash } from 'node:crypto';
 import type Database from 'better-sqlite3';
 import type { ErasedIds, Erasure, ErasureEffect, ErasurePlan } from '../../ports/retention.ts';
-import { readInsertedLine } from './blocks.ts';
+import { readInsertedLine, unpackBlock } from './blocks.ts';
 import { eraseCapturedFiles, eraseCapturedLines, listChangedFiles, selectCapturedLines } from './erase-captures.ts';
 import { archiveError, guard } from './failure.ts';
 import type { SchemaGuard } from './identity.ts';
 import { isPurged, purge } from './purge.ts';
 import { rebuildVectorIndex } from './vectors/vector-store.ts';
 import { OUTCOMES, readInteger, readText, readTime, type Row, textColumn, timeColumn } from './rows.ts';
-import { rewriteBlock, unpackBlock } from './rewrite-block.ts';
+import { rewriteBlock } from './rewrite-block.ts';
 import { bytesIn } from './retention.ts';
 import type { SyncArchive } from './sync-archive.ts';
 

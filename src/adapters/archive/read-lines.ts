@@ -4,7 +4,7 @@ import type Database from 'better-sqlite3';
 import type { OriginalLine } from '../../ports/archive-lookup.ts';
 import type { StoredLine } from '../../ports/archive.ts';
 import type { ErasureMark } from '../../ports/retention.ts';
-import { checkPlaces, decompressBlock, MAX_BLOCK_BYTES, MAX_RAW_BYTES } from './blocks.ts';
+import { checkPlaces, createBlockCache, MAX_RAW_BYTES, unpackBlock } from './blocks.ts';
 import { archiveError, DamageError, guard } from './failure.ts';
 import { createMarkFinder } from './load.ts';
 import { LINE_COLUMNS, LINE_JOINS, toArchivedLine } from './lookup-rows.ts';
@@ -94,8 +94,7 @@ function createBlockReader(db: Database.Database): (id: number) => Uint8Array {
   return (id) => {
     const row = getBlock.get(id);
     if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
-    const [rawSizeBytes, firstLine] = [readInteger(row, 'raw_size_bytes'), readInteger(row, 'first_line')];
-    return decompressBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
+    return unpackBlock(row);
   };
 }
 
@@ -136,8 +135,6 @@ const GET_BLOCK_HEAD =
 
 /** The end of a compressed chunk may be this far behind the wanted bytes. */
 export const COMPRESSION_MARGIN_BYTES = 256 * 1024;
-/** Each at most a megabyte, because a block with a longer line is not kept. */
-const MAX_RECENT_BLOCKS = 16;
 /** Decompression stops at this multiple of the wanted bytes. */
 const MAX_OVERSHOOT = 4;
 
@@ -167,18 +164,10 @@ export function createOriginals(db: Database.Database, path: string): Originals 
   };
 
   /** A search reads the same blocks again and again. One from which lines were erased has become smaller. */
-  const recent = new Map<number, Uint8Array>();
+  const recent = createBlockCache<Uint8Array>();
   const readCachedBlock = (id: number): Uint8Array => {
     const known = recent.get(id);
-    const raw = known !== undefined && known.length === getSize.get(id) ? known : readBlock(id);
-    if (raw.length > MAX_BLOCK_BYTES) return raw;
-    recent.delete(id);
-    recent.set(id, raw);
-    for (const oldest of recent.keys()) {
-      if (recent.size <= MAX_RECENT_BLOCKS) break;
-      recent.delete(oldest);
-    }
-    return raw;
+    return recent.add(id, known !== undefined && known.length === getSize.get(id) ? known : readBlock(id));
   };
 
   const readHeads = (lineIds: readonly number[], maxBytes: number): ReadonlyMap<number, Uint8Array> => {

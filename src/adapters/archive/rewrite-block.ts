@@ -1,8 +1,8 @@
 import type Database from 'better-sqlite3';
-import { compressBlock, decompressBlock, tryDecompress } from './blocks.ts';
+import { compressBlock, tryDecompress, unpackBlock } from './blocks.ts';
 import { DamageError } from './failure.ts';
 import { bytesIn, unpackCaptured } from './retention.ts';
-import { readBytes, readInteger, type Row } from './rows.ts';
+import { readInteger, type Row } from './rows.ts';
 
 const SQL = {
   archived: {
@@ -20,12 +20,6 @@ SELECT id, offset, size_bytes FROM captured_lines WHERE block_id = ? AND erasure
     setBlock: 'UPDATE captured_blocks SET raw_size_bytes = ?, data = ? WHERE id = ?',
   },
 } as const;
-
-/** The lines of a row of blocks. Throws a `DamageError`. */
-export function unpackBlock(block: Row): Uint8Array {
-  const [rawSizeBytes, firstLine] = [readInteger(block, 'raw_size_bytes'), readInteger(block, 'first_line')];
-  return decompressBlock(readBytes(block, 'data'), { rawSizeBytes, firstLine });
-}
 
 /** Packs a block again without the lines in the table of those that go. Throws a `DamageError` if it cannot be read. */
 export function rewriteBlock(

@@ -1,14 +1,12 @@
 import { hash } from 'node:crypto';
-import { MAX_BLOCK_BYTES, tryDecompress } from '../archive/blocks.ts';
-import { compressReadably, SMALL_BLOCK_BYTES } from '../archive/capture-writer.ts';
-import { readBytes, readHash, readInteger, type Row, toHex } from '../archive/rows.ts';
+import { createBlockCache, MAX_BLOCK_BYTES } from '../archive/blocks.ts';
+import { compressReadably } from '../archive/capture-writer.ts';
+import { LAST_BLOCK, type OpenBlock, reopenBlock, tryUnpack } from '../archive/captured-blocks.ts';
+import { readHash, readInteger, type Row, toHex } from '../archive/rows.ts';
 import type { Query } from './sql.ts';
 
 const LAST_IDS = 'SELECT last_line_id, last_block_id FROM captured_ids';
 const KEEP_IDS = 'UPDATE captured_ids SET last_line_id = :line, last_block_id = :block';
-const LAST_BLOCK = `
-SELECT id, first_line_id, line_count, raw_size_bytes, data FROM captured_blocks
-WHERE id = (SELECT max(id) FROM captured_blocks) AND raw_size_bytes < ${SMALL_BLOCK_BYTES}`;
 const FIND_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines
 WHERE sha256 IN (SELECT substr(:hashes::bytea, n * 32 + 1, 32) FROM generate_series(0, :count::int - 1) AS n) ORDER BY id DESC`;
@@ -22,18 +20,9 @@ INSERT INTO captured_blocks (id, first_line_id, line_count, raw_size_bytes, data
 VALUES (:id, :firstLineId, :lineCount, :rawSizeBytes, :data)
 ON CONFLICT (id) DO UPDATE SET line_count = excluded.line_count, raw_size_bytes = excluded.raw_size_bytes, data = excluded.data`;
 
-const MAX_RECENT_BLOCKS = 16;
-
 type NewLine = { readonly place: number; readonly size: number; readonly sha256: Uint8Array };
 
-type OpenBlock = {
-  readonly id: number;
-  readonly firstLineId: number;
-  sizeBytes: number;
-  readonly storedLines: number;
-  readonly storedBytes: number;
-  readonly added: NewLine[];
-};
+type GrowingBlock = OpenBlock & { readonly added: NewLine[] };
 
 type LineStore = {
   /** The ids of lines; those that the archive lacks, or cannot give back, are stored. */
@@ -49,9 +38,11 @@ export async function openLines(query: Query): Promise<LineStore> {
   const totals = { newBytes: 0, storedBytes: 0 };
   /** Lines of the block that is being filled, which no query finds yet. */
   const pending = new Map<string, number>();
-  let block = await reopenBlock(query, { nextLineId: next.line, buffer });
+  const [lastBlock] = await query(LAST_BLOCK);
+  const reopened = reopenBlock(lastBlock, { nextLineId: next.line, buffer });
+  let block: GrowingBlock | null = reopened === null ? null : { ...reopened, added: [] };
 
-  const write = async (of: OpenBlock, raw: Uint8Array): Promise<void> => {
+  const write = async (of: GrowingBlock, raw: Uint8Array): Promise<void> => {
     const data = compressReadably(raw);
     await query(STORE_BLOCK, {
       id: of.id,
@@ -78,7 +69,7 @@ export async function openLines(query: Query): Promise<LineStore> {
     const isLong = line.length > MAX_BLOCK_BYTES;
     if (isLong || (block !== null && block.sizeBytes + line.length > MAX_BLOCK_BYTES)) await flush();
     const fresh = { firstLineId: next.line, sizeBytes: 0, storedLines: 0, storedBytes: 0, added: [] };
-    const target: OpenBlock = block ?? { id: next.block++, ...fresh };
+    const target: GrowingBlock = block ?? { id: next.block++, ...fresh };
     block = target;
     const id = next.line++;
     target.added.push({ place: target.sizeBytes, size: line.length, sha256 });
@@ -92,16 +83,7 @@ export async function openLines(query: Query): Promise<LineStore> {
     }
     return id;
   };
-  const blocks = new Map<number, Uint8Array | null>();
-  const readBlock = async (id: number): Promise<Uint8Array | null> => {
-    const known = blocks.get(id);
-    if (known !== undefined) return known;
-    const [row] = await query(GET_BLOCK, { id });
-    const raw = row === undefined ? null : tryDecompress(readBytes(row, 'data'), readInteger(row, 'raw_size_bytes'));
-    if (blocks.size >= MAX_RECENT_BLOCKS) blocks.clear();
-    if (raw === null || raw.length <= MAX_BLOCK_BYTES) blocks.set(id, raw);
-    return raw;
-  };
+  const readBlock = createBlockReader(query);
   /** The stored line that can be read back: a block may be damaged. */
   const findHeld = async (rows: readonly Row[], line: Uint8Array): Promise<number | null> => {
     for (const row of rows) {
@@ -138,24 +120,11 @@ export async function openLines(query: Query): Promise<LineStore> {
   };
 }
 
-/** The last block, if it is small and can be read: its lines are then in the buffer. */
-async function reopenBlock(
-  query: Query,
-  { nextLineId, buffer }: { readonly nextLineId: number; readonly buffer: Uint8Array },
-): Promise<OpenBlock | null> {
-  const [row] = await query(LAST_BLOCK);
-  if (row === undefined) return null;
-  const data = readBytes(row, 'data');
-  const raw = tryDecompress(data, readInteger(row, 'raw_size_bytes'));
-  const [firstLineId, storedLines] = [readInteger(row, 'first_line_id'), readInteger(row, 'line_count')];
-  if (raw === null || raw.length > MAX_BLOCK_BYTES || firstLineId + storedLines !== nextLineId) return null;
-  buffer.set(raw);
-  return {
-    id: readInteger(row, 'id'),
-    firstLineId,
-    sizeBytes: raw.length,
-    storedLines,
-    storedBytes: data.length,
-    added: [],
+/** Reads blocks of captured lines, and keeps the last few. Null: the block cannot be decompressed. */
+export function createBlockReader(query: Query): (id: number) => Promise<Uint8Array | null> {
+  const recent = createBlockCache();
+  return async (id) => {
+    const known = recent.get(id);
+    return known === undefined ? recent.add(id, tryUnpack((await query(GET_BLOCK, { id }))[0])) : known;
   };
 }

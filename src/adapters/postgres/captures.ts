@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto';
 import type { CaptureStore } from '../../ports/captures.ts';
-import { MAX_BLOCK_BYTES, tryDecompress } from '../archive/blocks.ts';
-import { checkCapturedLine, damagedState, toFile, toState } from '../archive/captures.ts';
+import { checkCapturedRun } from '../archive/captured-blocks.ts';
+import { damagedState, toFile, toState } from '../archive/captures.ts';
 import { DamageError } from '../archive/failure.ts';
-import { CHANGES, readBytes, readInteger, timeColumn } from '../archive/rows.ts';
+import { CHANGES, readInteger, timeColumn } from '../archive/rows.ts';
 import { createCaptureBegin, LOCK_CAPTURES } from './capture-writer.ts';
+import { createBlockReader } from './captured-lines.ts';
 import type { Query, Sql } from './sql.ts';
 
 const STATE_COLUMNS = 's.id AS state_id, v.version, v.change, s.size_bytes, s.sha256, s.captured_at_ms';
@@ -68,42 +69,19 @@ const LIST_RUNS = `
 SELECT position, first_line_id, line_count FROM captured_runs WHERE version_id = :versionId AND position > :position ORDER BY position LIMIT 1000`;
 const LIST_LINES = `
 SELECT id, block_id, "offset", size_bytes, sha256 FROM captured_lines WHERE id BETWEEN :first AND :last ORDER BY id LIMIT 4096`;
-const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
-/** A fork alternates between few blocks, each a megabyte at most: one with a longer line is not kept. */
-const MAX_RECENT_BLOCKS = 16;
 
 /** All bytes of a version, as many at once as lie together. Each line is checked against its hash. Throws a `DamageError`. */
 export async function* readVersion(query: Query, versionId: number): AsyncGenerator<Uint8Array> {
-  const recent = new Map<number, Uint8Array>();
-  const readBlock = async (id: number): Promise<Uint8Array> => {
-    const known = recent.get(id);
-    if (known !== undefined) return known;
-    const [row] = await query(GET_BLOCK, { id });
-    const raw = row === undefined ? null : tryDecompress(readBytes(row, 'data'), readInteger(row, 'raw_size_bytes'));
-    if (raw === null) throw new DamageError(`block ${id} of captured lines cannot be decompressed`);
-    if (raw.length > MAX_BLOCK_BYTES) return raw;
-    const [oldest] = recent.keys();
-    if (recent.size >= MAX_RECENT_BLOCKS && oldest !== undefined) recent.delete(oldest);
-    recent.set(id, raw);
-    return raw;
-  };
+  const readBlock = createBlockReader(query);
   async function* readRun(firstId: number, lineCount: number): AsyncGenerator<Uint8Array> {
     const last = firstId + lineCount - 1;
     for (let id = firstId; id <= last;) {
       const rows = await query(LIST_LINES, { first: id, last });
       for (const [blockId, lines] of Map.groupBy(rows, (row) => readInteger(row, 'block_id'))) {
         const raw = await readBlock(blockId);
-        const start = lines[0] === undefined ? 0 : readInteger(lines[0], 'offset');
-        let end = start;
-        for (const line of lines) {
-          if (readInteger(line, 'id') !== id) throw new DamageError(`captured line ${id} is missing`);
-          if (readInteger(line, 'offset') !== end)
-            throw new DamageError(`captured line ${id} is not where it was stored`);
-          end += readInteger(line, 'size_bytes');
-          checkCapturedLine(line, raw);
-          id += 1;
-        }
-        yield raw.subarray(start, end);
+        if (raw === null) throw new DamageError(`block ${blockId} of captured lines cannot be decompressed`);
+        yield checkCapturedRun(lines, { firstId: id, raw });
+        id += lines.length;
       }
       if (rows.length === 0) throw new DamageError(`captured line ${id} is missing`);
     }

@@ -1,6 +1,6 @@
 import type { ArchiveLookup, OriginalLine } from '../../ports/archive-lookup.ts';
 import type { Archive, StoredLine } from '../../ports/archive.ts';
-import { checkPlaces, decompressBlock } from '../archive/blocks.ts';
+import { checkPlaces, unpackBlock } from '../archive/blocks.ts';
 import { DamageError } from '../archive/failure.ts';
 import { LINE_COLUMNS, toArchivedLine } from '../archive/lookup-rows.ts';
 import { COMPRESSION_MARGIN_BYTES, decompressHead, takeLine, toLine } from '../archive/read-lines.ts';
@@ -62,8 +62,7 @@ export function createLineReader({ query }: Sql): Pick<Archive, 'readLines' | 'r
 async function readBlock(query: Query, id: number): Promise<Uint8Array> {
   const [row] = await query(GET_BLOCK, { id });
   if (row === undefined) throw new DamageError(`block ${id} of the archived lines is missing`);
-  const [rawSizeBytes, firstLine] = [readInteger(row, 'raw_size_bytes'), readInteger(row, 'first_line')];
-  return decompressBlock(readBytes(row, 'data'), { rawSizeBytes, firstLine });
+  return unpackBlock(row);
 }
 
 /** A batch and everything that it was made from. UNION lists each once, so damaged rows cannot cause an endless loop. */
