@@ -63,6 +63,14 @@ test('an original leads to its compacted file, and both may be named', async (t)
   assert.deepEqual([plain.code, /not compacted/.test(plain.stderr)], [1, true]);
 });
 
+test('an original leads to its compacted file where the result of the same content elsewhere was reused', async (t) => {
+  const place = placeWith(t, { 'one.jsonl': TALK, 'two.jsonl': TALK });
+  for (const name of ['one', 'two']) {
+    await place.compact(place.path(`${name}.jsonl`));
+    assert.equal((await readDiff(place, place.path(`${name}.jsonl`))).file, place.path(`${name}.compact.jsonl`));
+  }
+});
+
 test('after several compactions it goes back to the first original', async (t) => {
   const place = placeWith(t);
   await place.compact('-i', place.path('a.jsonl'));

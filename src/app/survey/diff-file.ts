@@ -126,7 +126,9 @@ async function findCompacted(deps: AppDeps, { path }: TranscriptInput): Promise<
   const archive = await openUnsettled(deps);
   if (!archive.ok || archive.value === null) return null;
   const source = deps.files.absolute(path);
-  for (const { compactionId, outputPath, sourcePath } of await archive.value.listCompactions()) {
+  // The runs also know the outputs that were written from a stored compaction of another file with the same content.
+  const runs = await archive.value.runs.list();
+  for (const { compactionId, outputPath, sourcePath } of runs.flatMap(({ files }) => files)) {
     if (outputPath === null || sourcePath !== source || outputPath === source) continue;
     const compaction = await archive.value.loadCompaction(compactionId);
     if (compaction === null || !(await isOutputThere(deps, compaction))) continue;
