@@ -78,6 +78,16 @@ test('a transcript is reported with its project, its last message and the figure
   assert.ok(tokens.before > tokens.after);
 });
 
+test('a compacted session keeps the title that its first request gave it', async (t) => {
+  const bench = benchFor(t);
+  bench.write('x.jsonl', SESSION);
+  const before = await surveyed(bench, 'x.jsonl');
+  reportOf(await bench.compact('x.jsonl', { output: { kind: 'in-place' } }));
+  const after = await surveyed(bench, 'x.jsonl');
+  assert.ok((before?.messages ?? 0) > (after?.messages ?? 0));
+  assert.equal(after?.title?.slice(0, 40), before?.title?.slice(0, 40));
+});
+
 test('a transcript that would be skipped saves nothing, and the report says why', async (t) => {
   const bench = benchFor(t);
   bench.write('x.jsonl', chatTranscript(1));

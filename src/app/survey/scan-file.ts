@@ -179,9 +179,19 @@ function findTitle({ codec, recordIndex, readJson }: Prepared): string | null {
   return null;
 }
 
-function findFirstRequest({ recordIndex, readMessage }: Prepared): string | null {
+/** A clip-archive names the requests that have left the file. */
+function findFirstRequest({ recordIndex, readMessage, conversations }: Prepared): string | null {
+  const prior = conversations[0]?.prior;
+  const isOurs = prior?.kind === 'lineage' || (prior?.kind === 'foreign' && prior.isOurs);
+  const listed = isOurs ? findListedRequest(prior.text) : null;
+  if (listed !== null) return firstLine(listed);
   const entry = recordIndex.entries.find(({ typedTokens }) => typedTokens !== undefined);
   return entry === undefined ? null : firstLine(readMessage(entry)?.typed ?? '');
+}
+
+function findListedRequest(clipArchive: string): string | null {
+  const [, requests = ''] = clipArchive.split('\n## Requests and how they ended\n', 2);
+  return /^1\. (?:\(rejecting a call\) )?(.+)$/m.exec(requests)?.[1] ?? null;
 }
 
 /** Longer lines are no titles but pasted text. */
