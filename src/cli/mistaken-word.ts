@@ -22,14 +22,17 @@ export async function describeMistakenWord(words: readonly string[]): Promise<st
 /** Matches words that are written like a command; transcripts have an extension, a folder or a number in their names. */
 const COMMAND_LIKE = /^[a-z]+(?:-[a-z]+)*$/i;
 
+/** Matches the beginning of a session's id that is too short to find it. */
+const SHORT_ID = /^(?=.*\d)[0-9a-f]{4,7}$/i;
+
 async function describeMissing(word: string): Promise<string> {
   if (/[/\\.]/.test(word)) return `${word}: no such file or folder, so nothing was done`;
   const commands = await listCommandLines();
   const meant = likelyName(word, [...commands.keys()]);
-  const help =
-    meant === null
-      ? `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}`
-      : `Did you mean '${commands.get(meant) ?? meant}'?`;
+  const unknown = SHORT_ID.test(word)
+    ? 'The id of a session needs at least 8 digits'
+    : `The commands are ${SHOWN_COMMANDS.map(([name]) => name).join(', ')}`;
+  const help = meant === null ? unknown : `Did you mean '${commands.get(meant) ?? meant}'?`;
   return `'${word}' is neither a command nor a file, so nothing was done. ${help}`;
 }
 
@@ -39,5 +42,6 @@ async function listCommandLines(): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...actions.map(({ command, action }): [string, string] => [action, `compact ${command} ${action}`]),
     ...COMMAND_NAMES.map((name): [string, string] => [name, `compact ${name}`]),
+    ['compact', 'compact run'],
   ]);
 }

@@ -38,6 +38,8 @@ for (const [line, stderr] of [
   ['--json -i status x.jsonl', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['status --files-from list', NO_COMMAND('status', "Did you mean 'compact archive stats'?")],
   ['trust -i x.jsonl', NO_COMMAND('trust', "Did you mean 'compact config trust'?")],
+  ['compct -i x.jsonl', NO_COMMAND('compct', "Did you mean 'compact run'?")],
+  ['6b6f42 -i x.jsonl', NO_COMMAND('6b6f42', 'The id of a session needs at least 8 digits.')],
   ['shw -i x.jsonl', NO_COMMAND('shw', "Did you mean 'compact show'?")],
   [
     '-i typo.jsonl x.jsonl',
