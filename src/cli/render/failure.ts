@@ -58,7 +58,7 @@ export function renderFailure(failure: LookupFailure): string {
         'End that program first, or give another output with -o.',
       );
     case 'not-compacted':
-      return at(failure.file, 'not compacted: it has no clip-archive.', 'Name the compacted file.');
+      return at(failure.file, 'not compacted.', 'Name a compacted file, or compact it first.');
     case 'not-its-original':
       return at(failure.file, `not the original of ${safeText(failure.compacted)}.`, 'Name the compacted file alone.');
     case 'cannot-undo':

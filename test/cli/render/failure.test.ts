@@ -128,7 +128,7 @@ const CASES: readonly (readonly [Failure, string])[] = [
     'o.jsonl: already exists and is not replaced, because its content would be lost. Move it away, or give another output for talk.jsonl with -o.',
   ],
   [{ kind: 'source-changed', file }, 'talk.jsonl: keeps changing while it is read. Try again when its writer is done.'],
-  [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted: it has no clip-archive. Name the compacted file.'],
+  [{ kind: 'not-compacted', file }, 'talk.jsonl: not compacted. Name a compacted file, or compact it first.'],
   [
     { kind: 'not-in-archive', file, archive: path, canUndoLast: true },
     "talk.jsonl: the archive /data/archive.db does not have its first compaction. 'compact restore' without --all undoes the last one; for earlier ones, name their archive with --archive.",
