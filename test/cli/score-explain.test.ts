@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createUseCases } from '../../src/cli/compose.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatLine, chatTranscript } from '../support/chat.ts';
 import { folderWith } from '../support/folders.ts';
+import { runHere } from '../support/program.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { createFakeTerminal } from './fakes.ts';
 
@@ -61,6 +63,27 @@ test('a message that is not in the file is looked for with the commands that are
     errors,
     /\n {2}compact restore --archive a\.db talk\.jsonl -o - \| compact score --archive a\.db --target 30k --message 'm 99' -\n$/,
   );
+});
+
+test('a line after the last message is reported with the line of that one', async (t) => {
+  const { errors } = await scored(t, '--message', 'line:9999');
+  assert.match(errors, /^talk\.jsonl: there is no message line:9999 in it now\. Its last message is in line 109\. If /);
+});
+
+test('a file in which nothing was said since it was compacted is explained as one from which nothing goes now', async (t) => {
+  const folder = folderWith(t, { 'talk.jsonl': chatTranscript(60) });
+  const file = join(folder, 'talk.jsonl');
+  const explained = async (): Promise<string> => {
+    const { code, stdout, stderr } = await runHere(['score', '--explain', '--archive', join(folder, 'a.db'), file]);
+    assert.equal(code, 0, stderr);
+    return stdout;
+  };
+  const sentence = /^Nothing was said since it was compacted, so nothing would go now with the same settings\./m;
+  assert.doesNotMatch(await explained(), sentence);
+  await runHere(['-i', '--archive', join(folder, 'a.db'), file]);
+  assert.match(await explained(), sentence);
+  appendFileSync(file, chatTranscript(20, 400));
+  assert.doesNotMatch(await explained(), sentence);
 });
 
 test('--all needs --explain, and --message excludes --limit', async (t) => {

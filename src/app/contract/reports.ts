@@ -193,6 +193,8 @@ export type ScoreReport = {
   readonly schema: 'compact/score@1';
   readonly file: string;
   readonly format: string;
+  /** Nothing was said since it was compacted, so the same settings would remove nothing now. */
+  readonly isAsCompacted?: true;
   readonly messages: readonly ScoreRow[];
 };
 

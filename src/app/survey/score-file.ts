@@ -9,7 +9,7 @@ import { attempt, type Failure } from '../contract/failure.ts';
 import type { MessageOutcome, OutcomeReason, ScoreReport, ScoreRow } from '../contract/reports.ts';
 import type { ScoreFileRequest } from '../contract/requests.ts';
 import { type IndexedTranscript, type PreparedConversation, readTranscript } from '../read/prepare.ts';
-import { openUnsettled } from '../write/settle.ts';
+import { holdsOnly, openUnsettled } from '../write/settle.ts';
 
 /** Scores every message as a compaction under the same policy would. */
 export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promise<Result<ScoreReport, Failure>> {
@@ -20,11 +20,34 @@ export async function scoreFile(deps: AppDeps, request: ScoreFileRequest): Promi
     const { source, codec } = prepared.value;
     try {
       const messages = scoreRows(prepared.value, request);
-      return ok({ schema: 'compact/score@1', file: input.name, format: codec.format.name, messages });
+      const asCompacted = (await isAsCompacted(deps, input.path, prepared.value))
+        ? { isAsCompacted: true as const }
+        : {};
+      return ok({
+        schema: 'compact/score@1',
+        file: input.name,
+        format: codec.format.name,
+        ...asCompacted,
+        messages,
+      });
     } finally {
       source.close();
     }
   });
+}
+
+/** Whether a file is, byte for byte, what its last compaction wrote. */
+async function isAsCompacted(deps: AppDeps, path: string, { conversations }: IndexedTranscript): Promise<boolean> {
+  const writers = new Set(
+    conversations.flatMap(({ prior }) => (prior.kind === 'lineage' ? [prior.cycle.compactionId] : [])),
+  );
+  const archive = writers.size === 0 ? ok(null) : await openUnsettled(deps);
+  if (!archive.ok || archive.value === null) return false;
+  for (const id of writers) {
+    const writer = await archive.value.loadCompaction(id);
+    if (writer !== null && (await holdsOnly(deps, path, writer.output))) return true;
+  }
+  return false;
 }
 
 /** The rows of every message, conversation after conversation. */

@@ -176,8 +176,10 @@ function describeMissing(
   if (findMessage(messages, id) === 'several')
     return `${name}: several messages have an id that begins with ${safeText(id)}. Type more of it.`;
   const [word, path] = [shellWord(id), shellWord(file)];
+  const last = messages.reduce((most, { line }) => Math.max(most, line), 0);
+  const extent = id.startsWith('line:') ? ` Its last message is in line ${last}.` : '';
   return [
-    `${name}: there is no message ${safeText(id)} in it now. If a compaction removed it, read it with`,
+    `${name}: there is no message ${safeText(id)} in it now.${extent} If a compaction removed it, read it with`,
     `  ${commandLine(terminal, ['show', SETTINGS_FLAGS])} ${word}`,
     'and see why it was removed, in the original, with',
     `  ${commandLine(terminal, ['restore', SETTINGS_FLAGS])} ${path} -o - | ${commandLine(terminal, ['score', SCORE_FLAGS])} --message ${word} -`,

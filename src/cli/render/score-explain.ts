@@ -28,6 +28,7 @@ export function renderExplained(report: ScoreReport, rendering: ExplainRendering
     head,
     ...renderStrip(messages, rendering),
     ...wrapText(countOutcomes(messages), widthColumns),
+    ...(report.isAsCompacted === true ? wrapText(AS_COMPACTED, widthColumns) : []),
     ...(messages.some(({ because }) => because === 'older') ? wrapText(NO_TARGET, widthColumns) : []),
     theme.strong(heading),
     ...highest.flatMap((row) => renderEntry(row, rendering)),
@@ -38,6 +39,8 @@ export function renderExplained(report: ScoreReport, rendering: ExplainRendering
   ];
 }
 
+const AS_COMPACTED =
+  'Nothing was said since it was compacted, so nothing would go now with the same settings. This is what would go if the conversation went on.';
 const NO_TARGET =
   'Everything older than the recent part goes, whatever its importance. With --target N, only the least important messages go.';
 
