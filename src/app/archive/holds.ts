@@ -2,6 +2,7 @@ import { formatTime } from '../../core/batch.ts';
 import { matchesGlob } from '../../core/glob.ts';
 import { err, ok, type Result } from '../../core/result.ts';
 import { sessionIdOf } from '../../core/session-id.ts';
+import type { Archive } from '../../ports/archive.ts';
 import type { Hold, HoldScope } from '../../ports/retention.ts';
 import type { AppDeps } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -20,17 +21,38 @@ export async function changeHolds(deps: AppDeps, request: HoldRequest): Promise<
     if (!opened.ok) return opened;
     const archive = opened.value;
     if (archive !== null && archive.isReadOnly && request.kind !== 'list') return err(readOnly(deps.archivePath));
+    let protects: ArchiveHoldReport['protects'] = null;
     let result: ArchiveHoldReport['result'] = request.kind === 'remove' ? 'missing' : 'listed';
-    if (request.kind === 'add') {
-      await archive?.retention.addHold({ ...request.scope, reason: request.reason, addedAt: deps.runtime.now() });
+    if (request.kind === 'add' && archive !== null) {
+      const hold = { ...request.scope, reason: request.reason, addedAt: deps.runtime.now() };
+      await archive.retention.addHold(hold);
+      protects = await countProtected(archive, hold);
       result = 'added';
     }
     if (request.kind === 'remove' && (await archive?.retention.removeHold(request.scope)) === true) result = 'removed';
     const holds = (await archive?.retention.listHolds()) ?? [];
     const path = archive === null ? null : deps.archivePath;
     const isPurged = (await archive?.retention.isPurged()) ?? true;
-    return ok({ schema: 'compact/archive-hold@1', archive: path, result, holds: holds.map(reportHold), isPurged });
+    const schema = 'compact/archive-hold@1' as const;
+    return ok({ schema, archive: path, result, holds: holds.map(reportHold), protects, isPurged });
   });
+}
+
+async function countProtected(
+  { retention, captures }: Archive,
+  hold: HoldScope,
+): Promise<ArchiveHoldReport['protects']> {
+  const held = new Set<string>();
+  for await (const batch of retention.listErasable())
+    for (const { cycles, sourcePath, outputPath } of batch) {
+      const conversations = cycles.map(({ conversationId }) => conversationId);
+      const isHeld = holdsOn([hold], { conversations, paths: [sourcePath, outputPath] }).length > 0;
+      if (isHeld) for (const id of conversations) held.add(id);
+    }
+  const captured = (await captures.list()).filter(
+    ({ path }) => holdsOn([hold], { conversations: [], paths: [path] }).length > 0,
+  );
+  return { conversations: held.size, capturedFiles: captured.length };
 }
 
 export function readOnly(path: string): Failure {
@@ -45,7 +67,7 @@ export function reportHold({ kind, value, reason, addedAt }: Hold): HoldReport {
 type Protected = { readonly conversations: readonly string[]; readonly paths: readonly (string | null)[] };
 
 /** The holds that protect something. The name of a file may have the id of its conversation. */
-export function holdsOn(holds: readonly Hold[], { conversations, paths }: Protected): readonly Hold[] {
+export function holdsOn<T extends HoldScope>(holds: readonly T[], { conversations, paths }: Protected): readonly T[] {
   const known = paths.filter((path) => path !== null);
   return holds.filter(({ kind, value }) =>
     kind === 'conversation'

@@ -15,6 +15,8 @@ export type ArchiveHoldReport = {
   readonly result: 'listed' | 'added' | 'removed' | 'missing';
   /** All holds as they are now. */
   readonly holds: readonly HoldReport[];
+  /** What the added hold protects now; null: none was added. */
+  readonly protects: { readonly conversations: Count; readonly capturedFiles: Count } | null;
   /** False: an erasure is not finished, so freed space still has the bytes. */
   readonly isPurged: boolean;
 };

@@ -10,9 +10,18 @@ import { countOf, formatBytes } from './quantities.ts';
 import { formatMinute, safeText } from './text.ts';
 import type { Theme } from './theme.ts';
 
-/** One line for each hold, as it would be added again. */
-export function renderHolds({ holds }: ArchiveHoldReport): readonly string[] {
-  return holds.length === 0 ? ['no holds'] : holds.map(renderHold);
+/** One line for each hold, as it would be added again, and what an added one protects. */
+export function renderHolds({ holds, protects }: ArchiveHoldReport): readonly string[] {
+  const list = holds.length === 0 ? ['no holds'] : holds.map(renderHold);
+  return protects === null ? list : [...list, `the added hold protects ${describeProtected(protects)}`];
+}
+
+function describeProtected({ conversations, capturedFiles }: NonNullable<ArchiveHoldReport['protects']>): string {
+  const parts = [
+    ...(conversations === 0 ? [] : [countOf(conversations, 'conversation')]),
+    ...(capturedFiles === 0 ? [] : [countOf(capturedFiles, 'captured file')]),
+  ];
+  return parts.length === 0 ? 'nothing in the archive yet' : parts.join(' and ');
 }
 
 function renderHold({ kind, value, reason, addedAt }: HoldReport): string {

@@ -9,8 +9,9 @@ import { changeHolds } from '../../../src/app/archive/holds.ts';
 import { restoreCaptured } from '../../../src/app/archive/restore-captured.ts';
 import { searchCaptured } from '../../../src/app/archive/search-captured.ts';
 import type { EraseSelector } from '../../../src/app/archive/select.ts';
-import type { ArchiveEraseReport } from '../../../src/app/contract/retention-reports.ts';
+import type { ArchiveEraseReport, ArchiveHoldReport } from '../../../src/app/contract/retention-reports.ts';
 import { verifyFile } from '../../../src/app/restore/verify-file.ts';
+import { renderHolds } from '../../../src/cli/render/retention.ts';
 import type { Archive } from '../../../src/ports/archive.ts';
 import type { HoldScope } from '../../../src/ports/retention.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
@@ -27,8 +28,10 @@ async function capture({ deps, path }: Workbench, name: string): Promise<void> {
   assert.ok(captured.ok, JSON.stringify(captured));
 }
 
-async function hold({ deps }: Workbench, scope: HoldScope): Promise<void> {
-  assert.ok((await changeHolds(deps, { kind: 'add', scope, reason: null })).ok);
+async function hold({ deps }: Workbench, scope: HoldScope): Promise<ArchiveHoldReport> {
+  const changed = await changeHolds(deps, { kind: 'add', scope, reason: null });
+  assert.ok(changed.ok, JSON.stringify(changed));
+  return changed.value;
 }
 
 async function erase({ deps }: Workbench, selector: EraseSelector): Promise<ArchiveEraseReport> {
@@ -50,6 +53,24 @@ test("a conversation's hold protects the capture of the file that has its id in 
     const refused = await erase(bench, selector);
     assert.deepEqual([selector.kind, refused.result], [selector.kind, 'refused']);
   }
+});
+
+test('an added hold is reported with what it protects now', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  reportOf(await bench.compact('talk.jsonl'));
+  bench.write(`${SESSION}.jsonl`, TALK);
+  await capture(bench, `${SESSION}.jsonl`);
+  for (const [scope, words] of [
+    [{ kind: 'source', value: bench.folder }, '1 conversation and 1 captured file'],
+    [{ kind: 'source', value: bench.path('talk.jsonl') }, '1 conversation'],
+    [{ kind: 'conversation', value: SESSION }, '1 captured file'],
+    [{ kind: 'conversation', value: SESSION.slice(0, 8) }, 'nothing in the archive yet'],
+  ] as const)
+    assert.equal(renderHolds(await hold(bench, scope)).at(-1), `the added hold protects ${words}`);
+  const listed = await changeHolds(bench.deps, { kind: 'list' });
+  assert.ok(listed.ok);
+  assert.equal(listed.value.protects, null);
 });
 
 test("a folder's hold protects what is in it", async (t) => {
