@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { codexExec } from '../../../../src/adapters/transcript/agent-streams/codex.ts';
 import { geminiStream } from '../../../../src/adapters/transcript/agent-streams/gemini.ts';
 import type { Codec } from '../../../../src/ports/codec.ts';
-import { benchWith, compactLog, decodeAll, type Fields, FIXTURES, NAME } from './logs.ts';
+import { benchWith, compactLog, decodeAll, type Fields, FIXTURES, NAME, readFixture } from './logs.ts';
 
 type Case = { readonly codec: Codec; readonly start: (id: string) => Fields; readonly say: (text: string) => Fields };
 
@@ -21,6 +21,9 @@ const CASES: readonly Case[] = [
     say: (text) => ({ type: 'message', timestamp: '2026-01-01T00:00:01Z', role: 'assistant', content: text }),
   },
 ];
+
+/** The runs of two conversations in turn; the third run was killed during a call. */
+const RUNS = 'alternating-and-killed-runs.jsonl';
 
 /** What is said in each conversation, by its id; without summaries. */
 function saidIn(codec: Codec, records: readonly Fields[]): ReadonlyMap<string, readonly string[]> {
@@ -47,6 +50,35 @@ for (const { codec, start, say } of CASES) {
           `${id} has messages of another conversation`,
         );
       }
+    }
+  });
+}
+
+for (const { codec } of CASES) {
+  const { name } = codec.format;
+
+  test(`${name}: a killed run leaves one call without a result, and the next runs theirs`, () => {
+    const read = decodeAll(codec, readFixture(name, RUNS));
+    const results = new Set(read.flatMap((record) => record.results ?? []));
+    const calls = read.flatMap((record) => record.calls ?? []);
+    assert.equal(new Set(calls).size, calls.length);
+    assert.equal(calls.filter((id) => !results.has(id)).length, 1);
+    assert.equal(results.size, calls.length - 1);
+  });
+
+  test(`${name}: runs around a killed one stay in their conversations when the log is compacted`, async (t) => {
+    const before = saidIn(codec, readFixture(name, RUNS));
+    assert.equal(before.size, 2);
+    const bench = benchWith(t, readFileSync(join(FIXTURES, name, RUNS)));
+    for (const keepRecent of [9, 6, 1]) {
+      const after = saidIn(codec, await compactLog(bench, keepRecent));
+      assert.equal(after.size, 2);
+      for (const [id, texts] of after)
+        assert.deepEqual(
+          texts.filter((text) => before.get(id)?.includes(text) !== true),
+          [],
+          `${id} has messages of another conversation`,
+        );
     }
   });
 }
