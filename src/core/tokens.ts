@@ -19,6 +19,11 @@ export function formatCount(value: number): string {
   return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
+/** '1 message', '2 messages'. */
+export function countOf(value: number, noun: string, plural = `${noun}s`): string {
+  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
+}
+
 /** '7,582 tokens, below the limit of 1M'. */
 export function describeUnder(
   tokens: number,

@@ -6,17 +6,15 @@ const COMPRESSED = 'a compressed file';
 /** A file compressed once has been decompressed by now. */
 const TWICE = 'a file that was compressed twice';
 
+const ZIP = [...ascii('PK'), 3, 4];
+
 /** The first bytes of well-known files. UTF-32 comes before UTF-16, because its mark begins with that of UTF-16. */
 const SIGNATURES: readonly Signature[] = [
   { bytes: [0x1f, 0x8b], looksLike: TWICE, advice: 'Unpack it once: gzip -d.' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: TWICE, advice: 'Unpack it once: zstd -d.' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], looksLike: `${COMPRESSED} (xz)`, advice: 'Unpack it first: xz -d.' },
   { bytes: [...ascii('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
-  {
-    bytes: [...ascii('PK'), 3, 4],
-    looksLike: 'a zip archive',
-    advice: 'Unpack it first, and name a transcript in it.',
-  },
+  { bytes: ZIP, looksLike: 'a zip archive', advice: 'Unpack it first, and name a transcript in it.' },
   {
     bytes: [...ascii('SQLite format 3'), 0],
     looksLike: 'a SQLite database',
@@ -39,7 +37,6 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: [0xfe, 0xff], looksLike: 'UTF-16 text', advice: recode('UTF-16') },
 ];
 
-const ZIP = [...ascii('PK'), 3, 4];
 /** A zip of Inspect AI begins with an entry of its journal, or with a sample. The name of the entry is at byte 30. */
 const INSPECT_ENTRY = /^(?:_journal\/|samples\/|header\.json)/;
 const INSPECT_LOG: ForeignBytes = {

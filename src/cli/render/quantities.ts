@@ -1,10 +1,5 @@
-import { formatCount } from '../../core/tokens.ts';
-export { formatCount };
-
-/** '1 message', '2 messages'. */
-export function countOf(value: number, noun: string, plural = `${noun}s`): string {
-  return `${formatCount(value)} ${value === 1 ? noun : plural}`;
-}
+import { countOf, formatCount } from '../../core/tokens.ts';
+export { countOf, formatCount };
 
 /** '420 → 26'. */
 export function formatChange(change: { readonly before: number; readonly after: number }): string {

@@ -1,6 +1,7 @@
 import { hasQuotationNotice, parseClipArchiveHead } from '../../../core/clip-archive.ts';
 import { readToolCall } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findDialect, toChatMessage } from '../dialects/find-dialect.ts';
@@ -40,7 +41,7 @@ function detectChatLines(sample: readonly Json[]): Detection {
     const hasRole = records.some((record) => 'role' in record);
     return { confidence: 0, reason: hasRole ? 'no record has a role and content' : 'no record has a role' };
   }
-  const reason = `${chat} ${chat === 1 ? 'record' : 'records'} with a role and content`;
+  const reason = `${countOf(chat, 'record')} with a role and content`;
   // Messages with another type may be records of an unknown program.
   const surest = records.some(hasOtherType) ? 0.6 : 0.9;
   return { confidence: chat >= sample.length / 2 ? surest : 0.5, reason };

@@ -1,4 +1,5 @@
 import { callsOf } from '../../../core/message.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
@@ -55,11 +56,11 @@ function detectClaudeCode(sample: readonly Json[]): Detection {
   const loose = records.filter(isLoose).length;
   const share = (chained + loose) / sample.length;
   if (chained > 0) {
-    const reason = `${count(chained, 'record')} with the type of a message and a parentUuid`;
+    const reason = `${countOf(chained, 'record')} with the type of a message and a parentUuid`;
     return { confidence: share >= 0.5 ? 1 : 0.6, reason };
   }
   if (loose > 0 && share >= 0.5) {
-    return { confidence: 0.8, reason: `${count(loose, 'record')} that Claude Code keeps beside its messages` };
+    return { confidence: 0.8, reason: `${countOf(loose, 'record')} that Claude Code keeps beside its messages` };
   }
   if (records.some((record) => isMessageType(record) && isRecord(record['message']))) {
     return { confidence: 0, reason: 'there are user and assistant records, but none has a parentUuid' };
@@ -83,10 +84,6 @@ function isLoose(record: JsonRecord): boolean {
   if (type === 'summary') return typeof record['leafUuid'] === 'string';
   if (type === 'file-history-snapshot') return isRecord(record['snapshot']);
   return LOOSE_TYPES.has(type) && typeof record['sessionId'] === 'string';
-}
-
-function count(total: number, noun: string): string {
-  return `${total} ${noun}${total === 1 ? '' : 's'}`;
 }
 
 /** Remembers compactions, places that a person went back to, and the calls whose errors could pass for a rejection. */

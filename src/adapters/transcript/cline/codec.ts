@@ -1,3 +1,4 @@
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type {
   Codec,
@@ -62,7 +63,7 @@ function detectCline(beginning: Json): Detection {
   if (isSession) return { confidence: 0.95, reason: "messages in a session of Cline's" };
   const own = messages.filter(isDistinctive).length;
   if (own === 0) return { confidence: 0.3, reason: 'no message has what Cline or Roo Code adds to it' };
-  return { confidence: 0.95, reason: `${own} ${own === 1 ? 'message' : 'messages'} as Cline and Roo Code write them` };
+  return { confidence: 0.95, reason: `${countOf(own, 'message')} as Cline and Roo Code write them` };
 }
 
 const OWN_KEYS = ['isSummary', 'condenseId', 'condenseParent', 'truncationParent', 'isTruncationMarker'];

@@ -1,5 +1,6 @@
 import { hasQuotationNotice } from '../../../core/clip-archive.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
@@ -64,7 +65,7 @@ function detectCodex(sample: readonly Json[]): Detection {
   );
   if (own.length === 0) return { confidence: 0, reason: 'no record has a payload and one of the types of a rollout' };
   const hasHeader = own.some((record) => record['type'] === 'session_meta');
-  const reason = `${count(own.length, 'record')} of a rollout${hasHeader ? '' : ', but no session_meta'}`;
+  const reason = `${countOf(own.length, 'record')} of a rollout${hasHeader ? '' : ', but no session_meta'}`;
   return { confidence: own.length >= sample.length / 2 ? (hasHeader ? 1 : 0.8) : 0.6, reason };
 }
 
@@ -74,7 +75,7 @@ function detectItems(sample: readonly Json[]): Detection {
   const items = records.filter(isItem).length;
   const old = records.filter((record) => isOldHeader(record) || 'record_type' in record).length;
   if (items + old === 0) return { confidence: 0, reason: 'no record is an item of the Responses API' };
-  const reason = `${count(items, 'item')} of the Responses API${old > 0 ? ', and a header of older Codex versions' : ''}`;
+  const reason = `${countOf(items, 'item')} of the Responses API${old > 0 ? ', and a header of older Codex versions' : ''}`;
   return { confidence: items + old >= sample.length / 2 ? 0.95 : 0.5, reason };
 }
 
@@ -96,10 +97,6 @@ function hasItemParts(content: Json | undefined): boolean {
     isList(content) &&
     content.some((part) => isRecord(part) && /^(?:in|out)put_text$/.test(stringAt(part, 'type') ?? ''))
   );
-}
-
-function count(total: number, noun: string): string {
-  return `${total} ${noun}${total === 1 ? '' : 's'}`;
 }
 
 /** Remembers where the header is, whose thread it is, which answer is being given, and how the surroundings changed. */

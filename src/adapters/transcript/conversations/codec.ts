@@ -1,5 +1,6 @@
 import { readToolCall } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, ContextView, Detection, Format, Json, RecordProblem } from '../../../ports/codec.ts';
 import { readContent } from '../chat-lines/content.ts';
@@ -83,7 +84,7 @@ function detectIn(values: readonly Json[]): Detection {
   if (lists.length === 0) return { confidence: 0, reason: 'no record has a list "messages" or "conversations"' };
   const spoken = lists.filter((list) => list.some(isSpoken)).length;
   if (spoken === 0) return { confidence: 0, reason: 'the lists hold no messages with a role, or with from and value' };
-  const reason = `${spoken} ${spoken === 1 ? 'record' : 'records'} with a list of messages`;
+  const reason = `${countOf(spoken, 'record')} with a list of messages`;
   return { confidence: spoken >= values.length / 2 ? 0.85 : 0.5, reason };
 }
 

@@ -1,3 +1,4 @@
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
@@ -36,7 +37,7 @@ function detectCopilot(sample: readonly Json[]): Detection {
   if (isRecord(first) && isEvent(first) && first['type'] === 'session.start') {
     return { confidence: 1, reason: 'the first record is the start of a session' };
   }
-  const reason = `${events} ${events === 1 ? 'event' : 'events'} of a session, but the first record is no session.start`;
+  const reason = `${countOf(events, 'event')} of a session, but the first record is no session.start`;
   return { confidence: events >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
 

@@ -1,4 +1,5 @@
 import { isClipArchiveText } from '../../../core/split.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { readContent } from '../chat-lines/content.ts';
@@ -25,7 +26,7 @@ function detectCursor(sample: readonly Json[]): Detection {
   const messages = records.filter(isMessage).length;
   const ends = records.filter(isEnd).length;
   if (messages === 0) return { confidence: 0, reason: 'no record has a role beside a message with content' };
-  const reason = `${messages} ${messages === 1 ? 'record' : 'records'} with a role beside a message with content`;
+  const reason = `${countOf(messages, 'record')} with a role beside a message with content`;
   return { confidence: messages + ends >= sample.length / 2 ? 0.95 : 0.5, reason };
 }
 

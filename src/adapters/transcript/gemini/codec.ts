@@ -1,4 +1,5 @@
 import type { ConversationMessage } from '../../../core/message.ts';
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type {
   Codec,
@@ -54,7 +55,7 @@ function detectGemini(sample: readonly Json[]): Detection {
   const hasMetadata = own.some((value) => readLogLine(value).kind === 'metadata');
   if (!hasMetadata && !own.some(isDistinctive))
     return { confidence: 0.3, reason: "messages like Gemini CLI's, but none from the model and no metadata" };
-  const records = `${own.length} ${own.length === 1 ? 'record' : 'records'} of a session`;
+  const records = `${countOf(own.length, 'record')} of a session`;
   const confidence = own.length >= sample.length / 2 ? (hasMetadata ? 1 : 0.8) : 0.6;
   return { confidence, reason: `${records}${hasMetadata ? '' : ', but no metadata'}` };
 }

@@ -1,3 +1,4 @@
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry, EntryFacts } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem, SummaryInput } from '../../../ports/codec.ts';
 import { findWorkingFolder, isRecord, type JsonRecord, stringAt } from '../json.ts';
@@ -45,7 +46,7 @@ function detectPi(sample: readonly Json[]): Detection {
   if (isRecord(first) && isHeader(first))
     return { confidence: 1, reason: 'the first record is the header of a session' };
   if (entries === 0) return { confidence: 0, reason: 'the first record is not a header of type session' };
-  const reason = `${entries} ${entries === 1 ? 'entry' : 'entries'} of a session, but the first record is not a header of type session`;
+  const reason = `${countOf(entries, 'entry', 'entries')} of a session, but the first record is not a header of type session`;
   return { confidence: entries >= sample.length / 2 ? 0.7 : 0.4, reason };
 }
 

@@ -1,3 +1,4 @@
+import { countOf } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type { Codec, CodecSession, Detection, Json, RecordProblem } from '../../../ports/codec.ts';
 import { findWorkingFolder, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
@@ -28,7 +29,7 @@ function detectQwen(sample: readonly Json[]): Detection {
   const own = sample.filter((value) => isRecord(value) && isQwenRecord(value));
   if (own.length === 0) return { confidence: 0, reason: 'no record has a uuid, a parentUuid and parts or a subtype' };
   const isSure = own.some((value) => isRecord(value) && hasParts(value));
-  const records = `${own.length} ${own.length === 1 ? 'record' : 'records'} of a session`;
+  const records = `${countOf(own.length, 'record')} of a session`;
   const confidence = own.length < sample.length / 2 ? 0.6 : isSure ? 1 : 0.9;
   return { confidence, reason: records };
 }
