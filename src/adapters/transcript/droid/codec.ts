@@ -1,4 +1,5 @@
 import type { ConversationMessage } from '../../../core/message.ts';
+import { estimateTokens } from '../../../core/tokens.ts';
 import type { Decoded, Entry } from '../../../core/transcript.ts';
 import type {
   Codec,
@@ -167,7 +168,7 @@ function renderSummary({ text, lastDropped, firstKept, firstDropped, uuid }: Sum
     id: uuid('compaction'),
     ...(timestamp !== undefined && { timestamp }),
     summaryText: text,
-    summaryTokens: Math.ceil(text.length / 4),
+    summaryTokens: estimateTokens(text),
     summaryKind: 'llm_summary',
     removedCount: 1,
   };
