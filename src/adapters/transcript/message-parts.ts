@@ -45,6 +45,16 @@ function shortenData(value: Json): Json {
   return `${value.slice(0, SHOWN_DATA_CHARS)}…`;
 }
 
+/** The texts of content that is a string or a list of parts; parts without text are left out. */
+export function contentTexts(content: Json | undefined): readonly string[] {
+  return (isList(content) ? content : [content]).map(readPartText).filter((text) => text !== '');
+}
+
+/** The same as one text. */
+export function contentText(content: Json | undefined, separator = '\n'): string {
+  return contentTexts(content).join(separator);
+}
+
 /**
  * The text of an Anthropic block of type document: its own text, or that of its blocks. '' for a PDF, which is media.
  * https://docs.anthropic.com/en/api/messages
@@ -54,9 +64,7 @@ export function documentText({ source }: JsonRecord): string {
   const type = stringAt(source, 'type');
   if (type === 'text') return stringAt(source, 'data') ?? '';
   const { content } = source;
-  if (type !== 'content' || content === undefined) return '';
-  const texts = (isList(content) ? content : [content]).map(readPartText);
-  return texts.filter((text) => text !== '').join('\n');
+  return type === 'content' ? contentText(content) : '';
 }
 
 /** The parts of a message as one text: texts, calls as `name arguments`, texts of results. */

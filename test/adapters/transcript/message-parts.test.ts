@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { documentText, readPartText } from '../../../src/adapters/transcript/message-parts.ts';
+import { contentText, documentText, readPartText } from '../../../src/adapters/transcript/message-parts.ts';
 import { findCodec } from '../../../src/adapters/transcript/registry.ts';
 import type { Json } from '../../../src/ports/codec.ts';
 import { assistantRecord, userRecord } from './claude-code/records.ts';
@@ -357,4 +357,10 @@ test('a prompt of many megabytes is kept once, and one full of tags is read in l
   assert.equal(typedIn('chat-lines', { role: 'user', content: long }), long);
   const tags = '<ide_selection><system-reminder>'.repeat(150_000);
   assert.equal(typedIn('chat-lines', { role: 'user', content: tags }), tags);
+});
+
+test('the text of a list of parts leaves out those without text', () => {
+  const parts: Json = ['one', { type: 'image', source: {} }, { type: 'text', text: 'two' }];
+  assert.deepEqual([contentText(parts), contentText(parts, ''), contentText('one')], ['one\ntwo', 'onetwo', 'one']);
+  assert.equal(contentText(undefined), '');
 });

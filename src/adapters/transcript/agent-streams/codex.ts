@@ -3,7 +3,7 @@ import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Codec, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { argumentText, listCalls, readPartText, textOfParts } from '../message-parts.ts';
+import { argumentText, contentText, listCalls, readPartText, textOfParts } from '../message-parts.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `codex exec --json` prints: events of a thread, one a line. */
@@ -174,16 +174,12 @@ function resultOf(item: JsonRecord, callId: string, isAlone: boolean): MessagePa
   const exit = typeof code === 'number' && code !== 0 ? `exit code ${code}` : '';
   // Other items, such as searches, know all that they are about only at their end.
   const rest = isAlone || WORK.has(stringAt(item, 'type') ?? '') ? '' : argumentText(withoutState(item));
+  const content = isRecord(result) ? (result['content'] ?? result) : result;
   const failure = isRecord(error) ? readPartText(error['message']) : '';
-  const texts = [rest, readPartText(output), exit, resultText(result), failure];
+  const texts = [rest, readPartText(output), exit, contentText(content), failure];
   const text = texts.filter((one) => one.trim() !== '').join('\n');
   const isError = exit !== '' || isRecord(error) || status === 'failed' || status === 'declined';
   return { kind: 'result', callId, text: text === '' && isError ? argumentText(status) : text, isError };
-}
-
-function resultText(result: JsonRecord[string] | undefined): string {
-  const content = isRecord(result) ? (result['content'] ?? result) : result;
-  return (isList(content) ? content : [content]).map(readPartText).join('\n');
 }
 
 function toMessage(role: 'assistant' | 'tool', parts: readonly MessagePart[], line: number): Decoded {

@@ -1,9 +1,9 @@
 import type { ConversationMessage, MessagePart } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Decoded } from '../../../core/transcript.ts';
-import type { Codec, Json, RecordProblem } from '../../../ports/codec.ts';
-import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { argumentText, listCalls, readPartText, textOfParts, withTyped } from '../message-parts.ts';
+import type { Codec, RecordProblem } from '../../../ports/codec.ts';
+import { isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
+import { argumentText, contentText, listCalls, readPartText, textOfParts, withTyped } from '../message-parts.ts';
 import { createStreamSession, detectStream, type RecordPlace, type StreamReader } from './session.ts';
 
 /** What `gemini -o stream-json` prints: events of a run, one a line. */
@@ -90,7 +90,7 @@ function read(record: JsonRecord, place: RecordPlace): Decoded | RecordProblem {
 function readMessage(record: JsonRecord, { line, key }: RecordPlace): Decoded | RecordProblem {
   const role = stringAt(record, 'role');
   if (role === undefined) return { problem: 'a message without a role' };
-  const content = contentText(record['content']);
+  const content = contentText(record['content'], '');
   const message = createMessage(record, line, content === '' ? [] : [{ kind: 'text', text: content }]);
   if (role === 'assistant') {
     const isPiece = key !== undefined;
@@ -121,17 +121,13 @@ function readTool(record: JsonRecord, line: number): Decoded | RecordProblem {
     return { kind: 'message', calls: [id], message: { ...message, role: 'assistant', ...listCalls(parts) } };
   }
   const { error, status } = record;
-  const output = contentText(record['output']);
+  const output = contentText(record['output'], '');
   const reason = isRecord(error) ? readPartText(error['message']) : '';
   // The reason of a failure mostly begins with the output.
   const text = reason.includes(output) ? reason : [output, reason].filter((one) => one !== '').join('\n');
   const part = { kind: 'result', callId: id, text, isError: status === 'error' } as const;
   const message = createMessage(record, line, [part]);
   return { kind: 'message', results: [id], message: { ...message, role: 'tool', tool_call_id: id } };
-}
-
-function contentText(content: Json | undefined): string {
-  return isList(content) ? content.map(readPartText).join('') : readPartText(content);
 }
 
 function createMessage(

@@ -3,8 +3,8 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import {
   argumentText,
+  contentText,
   listCalls,
-  readPartText,
   refuseDeepNesting,
   textOfParts,
   typedText,
@@ -103,10 +103,4 @@ function readParts(step: JsonRecord, line: number): readonly MessagePart[] {
 function resultsOf({ observation }: JsonRecord): readonly JsonRecord[] {
   const results = isRecord(observation) ? observation['results'] : undefined;
   return isList(results) ? results.filter(isRecord) : [];
-}
-
-/** A string, or a list of parts with text and images. */
-function contentText(content: Json | undefined): string {
-  const texts = (isList(content) ? content : [content]).map(readPartText);
-  return texts.filter((text) => text !== '').join('\n');
 }

@@ -5,6 +5,7 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
 import {
   argumentText,
+  contentText,
   listCalls,
   readPartText,
   refuseDeepNesting,
@@ -91,14 +92,9 @@ function readBlocks(blocks: readonly Json[], messageId: string): readonly Messag
 }
 
 function resultPart(block: JsonRecord, callId: string | null): MessagePart {
-  const text = resultText(block['content']);
+  const text = contentText(block['content']);
   if (callId === null) return { kind: 'text', text };
   return { kind: 'result', callId, text, isError: block['is_error'] === true };
-}
-
-function resultText(content: Json | undefined): string {
-  const texts = (isList(content) ? content : [content]).map(readPartText);
-  return texts.filter((text) => text !== '').join('\n');
 }
 
 /** Pasted text and documents are sent with the message; a file of which the export has only the name is media. */

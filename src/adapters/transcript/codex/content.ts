@@ -1,14 +1,9 @@
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText } from '../message-parts.ts';
+import { contentText, readPartText } from '../message-parts.ts';
 
 /** The place of an item, and the time of the record around it. */
 export type ItemPlace = { readonly line: number; readonly at: Date | null };
-
-/** The texts of a message's content, one per part; images, audio and encrypted parts have none. */
-export function textsOf(content: Json | undefined): readonly string[] {
-  return (isList(content) ? content : [content]).map(readPartText).filter((text) => text !== '');
-}
 
 /**
  * The text of a tool's output: a string, content parts, or `{content}`. Older versions wrote `{"output": …,
@@ -16,7 +11,7 @@ export function textsOf(content: Json | undefined): readonly string[] {
  */
 export function outputText(output: Json | undefined): string {
   if (typeof output === 'string') return unwrapShellOutput(output);
-  if (isList(output)) return textsOf(output).join('\n');
+  if (isList(output)) return contentText(output);
   if (!isRecord(output)) return readPartText(output);
   const inner = output['content'] ?? output['output'];
   return inner === undefined ? JSON.stringify(output) : outputText(inner);

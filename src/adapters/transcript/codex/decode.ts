@@ -2,7 +2,7 @@ import type { ConversationMessage, MessagePart, Role } from '../../../core/messa
 import type { Decoded } from '../../../core/transcript.ts';
 import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readIsoTime, stringAt } from '../json.ts';
-import { refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
+import { contentText, contentTexts, refuseDeepNesting, typedText, withTyped } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
 import {
   type Attachment,
@@ -12,7 +12,6 @@ import {
   type ItemPlace,
   outputText,
   readCall,
-  textsOf,
   toolNames,
   withoutEditorContext,
   wordsKey,
@@ -49,7 +48,7 @@ const DECODERS: ReadonlyMap<string, Decoder> = new Map<string, Decoder>([
 
 /** A message from another agent, which Codex sends to the model like one from a person. */
 function decodeCommunication(payload: JsonRecord, { line, at }: ItemPlace): Read {
-  const content = textsOf(payload['content']).join('\n');
+  const content = contentText(payload['content']);
   const author = stringAt(payload, 'author');
   return {
     kind: 'message',
@@ -90,7 +89,7 @@ function decodeMessage(item: JsonRecord, type: string, place: ItemPlace): Read |
   const givenRole = type === 'agent_message' ? 'user' : item['role'];
   if (typeof givenRole !== 'string') return { problem: 'a message whose role is not a string' };
   const role = ROLES.get(givenRole) ?? 'user';
-  const texts = textsOf(content);
+  const texts = contentTexts(content);
   const parts = texts.map((text): MessagePart => ({ kind: 'text', text }));
   const name = type === 'agent_message' ? stringAt(item, 'author') : ROLES.has(givenRole) ? undefined : givenRole;
   const said = messageOf(item, place, { role, parts, ...(name !== undefined && { name }) });
@@ -218,8 +217,8 @@ function attachmentOf(event: JsonRecord, type: string): Attachment | null {
 /** Newer versions mirror every item the same way: `item_completed {item: {type, id, …}}`. */
 function attachmentOfItem(item: JsonRecord): Attachment | null {
   const type = stringAt(item, 'type') ?? '';
-  if (type === 'UserMessage') return words('user', textsOf(item['content']).join('\n'));
-  if (type === 'AgentMessage') return words('assistant', textsOf(item['content']).join('\n'));
+  if (type === 'UserMessage') return words('user', contentText(item['content']));
+  if (type === 'AgentMessage') return words('assistant', contentText(item['content']));
   if (type === 'Reasoning') return { kind: 'answer' };
   const id = stringAt(item, 'call_id') ?? stringAt(item, 'id');
   return id === undefined ? null : { kind: 'call', id };

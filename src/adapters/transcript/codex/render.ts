@@ -2,9 +2,9 @@ import type { ConversationMessage } from '../../../core/message.ts';
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json, SummaryInput } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { summaryRole } from '../message-parts.ts';
+import { contentText, contentTexts, summaryRole } from '../message-parts.ts';
 import type { Noted } from '../notes.ts';
-import { authorshipOf, type CodexNote, type ItemPlace, textsOf } from './content.ts';
+import { authorshipOf, type CodexNote, type ItemPlace } from './content.ts';
 
 /**
  * A `compacted` record like Codex's own. Its history holds the instructions left in the history of the previous
@@ -108,7 +108,7 @@ function historyOf(payload: JsonRecord): readonly JsonRecord[] {
 function isCarried(item: JsonRecord): boolean {
   const role = stringAt(item, 'role');
   if (role === 'developer' || role === 'system') return true;
-  return role === 'user' && authorshipOf(textsOf(item['content'])).author === 'codex-context';
+  return role === 'user' && authorshipOf(contentTexts(item['content'])).author === 'codex-context';
 }
 
 function isEncryptedItem(item: JsonRecord): boolean {
@@ -117,6 +117,6 @@ function isEncryptedItem(item: JsonRecord): boolean {
 
 function readTold(item: JsonRecord): readonly { readonly role: string; readonly text: string }[] {
   const role = stringAt(item, 'role');
-  const text = textsOf(item['content']).join('\n');
+  const text = contentText(item['content']);
   return role === undefined || text.trim() === '' ? [] : [{ role, text }];
 }

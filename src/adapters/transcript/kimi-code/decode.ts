@@ -4,6 +4,8 @@ import type { Json, RecordProblem } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, readMilliseconds, stringAt } from '../json.ts';
 import {
   argumentText,
+  contentText,
+  contentTexts,
   listCalls,
   readPartText,
   refuseDeepNesting,
@@ -85,14 +87,13 @@ function decodeCompaction(record: JsonRecord, line: number): Decoded | RecordPro
   const text =
     stringAt(record, 'contextSummary') ??
     stringAt(record, 'summary') ??
-    (isList(content) ? content.map(readPartText).join('') : undefined);
+    (isList(content) ? contentText(content, '') : undefined);
   if (text === undefined) return { problem: 'a context.apply_compaction without a summary' };
   return { kind: 'summary', message: messageOf({ record, line, role: 'system', parts: [{ kind: 'text', text }] }) };
 }
 
 function textParts(content: readonly Json[]): readonly MessagePart[] {
-  const texts = content.map(readPartText).filter((text) => text !== '');
-  return texts.map((text) => ({ kind: 'text', text }));
+  return contentTexts(content).map((text) => ({ kind: 'text', text }));
 }
 
 /** `{id, name, arguments: text}` in a message, `{toolCallId, name, args: any}` in a step. */
@@ -107,8 +108,7 @@ function callPart(call: JsonRecord): MessagePart {
 }
 
 function resultPart(callId: string, output: Json | undefined, isError: boolean): MessagePart {
-  const texts = (isList(output) ? output : [output]).map(readPartText);
-  return { kind: 'result', callId, text: texts.filter((text) => text !== '').join('\n'), isError };
+  return { kind: 'result', callId, text: contentText(output), isError };
 }
 
 type Said = {

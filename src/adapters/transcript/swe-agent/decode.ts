@@ -1,7 +1,7 @@
 import { isClipArchiveText } from '../../../core/split.ts';
 import type { Json } from '../../../ports/codec.ts';
 import { isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
-import { readPartText } from '../message-parts.ts';
+import { contentText } from '../message-parts.ts';
 
 /**
  * What an element is. step: of the list `trajectory`. aside: a demonstration. task: said before the first answer.
@@ -66,15 +66,11 @@ export function toChat(value: Json, reading: Reading): Json {
 /** The texts and calls of a response; reasoning is left out. */
 function fromResponse({ output }: JsonRecord): Json {
   const items = (isList(output) ? output : []).filter(isRecord);
-  const texts = items.flatMap(({ type, content }) => (type === 'message' ? [textOf(content)] : []));
+  const texts = items.flatMap(({ type, content }) => (type === 'message' ? [contentText(content)] : []));
   const calls = items.filter((item) => stringAt(item, 'type')?.endsWith('_call') === true);
   return {
     role: 'assistant',
     content: texts.join('\n'),
     tool_calls: calls.map(({ call_id: id = '', name = '', arguments: args = '' }) => ({ id, name, arguments: args })),
   };
-}
-
-function textOf(content: Json | undefined): string {
-  return isList(content) ? content.map(readPartText).join('\n') : readPartText(content);
 }
