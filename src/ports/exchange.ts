@@ -1,6 +1,13 @@
 import type { SummaryLevel } from '../core/batch.ts';
 import type { Role } from '../core/message.ts';
-import type { Archive, ArchiveFailure, CachedSummary, KeptRun, StoredInsertedLine } from './archive.ts';
+import type {
+  Archive,
+  ArchiveFailure,
+  CachedSummary,
+  CompactionDraft,
+  KeptRun,
+  StoredInsertedLine,
+} from './archive.ts';
 import type { ArchivedOutcome } from './archive-lookup.ts';
 import type { Result } from '../core/result.ts';
 import type { CapturedFile, CapturedState } from './captures.ts';
@@ -15,22 +22,10 @@ type BatchPlace = { readonly cycle: number; readonly batch: number };
 export type BatchName = BatchPlace & { readonly unit: UnitKey };
 
 /** What identifies a compaction. */
-type UnitHead = {
-  readonly format: string;
-  readonly sourcePath: string;
-  readonly outputPath: string | null;
-  readonly source: {
-    readonly sha256: string;
-    readonly sizeBytes: number;
-    readonly lineCount: number;
-    readonly hasBom: boolean;
-  };
-  readonly output: { readonly sha256: string; readonly sizeBytes: number };
-  readonly settingsSha256: string;
-  readonly settings: string;
-  readonly createdAtMs: number;
-  readonly processId: number;
-};
+type UnitHead = Pick<
+  CompactionDraft,
+  'format' | 'sourcePath' | 'outputPath' | 'source' | 'output' | 'settingsSha256' | 'settings' | 'processId'
+> & { readonly createdAtMs: number };
 
 /** `content` is empty if it was erased. */
 export type UnitBatch = {
@@ -137,16 +132,6 @@ export type UnitVector = { readonly unit: UnitKey; readonly vector: Uint8Array |
   | ({ readonly kind: 'batch' } & BatchPlace)
 );
 
-/** Where a line is in one archive. */
-type LinePlace = {
-  readonly id: number;
-  /** 0 for a captured line. */
-  readonly compactionId: number;
-  readonly line: number;
-  readonly cycleId: number | null;
-  readonly sha256: string;
-};
-
 /** Reads one state of an archive as units that mean the same in every other one. Methods fail as those of the archive do. */
 export type UnitReader = {
   readonly receipts: () => Promise<readonly Receipt[]>;
@@ -156,22 +141,10 @@ export type UnitReader = {
   }) => AsyncIterable<{ readonly id: number; readonly unit: Unit }>;
   /** The id of a compaction; null: this archive does not have it. */
   readonly findUnit: (key: UnitKey) => Promise<number | null>;
-  readonly keyOf: (unitId: number) => Promise<UnitKey>;
-  /** The ids of a unit's cycles, by position. */
-  readonly cycleIds: (unitId: number) => Promise<readonly number[]>;
   /** In order, in batches. Each line is checked against its hash. */
   readonly lines: (unitId: number) => AsyncIterable<readonly UnitLine[]>;
-  /** Every cycle with its parent, which comes before it. */
-  readonly lineages: () => AsyncIterable<
-    readonly {
-      readonly id: number;
-      readonly parentId: number | null;
-      readonly compactionId: number;
-      readonly position: number;
-    }[]
-  >;
-  /** Every line that was not erased, archived or captured. */
-  readonly places: (kind: 'archived' | 'captured') => AsyncIterable<readonly LinePlace[]>;
+  /** The hash of every archived line that was not erased, with the compaction that it belongs to. */
+  readonly lineHashes: () => AsyncIterable<readonly { readonly unitId: number; readonly sha256: string }[]>;
   /** Hashes of the lines that were erased under a receipt. */
   readonly erasedHashes: (kind: 'archived' | 'captured', receipt: string) => AsyncIterable<readonly string[]>;
   /** Whether a captured line with these bytes is there and was not erased. */

@@ -60,8 +60,6 @@ export type ErasurePlan = ErasedIds & {
   readonly kept: KeptCount;
   /** The ids of all holds that were considered: if there are others by now, nothing is erased ('busy'). */
   readonly holdIds: readonly number[];
-  /** An erasure of another archive that is repeated here: its receipt is kept as it is. By default, a new receipt is made. */
-  readonly adopted?: { readonly receipt: string; readonly report: string };
 };
 
 /** What an erasure changes, with the summaries and the copies that go beyond what was selected. */

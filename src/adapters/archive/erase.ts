@@ -134,9 +134,8 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
     vectors,
     sha256,
   };
-  const made = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);
-  const { receipt, report } = plan.adopted ?? { receipt: made, report: JSON.stringify(counts) };
-  yield* ask(UPDATE_ERASURE, { id: erasureId, receipt, report });
+  const receipt = hash('sha256', `${erasureId} ${at} ${sha256}`).slice(0, RECEIPT_LENGTH);
+  yield* ask(UPDATE_ERASURE, { id: erasureId, receipt, report: JSON.stringify(counts) });
   return { receipt, at: plan.at, ...counts };
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ArchiveCheckStep } from '../../ports/archive-check.ts';
 import type { Archive } from '../../ports/archive.ts';
-import { inspectBlock, nameLines } from '../archive/check/block.ts';
+import { countBlock, inspectBlock, nameLines } from '../archive/check/block.ts';
 import { checkBatch, checkCounts } from '../archive/check/cycles.ts';
 import {
   addCaptured,
@@ -144,10 +144,7 @@ async function* checkLines(query: Query, { head, totals, facts }: Checked): Asyn
     if (row === undefined) continue; // shows as a hole
     const rows = await query(statements.LIST_LINES, { id: blockId });
     const block = inspectBlock(row, rows, place);
-    totals.blocks += 1;
-    totals.lines += block.lines.length;
-    totals.original += block.originalBytes;
-    totals.compressed += block.compressedBytes;
+    countBlock(totals, block);
     if (block.isErased) isErasedHere = true;
     yield* note(block.findings);
     const stray = rows.filter((line) => readInteger(line, 'is_stray') === 1).map((line) => readInteger(line, 'line'));

@@ -48,8 +48,8 @@ export async function findConflict(
     }
   }
   if (erased.hashes.size > 0)
-    for await (const places of to.places('archived'))
-      lines += places.filter(({ compactionId, sha256 }) => own.has(compactionId) && erased.hashes.has(sha256)).length;
+    for await (const page of to.lineHashes())
+      lines += page.filter(({ unitId, sha256 }) => own.has(unitId) && erased.hashes.has(sha256)).length;
   const capturedFiles = (await findCaptures(from, to, erased)).size;
   const conflict = { compactions: compactions.size, lines, capturedFiles };
   return Object.values(conflict).every((count) => count === 0) ? null : conflict;

@@ -3,7 +3,7 @@ import type Database from 'better-sqlite3';
 import { decompressBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { readBytes, readHash, readInteger, readOptionalInteger, readOutcome, type Row } from '../rows.ts';
-import { attempt, finding, type Finding, type Place } from './finding.ts';
+import { attempt, finding, type Finding, type Place, type Totals } from './finding.ts';
 
 const GET_BLOCK = 'SELECT first_line, raw_size_bytes, data FROM blocks WHERE id = ?';
 const LIST_LINES = `
@@ -29,6 +29,13 @@ export type CheckedBlock = {
   readonly isErased: boolean;
   readonly findings: readonly Finding[];
 };
+
+export function countBlock(totals: Totals, { lines, originalBytes, compressedBytes }: CheckedBlock): void {
+  totals.blocks += 1;
+  totals.lines += lines.length;
+  totals.original += originalBytes;
+  totals.compressed += compressedBytes;
+}
 
 /** Decompresses a block and proves that its lines fill it and match their hashes. Throws if its rows cannot be read. */
 export function createBlockCheck(db: Database.Database): (blockId: number, place: Place) => CheckedBlock {

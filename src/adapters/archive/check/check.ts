@@ -2,6 +2,7 @@ import type Database from 'better-sqlite3';
 import type { ArchiveCheckStep } from '../../../ports/archive-check.ts';
 import { describeDamage, guard } from '../failure.ts';
 import type { Row } from '../rows.ts';
+import { countBlock } from './block.ts';
 import { checkCaptures } from './captures.ts';
 import { createCycleCheck } from './cycles.ts';
 import {
@@ -122,12 +123,7 @@ function createCompactionCheck(
       if (head.isErased) continue;
       totals.compactions += 1;
       yield head;
-      const lines = yield* checkLines(head, (block) => {
-        totals.blocks += 1;
-        totals.lines += block.lines.length;
-        totals.original += block.originalBytes;
-        totals.compressed += block.compressedBytes;
-      });
+      const lines = yield* checkLines(head, (block) => countBlock(totals, block));
       yield* checkInsertedLines(head, lines);
       yield* checkCycles(head, lines, () => {
         totals.batches += 1;

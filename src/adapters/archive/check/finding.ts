@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { CompactionDraft } from '../../../ports/archive.ts';
 import type { ArchiveCheckStep, ArchiveDamageKind } from '../../../ports/archive-check.ts';
 import { describeDamage } from '../failure.ts';
 import { readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
@@ -87,18 +88,11 @@ export function toTouched(row: Row): readonly string[] {
 }
 
 /** A compaction's own row, as far as the check needs it. */
-export type Head = {
+export type Head = Pick<CompactionDraft, 'source' | 'output'> & {
   readonly id: number;
   readonly place: Place;
   readonly isPrepared: boolean;
   readonly isErased: boolean;
-  readonly source: {
-    readonly sha256: string;
-    readonly sizeBytes: number;
-    readonly lineCount: number;
-    readonly hasBom: boolean;
-  };
-  readonly output: { readonly sha256: string; readonly sizeBytes: number };
 };
 
 export function placeOf(compactionId: number): Place {

@@ -37,16 +37,9 @@ SELECT l.*, e.receipt, y.position AS own_cycle, b.position AS batch_position, z.
 FROM lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id LEFT JOIN cycles AS y ON y.id = l.cycle_id
 LEFT JOIN batches AS b ON b.id = l.batch_id LEFT JOIN cycles AS z ON z.id = b.cycle_id
 WHERE l.block_id = :id ORDER BY l.line`;
-const LIST_LINEAGES = `
-SELECT id, parent_cycle_id, compaction_id, position FROM cycles WHERE id > :after ORDER BY id LIMIT ${PAGE}`;
-const LIST_PLACES = {
-  archived: `
-SELECT l.id, k.compaction_id, l.line, coalesce(l.cycle_id, b.cycle_id) AS cycle_id, l.sha256
-FROM lines AS l JOIN blocks AS k ON k.id = l.block_id LEFT JOIN batches AS b ON b.id = l.batch_id
-WHERE l.id > :after AND l.erasure_id IS NULL ORDER BY l.id LIMIT ${PAGE}`,
-  captured: `
-SELECT id, 0 AS compaction_id, 0 AS line, NULL AS cycle_id, sha256 FROM captured_lines WHERE id > :after AND erasure_id IS NULL ORDER BY id LIMIT ${PAGE}`,
-} as const;
+const LIST_HASHES = `
+SELECT l.id, k.compaction_id, l.sha256 FROM lines AS l JOIN blocks AS k ON k.id = l.block_id
+WHERE l.id > :after AND l.erasure_id IS NULL ORDER BY l.id LIMIT ${PAGE}`;
 const LIST_ERASED = {
   archived: `
 SELECT l.id, l.sha256 FROM lines AS l JOIN erasures AS e ON e.id = l.erasure_id WHERE e.receipt = :receipt AND l.id > :after ORDER BY l.id LIMIT ${PAGE}`,
@@ -70,7 +63,7 @@ type CompactionUnits = Omit<UnitReader, 'hasCaptured' | 'captures' | 'findCaptur
 
 /** Reads compactions, receipts, paid summaries and vectors. */
 export function createUnitReader(query: Query): CompactionUnits {
-  const { readUnit, keyOf, keyFrom, cycleIds, readBatchName } = createUnitHeads(query);
+  const { readUnit, keyOf, keyFrom, readBatchName } = createUnitHeads(query);
 
   async function* units({ touchedOnly } = { touchedOnly: false }): ReturnType<UnitReader['units']> {
     const sql = touchedOnly ? LIST_TOUCHED : LIST_COMPACTIONS;
@@ -108,27 +101,10 @@ export function createUnitReader(query: Query): CompactionUnits {
       }
       return null;
     },
-    keyOf,
-    cycleIds,
     lines,
-    async *lineages() {
-      for await (const rows of pages(LIST_LINEAGES))
-        yield rows.map((row) => ({
-          id: readInteger(row, 'id'),
-          parentId: readOptionalInteger(row, 'parent_cycle_id'),
-          compactionId: readInteger(row, 'compaction_id'),
-          position: readInteger(row, 'position'),
-        }));
-    },
-    async *places(kind) {
-      for await (const rows of pages(LIST_PLACES[kind]))
-        yield rows.map((row) => ({
-          id: readInteger(row, 'id'),
-          compactionId: readInteger(row, 'compaction_id'),
-          line: readInteger(row, 'line'),
-          cycleId: readOptionalInteger(row, 'cycle_id'),
-          sha256: readHash(row, 'sha256'),
-        }));
+    async *lineHashes() {
+      for await (const rows of pages(LIST_HASHES))
+        yield rows.map((row) => ({ unitId: readInteger(row, 'compaction_id'), sha256: readHash(row, 'sha256') }));
     },
     async *erasedHashes(kind, receipt) {
       for await (const rows of pages(LIST_ERASED[kind], { receipt })) yield rows.map((row) => readHash(row, 'sha256'));

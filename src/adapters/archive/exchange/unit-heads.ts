@@ -42,7 +42,6 @@ export type UnitHeads = {
   readonly readUnit: (row: Row) => Promise<Unit>;
   readonly keyOf: (compactionId: number) => Promise<UnitKey>;
   readonly keyFrom: (row: Row) => Promise<UnitKey>;
-  readonly cycleIds: (compactionId: number) => Promise<readonly number[]>;
   /** From the columns of `BATCH_NAME`. */
   readonly readBatchName: (row: Row) => Promise<BatchName>;
 };
@@ -110,7 +109,6 @@ export function createUnitHeads(query: Query): UnitHeads {
     readUnit,
     keyOf,
     keyFrom: async (row) => keyFrom(row, await query(LIST_CYCLES, { id: readInteger(row, 'id') })),
-    cycleIds: async (id) => (await query(LIST_CYCLES, { id })).map((row) => readInteger(row, 'id')),
     readBatchName,
   };
 }
