@@ -20,8 +20,8 @@ export type MergeDeps = AppDeps & { readonly exchange: ArchiveExchange };
 
 /**
  * Adds everything of other archives to this one, compaction by compaction, and removes nothing. It is refused if one of them still has what
- * another one has erased. The order of merging does not matter, and merging again changes nothing. Everything is checked before anything is
- * stored; after an interruption, merging again finishes it.
+ * another one has erased. Merging again changes nothing. The order matters only for stored model answers, vectors of different
+ * models, and equal labels. Everything is checked before anything is stored; after an interruption, merging again finishes it.
  */
 export async function mergeArchives(
   deps: MergeDeps,

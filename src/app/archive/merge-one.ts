@@ -2,6 +2,7 @@ import type { MergedHold, OpenSource, Unit, UnitLine, UnitLineDraft, UnitStore }
 import type { Hold } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import type { MergeCount, MergedArchive } from '../contract/retention-reports.ts';
+import { listRecords, UNCOLLECTED } from '../jobs/records.ts';
 import { readArchivedText } from '../search/find-archived.ts';
 import { mergeCapture } from './merge-captures.ts';
 import { isErase } from './merge-conflicts.ts';
@@ -50,7 +51,8 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
     else counts.summaries.known += page.length - added;
   }
   await mergeVectors(merging, counts.vectors);
-  return { archive: source.path, ...counts };
+  const uncollected = await listRecords(source.archive, 'batch', UNCOLLECTED);
+  return { archive: source.path, ...counts, uncollectedBatches: uncollected.length };
 }
 
 export function toMerged({ kind, value, reason, addedAt }: Hold): MergedHold {

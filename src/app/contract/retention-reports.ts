@@ -95,7 +95,7 @@ export type MergedArchive = {
   readonly archive: string;
   /** Refused: not finished, erased whole, or pruned in the target. */
   readonly compactions: MergeCount;
-  /** Archived lines of new compactions. Refused: erased. */
+  /** Archived lines of new compactions. Refused: erased. One that was erased whole has none. */
   readonly lines: MergeCount;
   /** Captured files. New: with a state that the target lacked. */
   readonly captured: MergeCount;
@@ -106,6 +106,8 @@ export type MergedArchive = {
   readonly summaries: MergeCount;
   /** Refused: made by another model, or the extension for vectors is not installed. */
   readonly vectors: MergeCount;
+  /** Batches that were sent to a provider and not collected there. They are not merged. */
+  readonly uncollectedBatches: Count;
 };
 
 export type ArchiveMergeReport = {

@@ -10,6 +10,7 @@ import {
   listRecords,
   OPEN_FILES,
   type RecordOf,
+  UNCOLLECTED,
 } from './records.ts';
 import { createOutbox, type Outbox, requestsOf, runningAs, settlesIn, warnUnclear, withdraw } from './send.ts';
 
@@ -60,7 +61,7 @@ async function advanceReady(deps: BatchDeps, file: RecordOf<'file'>, outbox: Out
 /** The batches that were not collected yet, as their provider sees them now. */
 export async function refreshBatches(deps: BatchDeps): Promise<readonly RecordOf<'batch'>[]> {
   const batches: RecordOf<'batch'>[] = [];
-  for (const known of await listRecords(deps.archive, 'batch', ['sending', 'running', 'ended'])) {
+  for (const known of await listRecords(deps.archive, 'batch', UNCOLLECTED)) {
     if (await isInterrupted(deps)) break;
     const elsewhere = findElsewhere(known.value, deps);
     if (elsewhere !== null) {

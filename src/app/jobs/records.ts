@@ -114,6 +114,9 @@ export type RecordOf<K extends Kind> = { readonly key: string } & Values[K];
 /** The states in which a transcript still needs work. */
 export const OPEN_FILES: readonly FileState[] = ['planned', 'waiting'];
 
+/** The states in which a provider may still have a batch, or its results. */
+export const UNCOLLECTED: readonly BatchState[] = ['sending', 'running', 'ended'];
+
 /** Only this program writes records, so a value has the type of its kind. */
 function toRecord<K extends Kind>({ key, state, value }: BatchRecord): RecordOf<K> {
   const record: unknown = { key, state, value: JSON.parse(value) };

@@ -1,5 +1,5 @@
 import { EXIT_CODES, type ExitCode, interruptionCode } from '../exit-codes.ts';
-import { renderExport, renderMerge } from '../render/exchange.ts';
+import { renderExport, renderMerge, renderUncollected } from '../render/exchange.ts';
 import { renderFailure } from '../render/failure.ts';
 import { reportJson } from '../render/json-lines.ts';
 import type { Session } from '../session.ts';
@@ -44,6 +44,7 @@ async function runMerge(
     reporter.error(renderFailure(merged.error));
     return EXIT_CODES.failed;
   }
+  reporter.report(renderUncollected(merged.value));
   if (outputOptions.json) reporter.answerPiece(reportJson(merged.value));
   else if (outputOptions.verbosity !== 'quiet') reporter.answer(renderMerge(merged.value, reporter.answerTheme));
   return EXIT_CODES.done;

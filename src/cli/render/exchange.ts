@@ -13,6 +13,16 @@ export function renderMerge({ result, merged }: ArchiveMergeReport, theme: Theme
   return [theme.strong(result === 'merged' ? 'merged' : 'nothing new'), ...merged.flatMap(renderMerged)];
 }
 
+/** A warning for each archive whose batches must be collected before it is merged. */
+export function renderUncollected({ merged }: ArchiveMergeReport): readonly string[] {
+  return merged.flatMap(({ archive, uncollectedBatches: count }) => {
+    if (count === 0) return [];
+    const rest = count === 1 ? 'is still at the provider and is' : 'are still at the provider and are';
+    const what = `${countOf(count, 'batch', 'batches')} ${rest} not merged`;
+    return [`warning: ${safeText(archive)}: ${what}: run 'compact batch collect' there first`];
+  });
+}
+
 /** One line. */
 export function renderExport({ folder, isComplete, compactions, lines, capturedFiles }: ArchiveExportReport): string {
   const what = `${countOf(compactions, 'compaction')}, ${countOf(lines, 'line')}, ${countOf(capturedFiles, 'captured file')}`;
@@ -34,9 +44,11 @@ function renderMerged({ archive, ...of }: MergedArchive): readonly string[] {
 }
 
 function renderCount({ new: added, known, refused }: MergeCount, one: string, many?: string): readonly string[] {
-  if (added + known + refused === 0) return [];
   const rest = [...(known > 0 ? [`${known} already there`] : []), ...(refused > 0 ? [`${refused} left out`] : [])];
-  return [
-    `    ${countOf(added, `new ${one}`, `new ${many ?? `${one}s`}`)}${rest.length > 0 ? `, ${rest.join(', ')}` : ''}`,
-  ];
+  const names = many ?? `${one}s`;
+  if (added > 0) return [`    ${[countOf(added, `new ${one}`, `new ${names}`), ...rest].join(', ')}`];
+  if (rest.length === 0) return [];
+  const what = countOf(known + refused, one, names);
+  if (rest.length > 1) return [`    ${what}: ${rest.join(', ')}`];
+  return [`    ${what}, ${known > 0 ? 'already there' : 'left out'}`];
 }
