@@ -11,11 +11,12 @@ export const MAX_BLOCK_BYTES = 1024 * 1024;
  * not decompressed.
  */
 export const MAX_RAW_BYTES = 256 * 1024 * 1024;
-/**
- * Level 6 saves 5 % more space than level 3, and higher levels are not worth their time. A compressed block usually
- * fits in one chunk, which avoids a copy.
- */
-const ZSTD_OPTIONS = { chunkSize: MAX_BLOCK_BYTES / 2, params: { [constants.ZSTD_c_compressionLevel]: 6 } } as const;
+/** Level 6 saves 5 % more space than level 3, and higher levels are not worth their time. */
+const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 6 };
+/** Of zlib. */
+const MIN_CHUNK_BYTES = 64;
+/** Most transcripts are short, and a megabyte for each of thousands would keep the garbage collector busy. */
+const FIRST_BUFFER_BYTES = 64 * 1024;
 
 /** A line's place in its block and what else is known of it. Its bytes are in the block. */
 export type BlockMember = {
@@ -44,15 +45,15 @@ export type BlockGatherer = {
 };
 
 export function createBlockGatherer(): BlockGatherer {
-  const buffers = [new Uint8Array(MAX_BLOCK_BYTES), new Uint8Array(MAX_BLOCK_BYTES)] as const;
-  let current = 0;
+  // Two take turns, because a block is read while the next one begins.
+  let buffer = new Uint8Array(FIRST_BUFFER_BYTES);
+  let other = new Uint8Array();
   let members: BlockMember[] = [];
   let filledBytes = 0;
-  const bufferNow = (): Uint8Array => buffers[current % 2 === 0 ? 0 : 1];
   const end = (): readonly RawBlock[] => {
     if (members.length === 0) return [];
-    const block = { raw: bufferNow().subarray(0, filledBytes), members };
-    current += 1;
+    const block = { raw: buffer.subarray(0, filledBytes), members };
+    [buffer, other] = [other, buffer];
     members = [];
     filledBytes = 0;
     return [block];
@@ -60,9 +61,15 @@ export function createBlockGatherer(): BlockGatherer {
   const add = (line: LineDraft): readonly RawBlock[] => {
     const full = filledBytes + line.bytes.length > MAX_BLOCK_BYTES ? end() : [];
     if (line.bytes.length > MAX_BLOCK_BYTES) return [...full, { raw: line.bytes, members: [toMember(line, 0)] }];
-    bufferNow().set(line.bytes, filledBytes);
+    const neededBytes = filledBytes + line.bytes.length;
+    if (neededBytes > buffer.length) {
+      const grown = new Uint8Array(neededBytes > FIRST_BUFFER_BYTES ? MAX_BLOCK_BYTES : FIRST_BUFFER_BYTES);
+      grown.set(buffer.subarray(0, filledBytes));
+      buffer = grown;
+    }
+    buffer.set(line.bytes, filledBytes);
     members.push(toMember(line, filledBytes));
-    filledBytes += line.bytes.length;
+    filledBytes = neededBytes;
     return full;
   };
   return { add, end };
@@ -73,7 +80,10 @@ function toMember({ bytes, ...draft }: LineDraft, offset: number): BlockMember {
 }
 
 export function compressBlock(raw: Uint8Array): Uint8Array {
-  return zstdCompressSync(raw, ZSTD_OPTIONS);
+  // The most that zstd makes of it. It usually fits in one chunk, which avoids a copy.
+  const boundBytes = raw.length + (raw.length >> 8) + MIN_CHUNK_BYTES;
+  const chunkSize = Math.min(MAX_BLOCK_BYTES / 2, boundBytes);
+  return zstdCompressSync(raw, { chunkSize, params: ZSTD_PARAMS });
 }
 
 /** Throws a `DamageError` that names the block's first line. */
@@ -91,9 +101,6 @@ export function unpackBlock(block: Row): Uint8Array {
   const [rawSizeBytes, firstLine] = [readInteger(block, 'raw_size_bytes'), readInteger(block, 'first_line')];
   return decompressBlock(readBytes(block, 'data'), { rawSizeBytes, firstLine });
 }
-
-/** Of zlib. */
-const MIN_CHUNK_BYTES = 64;
 
 /** null: not zstd, a different size, or a size above what is ever stored. */
 export function tryDecompress(data: Uint8Array, rawSizeBytes: number): Uint8Array | null {

@@ -124,6 +124,8 @@ async function beginMeasured(archive: MeasuredArchive, outline: CompactionOutlin
 }
 
 const BLOCK_BYTES = 1024 * 1024;
+/** Most transcripts are short. */
+const FIRST_BLOCK_BYTES = 64 * 1024;
 
 /** The storing of a compaction that began before its summaries were made. `finish` gives null if they are not as planned, and nothing was stored. */
 export type EarlyStore = {
@@ -189,7 +191,7 @@ export async function beginEarly(
 /** Copies lines into blocks, each with one buffer, so that a block can be handed to another thread. */
 function* inBlocks(lines: Iterable<LineDraft>): Generator<readonly LineDraft[]> {
   let block: LineDraft[] = [];
-  let buffer = new Uint8Array(BLOCK_BYTES);
+  let buffer = new Uint8Array(FIRST_BLOCK_BYTES);
   let filledBytes = 0;
   for (const line of lines) {
     const end = filledBytes + line.bytes.length;
