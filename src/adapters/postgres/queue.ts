@@ -105,6 +105,7 @@ type Parts = {
 
 function createQueue({ boss, schema, retry }: Parts): JobQueue {
   const heartbeats = new Map<string, NodeJS.Timeout>();
+  const state: { firstLook: Promise<void> | null } = { firstLook: null };
   const endHeartbeat = ({ id }: TakenJob): void => {
     clearInterval(heartbeats.get(id));
     heartbeats.delete(id);
@@ -124,6 +125,9 @@ function createQueue({ boss, schema, retry }: Parts): JobQueue {
       return added;
     },
     take: async () => {
+      // The timer looks for dead workers after SUPERVISE_SECONDS, and workers that keep dying may not live that long.
+      state.firstLook ??= boss.supervise(QUEUE).catch(() => undefined);
+      await state.firstLook;
       const [job] = await retry(() => boss.fetch<object>(QUEUE, { includeMetadata: true }));
       if (job === undefined) return null;
       const taken = toTaken(job);

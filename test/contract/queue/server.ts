@@ -46,12 +46,13 @@ async function takeSoon(queue: JobQueue): Promise<TakenJob> {
   }
 }
 
-/** As if every worker had been silent for an hour. */
+/** As if every worker had been silent for an hour, and nobody had looked for dead ones. */
 async function forgetHeartbeats(url: string): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   const schema = new URL(url).searchParams.get('schema');
   await client.query(`UPDATE ${schema}_jobs.job SET heartbeat_on = now() - interval '1 hour' WHERE state = 'active'`);
+  await client.query(`UPDATE ${schema}_jobs.queue SET monitor_on = NULL, monitor_claim_on = NULL`);
   await client.end();
 }
 
@@ -125,6 +126,20 @@ test('the job of a killed worker comes back, and one that kills three of them is
   while ((await watching.status()).failed === 0) await sleep(250);
   assert.deepEqual(await watching.listFailed(10), [{ data: { path: '/a' }, reason: 'its worker died 3 times' }]);
   assert.equal(await watching.take(), null);
+});
+
+test('the job of a killed worker comes back even if no worker lives long', async (t) => {
+  const url = urlOf();
+  const first = await createQueue(t, url);
+  await first.add(JOBS.slice(0, 1));
+  assert.equal((await first.take())?.attempt, 1);
+  await first.close();
+  await forgetHeartbeats(url);
+  for (let again: TakenJob | null = null; again === null; await sleep(500)) {
+    const next = await createQueue(t, url);
+    again = await next.take();
+    await next.close();
+  }
 });
 
 test('the job of a worker that was given up cannot be settled by it', async (t) => {
