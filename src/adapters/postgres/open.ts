@@ -151,6 +151,8 @@ export function createRetry({
 /** Enough for one program: a search, and a transaction beside it. Each worker has a pool of its own. */
 const MAX_CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
+/** Longer than most models take, so that an answer is stored without connecting first. */
+const IDLE_CONNECTION_MS = 300_000;
 /** Longer than any statement should take, so that a broken one does not hold its locks forever. */
 export const STATEMENT_TIMEOUT_MS = 300_000;
 /** The server would have stopped the statement by now, so the network is gone. */
@@ -174,6 +176,7 @@ function connectPool(url: string, schema: string): Driver {
     ...withOptions(url, schema),
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    idleTimeoutMillis: IDLE_CONNECTION_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: ANSWER_TIMEOUT_MS,
     keepAlive: true,
