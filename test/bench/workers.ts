@@ -1,26 +1,25 @@
 import { spawn, spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
+import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { Client } from 'pg';
 import { openPostgresQueue } from '../../src/adapters/postgres/queue.ts';
 import { chatLine, prose } from '../support/chat.ts';
-import { openAiCompletion } from '../support/model-server/openai-wire.ts';
-import { answer } from '../support/model-server/reply.ts';
-import { startPostgres } from '../support/postgres-server.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres-server.ts';
+import { classifyRepeats, type PaidModel, quantile, type Repeat, servePaidModel } from './paid-calls.ts';
 
 // Workers that share a queue on a real server: `npm run kills:workers -- --files 2000` kills one every five seconds,
-// `--rate` compares four workers with one.
+// `--outage 30` stops the database for 30 seconds, `--rate` compares four workers with one.
 const { values } = parseArgs({
   options: {
     files: { type: 'string', default: '200' },
     workers: { type: 'string', default: '8' },
     'kill-every': { type: 'string', default: '5' },
+    outage: { type: 'string' },
     rate: { type: 'boolean', default: false },
   },
 });
@@ -31,39 +30,11 @@ const HEARTBEAT_SECONDS = 10;
 const SUMMARY = 'They talked about the numbered topics and decided to go on with each of them.';
 const PROGRAM = join(import.meta.dirname, '../../bin/compact.js');
 
-type Model = Awaited<ReturnType<typeof serveModel>>;
-
-/** Answers every request after a while, unless whoever asked is gone by then, and counts the answers. */
-async function serveModel() {
-  const answers = new Map<string, number>();
-  const times: { firstMs: number | null; lastMs: number } = { firstMs: null, lastMs: 0 };
-  const server = createServer(async (request, response) => {
-    const body = await readText(request).catch(() => null);
-    times.firstMs ??= performance.now();
-    await sleep(ANSWER_MS);
-    if (body === null || response.destroyed) return;
-    const key = createHash('sha256').update(body).digest('hex');
-    answers.set(key, (answers.get(key) ?? 0) + 1);
-    times.lastMs = performance.now();
-    const usage = { input: Math.ceil(body.length / 4), output: 20 };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify(openAiCompletion(answer(SUMMARY, { usage }))));
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the model server has no port');
-  return {
-    url: `http://127.0.0.1:${address.port}/v1`,
-    answers,
-    seconds: () => (times.lastMs - (times.firstMs ?? 0)) / 1000,
-    close: () => server.close(),
-  };
-}
-
 type Scene = {
   readonly folder: string;
   readonly archive: string;
-  readonly model: Model;
+  readonly model: PaidModel;
+  readonly server: PostgresServer;
   readonly compact: (...args: readonly string[]) => SpawnSyncReturns<string>;
 };
 
@@ -71,7 +42,7 @@ type Scene = {
 async function withJobs(options: readonly string[], use: (scene: Scene) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'compact-workers-'));
   const server = startPostgres();
-  const model = await serveModel();
+  const model = await servePaidModel({ summary: SUMMARY, answerMs: ANSWER_MS });
   const archive = server.url;
   try {
     mkdirSync(join(folder, 'logs'));
@@ -96,7 +67,7 @@ async function withJobs(options: readonly string[], use: (scene: Scene) => Promi
       });
     const added = compact('work', '--add', '-i', ...options, 'logs');
     if (added.status !== 0) throw new Error(added.stderr);
-    await use({ folder, archive, model, compact });
+    await use({ folder, archive, model, server, compact });
   } finally {
     model.close();
     server.remove();
@@ -110,20 +81,24 @@ function environmentIn(folder: string): NodeJS.ProcessEnv {
 
 /** Works until the queue is empty, and kills one worker after another meanwhile; a new one takes the place of each. */
 async function work({ folder, archive, model }: Scene, workers: number, killEverySeconds: number | null) {
-  const living = new Map<number, ReturnType<typeof spawn>>();
+  const living = new Map<number, { readonly id: number; readonly child: ReturnType<typeof spawn> }>();
   const ended = new AbortController();
-  const state = { kills: 0, problems: [] as string[] };
+  const state = { begun: 0, kills: 0, problems: [] as string[], endOf: new Map<number, number>() };
   const runWorker = async (slot: number): Promise<void> => {
-    const line = ['work', '--provider', 'ollama', '--model', 'm', '--base-url', model.url, '--archive', archive, '-q'];
     for (;;) {
-      const child = spawn(process.execPath, [PROGRAM, ...line], {
+      state.begun += 1;
+      const id = state.begun;
+      const line = ['work', '--provider', 'ollama', '--model', 'm', '--base-url', model.urlFor(id), '-q'];
+      const child = spawn(process.execPath, [PROGRAM, ...line, '--archive', archive], {
         cwd: folder,
         env: environmentIn(folder),
         stdio: ['ignore', 'ignore', 'pipe'],
+        detached: true, // its fair share of a busy machine, as if it had been started by itself
       });
-      living.set(slot, child);
+      living.set(slot, { id, child });
       const [errors] = await Promise.all([readText(child.stderr), once(child, 'close')]);
       if (child.signalCode === 'SIGKILL') continue;
+      state.endOf.set(id, Date.now());
       living.delete(slot);
       if (child.exitCode !== 0) state.problems.push(errors);
       return;
@@ -134,7 +109,10 @@ async function work({ folder, archive, model }: Scene, workers: number, killEver
     for (let next = 0; ; next += 1) {
       await sleep(killEverySeconds * 1000, undefined, { signal: ended.signal });
       const slots = [...living.values()];
-      if (slots[next % slots.length]?.kill('SIGKILL') === true) state.kills += 1;
+      const worker = slots[next % slots.length];
+      if (worker?.child.kill('SIGKILL') !== true) continue;
+      state.kills += 1;
+      state.endOf.set(worker.id, Date.now());
     }
   };
   const killing = kill().catch(() => undefined); // aborted when all is done
@@ -147,25 +125,88 @@ async function work({ folder, archive, model }: Scene, workers: number, killEver
 async function killWorkers(): Promise<void> {
   await withJobs([], async (scene) => {
     const begunMs = performance.now();
-    const { kills, problems } = await work(scene, Number(values.workers), Number(values['kill-every']));
+    const { kills, problems, endOf } = await work(scene, Number(values.workers), Number(values['kill-every']));
     const seconds = (performance.now() - begunMs) / 1000;
-    const texts = Array.from({ length: count }, (_, at) =>
-      readFileSync(join(scene.folder, 'logs', `${at}.jsonl`), 'utf8'),
-    );
-    const untouched = texts.filter((text, at) => text === talk(at)).length;
-    const compactedOnce = texts.filter((text) => text.split(SUMMARY).length === 2).length;
-    const status = JSON.parse(scene.compact('work', '--status', '--json').stdout);
-    const listed = JSON.parse(scene.compact('archive', 'list', '--json').stdout);
-    const verified = scene.compact('verify', '-q', 'logs');
-    const twice = [...scene.model.answers.values()].filter((times) => times > 1).length;
+    const load = loadavg().map((average) => average.toFixed(1));
     process.stdout.write(
-      `${count} transcripts, ${values.workers} workers, ${kills} killed, ${seconds.toFixed(0)} s: ` +
-        `${compactedOnce} compacted once, ${untouched} untouched, ${listed.compactions.length} compactions in the archive, ` +
-        `${scene.model.answers.size} answers, ${twice} paid twice, verify exits ${verified.status}\n` +
-        `${JSON.stringify(status)}\n${problems.join('')}${verified.stderr}`,
+      `${count} transcripts, ${values.workers} workers, ${kills} killed, ${seconds.toFixed(0)} s, load ${load.join(' ')}\n`,
     );
-    const isWhole = compactedOnce + untouched === count && untouched === status.failed;
-    if (!isWhole || twice > 0 || verified.status !== 0) process.exitCode = 1;
+    checkFiles(scene, problems);
+    await checkPayments(scene, endOf);
+  });
+}
+
+/** Prints what became of the files, and fails unless each was compacted once or left alone. */
+function checkFiles({ folder, compact }: Scene, problems: readonly string[]): void {
+  const texts = Array.from({ length: count }, (_, at) => readFileSync(join(folder, 'logs', `${at}.jsonl`), 'utf8'));
+  const untouched = texts.filter((text, at) => text === talk(at)).length;
+  const compactedOnce = texts.filter((text) => text.split(SUMMARY).length === 2).length;
+  const status = JSON.parse(compact('work', '--status', '--json').stdout);
+  const listed = JSON.parse(compact('archive', 'list', '--json').stdout);
+  const verified = compact('verify', '-q', 'logs');
+  process.stdout.write(
+    `${compactedOnce} compacted once, ${untouched} untouched, ${listed.compactions.length} compactions in the archive, ` +
+      `verify exits ${verified.status}\n${JSON.stringify(status)}\n${problems.join('')}${verified.stderr}`,
+  );
+  const isWhole = compactedOnce + untouched === count && untouched === status.failed;
+  if (!isWhole || problems.length > 0 || verified.status !== 0) process.exitCode = 1;
+}
+
+/** A worker stores an answer within this time even on a machine that is overloaded. */
+const MAX_STORING_MS = 2000;
+
+/**
+ * Prints which answers were paid twice and why, and fails if that could have been avoided. A call that is cut off may
+ * cost something too: that is the provider's decision.
+ */
+async function checkPayments({ archive, model: { calls } }: Scene, endOf: ReadonlyMap<number, number>): Promise<void> {
+  const summaries = await readSummaries(archive);
+  const stored = new Set(summaries.map(({ text }) => text));
+  const repeats = classifyRepeats(calls, { endOf, stored });
+  const lost = repeats.flatMap((one) => (one.kind === 'lost' ? [one.afterMs] : [])).toSorted((a, b) => a - b);
+  const countOf = (kind: Repeat['kind']): number => repeats.filter((one) => one.kind === kind).length;
+  const answered = new Map(calls.map(({ text, answeredMs }) => [text, answeredMs]));
+  const delays = summaries.map(({ text, atMs }) => atMs - (answered.get(text) ?? atMs));
+  const requests = new Set(calls.map(({ request }) => request)).size;
+  const cutOff = calls.filter(({ answeredMs }) => answeredMs === null).length;
+  const [median, most, worst] = [0.5, 0.99, 1].map((part) => `${quantile(delays, part)} ms`);
+  process.stdout.write(
+    `${requests} different requests, ${calls.length} calls, ` +
+      `${cutOff + countOf('unheard')} of them cut off: their worker was killed while it waited\n` +
+      `stored after the answer was sent: half within ${median}, 99 % within ${most}, all within ${worst}\n` +
+      `${repeats.length - countOf('unheard')} paid twice: ${countOf('two-workers')} asked by two workers at once, ` +
+      `${countOf('not-found')} stored but not found, ${lost.length} whose worker was killed before it could store the answer` +
+      `${lost.length === 0 ? '' : ` (${lost.join(', ')} ms after it was sent)`}\n`,
+  );
+  const isAvoidable = countOf('two-workers') + countOf('not-found') > 0 || lost.some((ms) => ms > MAX_STORING_MS);
+  if (isAvoidable) process.exitCode = 1;
+}
+
+/** `atMs`: right before it was stored. */
+async function readSummaries(url: string): Promise<readonly { readonly text: string; readonly atMs: number }[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query('SELECT text, created_at_ms FROM compact.summaries');
+  await client.end();
+  return rows.map((row) => ({ text: String(row.text), atMs: Number(row.created_at_ms) }));
+}
+
+/** Stops the database while workers are busy, and starts it again. */
+async function outlast(seconds: number): Promise<void> {
+  await withJobs([], async (scene) => {
+    const { model, server } = scene;
+    const begunMs = performance.now();
+    const stopServer = async (): Promise<void> => {
+      while (model.calls.length < count / 4) await sleep(100);
+      server.stop();
+      await sleep(seconds * 1000);
+      server.start();
+    };
+    const [{ problems, endOf }] = await Promise.all([work(scene, Number(values.workers), null), stopServer()]);
+    const lasted = ((performance.now() - begunMs) / 1000).toFixed(1);
+    process.stdout.write(`${count} transcripts in ${lasted} s, the database was gone for ${seconds} s\n`);
+    checkFiles(scene, problems);
+    await checkPayments(scene, endOf);
   });
 }
 
@@ -175,8 +216,9 @@ async function compareRates(): Promise<void> {
   for (const workers of [1, 4]) {
     await withJobs(['--chunk-size', '2'], async (scene) => {
       const { problems } = await work(scene, workers, null);
-      const answers = scene.model.answers.size;
-      const rate = answers / scene.model.seconds();
+      const times = scene.model.calls.map(({ askedMs }) => askedMs);
+      const answers = times.length;
+      const rate = answers / ((Math.max(...times) - Math.min(...times) + ANSWER_MS) / 1000);
       rates.push(rate);
       process.stdout.write(`${workers} workers: ${answers} answers, ${rate.toFixed(2)} a second\n${problems.join('')}`);
     });
@@ -195,4 +237,6 @@ function talk(seed: number): string {
   ).join('');
 }
 
-await (values.rate ? compareRates() : killWorkers());
+if (values.rate) await compareRates();
+else if (values.outage === undefined) await killWorkers();
+else await outlast(Number(values.outage));
