@@ -144,7 +144,7 @@ export type UseCases = {
   readonly workJobs: (request: WorkRequest) => Promise<Result<WorkSummary, Failure>>;
   readonly addJobs: (jobs: readonly NewJob[]) => Promise<Result<number, Failure>>;
   readonly retryJobs: () => Promise<Result<number, Failure>>;
-  readonly readQueue: (nameOf: (data: unknown) => string) => Promise<Result<QueueReport | null, Failure>>;
+  readonly readQueue: (nameOf: (data: unknown) => string) => Promise<Result<QueueReport, Failure>>;
   /** The run that everything written here belongs to. */
   readonly run: RunMark;
   /** Finishes and removes what a run that died left beside a path. */

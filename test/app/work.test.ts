@@ -62,6 +62,7 @@ test('a job that fails is tried three times, and then named with its reason', as
     ok({
       schema: 'compact/work@1',
       archive: 'postgres://db/logs',
+      exists: true,
       open: 0,
       active: 0,
       done: 1,
@@ -147,5 +148,7 @@ test('a file gets one job at a time, and a missing queue is none', async () => {
   const jobs = ['a', 'b', 'a'].map((key) => ({ key, data: {} }));
   assert.deepEqual(await addJobs(deps, jobs.slice(0, 2)), ok(2));
   assert.deepEqual(await addJobs(deps, jobs), ok(0));
-  assert.deepEqual(await readQueue(depsFor(null).deps, String), ok(null));
+  const report = await readQueue(depsFor(null).deps, String);
+  assert.ok(report.ok);
+  assert.deepEqual([report.value.exists, report.value.open, report.value.minutesLeft], [false, 0, 0]);
 });

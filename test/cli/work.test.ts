@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { workJobs } from '../../src/app/jobs/work.ts';
+import { readQueue, workJobs } from '../../src/app/jobs/work.ts';
 import { createJob, parseJob } from '../../src/cli/job-data.ts';
 import { run } from '../../src/cli/run.ts';
 import type { UseCases } from '../../src/cli/use-cases.ts';
@@ -208,6 +208,7 @@ test('--status shows how far the queue is, and fails if jobs failed', async (t) 
   const report = {
     schema: 'compact/work@1',
     archive: 'postgres://db/logs',
+    exists: true,
     open: 1200,
     active: 4,
     done: 800,
@@ -232,8 +233,25 @@ test('--status shows how far the queue is, and fails if jobs failed', async (t) 
   );
   const json = await status(ok(report), '--json');
   assert.deepEqual(JSON.parse(json.out), report);
-  const none = await status(ok(null));
-  assert.deepEqual([none.code, none.errors], [0, "There is no queue yet. 'compact work --add' creates one.\n"]);
+});
+
+test('--status says that there is no queue, in JSON too', async (t) => {
+  const status = async (...args: readonly string[]) => {
+    const openQueue = async () => ok(null);
+    const deps = { openQueue, runtime: { sleep: async () => undefined }, archivePath: 'postgres://db/logs' };
+    const terminal = createFakeTerminal(['work', '--status', ...ARCHIVE, ...args], {
+      workingFolder: folderWith(t, {}),
+    });
+    const { loadUseCases } = createFakeUseCases({
+      readQueue: (nameOf) => readQueue({ ...deps, signal: terminal.signal }, nameOf),
+    });
+    return [await run({ terminal, loadUseCases }), terminal.out(), terminal.errors()] as const;
+  };
+  assert.deepEqual(await status(), [0, '', "There is no queue yet. 'compact work --add' creates one.\n"]);
+  const [code, out] = await status('--json');
+  const report = JSON.parse(out);
+  assert.deepEqual([code, report.exists, report.open], [0, false, 0]);
+  assert.deepEqual(problemsWith('work', report), []);
 });
 
 test('a queue needs an archive in Postgres, and options of jobs need --add', async (t) => {

@@ -106,6 +106,8 @@ export async function retryJobs(deps: QueueDeps): Promise<Result<number, Failure
 export type QueueReport = QueueStatus & {
   readonly schema: 'compact/work@1';
   readonly archive: string;
+  /** False: no job was ever added, so there is no queue, and every count is 0. */
+  readonly exists: boolean;
   /** At the present rate; null: nothing was done in the last five minutes. */
   readonly minutesLeft: number | null;
   /** The oldest failed jobs, at most a thousand. */
@@ -114,18 +116,21 @@ export type QueueReport = QueueStatus & {
 
 const MAX_LISTED = 1000;
 
-/** Null: there is no queue. `nameOf` gives the file of a job's data. */
+/** `nameOf` gives the file of a job's data. */
 export async function readQueue(
   deps: QueueDeps,
   nameOf: (data: unknown) => string,
-): Promise<Result<QueueReport | null, Failure>> {
-  return withQueue(deps, { mode: 'existing', otherwise: null }, async (queue) => {
+): Promise<Result<QueueReport, Failure>> {
+  const head = { schema: 'compact/work@1', archive: deps.archivePath } as const;
+  const counts = { open: 0, active: 0, done: 0, failed: 0, perMinute: null };
+  const otherwise: QueueReport = { ...head, exists: false, ...counts, minutesLeft: 0, failures: [] };
+  return withQueue(deps, { mode: 'existing', otherwise }, async (queue): Promise<QueueReport> => {
     const status = await queue.status();
     const { open, active, failed, perMinute } = status;
     const failures = failed === 0 ? [] : await queue.listFailed(MAX_LISTED);
     return {
-      schema: 'compact/work@1',
-      archive: deps.archivePath,
+      ...head,
+      exists: true,
       ...status,
       minutesLeft: open + active === 0 ? 0 : perMinute === null ? null : (open + active) / perMinute,
       failures: failures.map(({ data, reason }) => ({ file: nameOf(data), reason })),

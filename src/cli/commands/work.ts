@@ -170,13 +170,11 @@ async function showStatus(session: Session, { outputOptions }: WorkInvocation): 
   const { fileOfJob } = await import('../job-data.ts');
   const read = await useCases.readQueue(fileOfJob);
   if (!read.ok) return fail(session, read.error);
-  if (read.value === null) {
-    reporter.report(["There is no queue yet. 'compact work --add' creates one."]);
-    return EXIT_CODES.done;
-  }
   if (outputOptions.json) {
     const { reportJson } = await import('../render/json-lines.ts');
     reporter.answerPiece(reportJson(read.value));
+  } else if (!read.value.exists) {
+    reporter.report(["There is no queue yet. 'compact work --add' creates one."]);
   } else {
     const { renderQueue } = await import('../render/work.ts');
     reporter.answer(renderQueue(read.value, reporter.answerTheme));
