@@ -162,8 +162,14 @@ export type ArchiveFailure =
   | { readonly kind: 'damaged'; readonly path: string; readonly reason: string }
   /** It was there, and was erased on purpose. */
   | ({ readonly kind: 'erased'; readonly path: string } & ErasureMark)
-  /** A folder of JSON Lines that was changed, is incomplete, or cannot be written. `path`: of the file, `line` from 1. */
-  | { readonly kind: 'bad-export'; readonly path: string; readonly line: number | null; readonly reason: string }
+  /** An export that was changed, is incomplete, or cannot be written. `path`: of the file; `line`: or row, from 1. */
+  | {
+      readonly kind: 'bad-export';
+      readonly path: string;
+      readonly line: number | null;
+      readonly reason: string;
+      readonly advice: string;
+    }
   | { readonly kind: 'busy'; readonly path: string }
   | { readonly kind: 'no-space'; readonly path: string };
 

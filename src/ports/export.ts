@@ -24,6 +24,9 @@ export type ExportRecord =
   | { readonly kind: 'model'; readonly model: VectorModel }
   | { readonly kind: 'vector'; readonly vector: UnitVector };
 
+/** How records are written: `jsonl` is one JSON object a line; `parquet` is tables with typed columns. */
+export type ExportEncoding = 'jsonl' | 'parquet';
+
 /** A folder that is being filled. It is complete after `commit`; until then nothing in it has its name. */
 export type ExportWriter = {
   readonly write: (record: ExportRecord) => void;
@@ -35,8 +38,8 @@ export type ExportWriter = {
 /** Methods that read throw an `ArchiveError` if a file was changed or cut off. */
 export type ExportFolders = {
   /** Creates the folder, or takes an empty one. Throws an `ArchiveError` if it cannot. */
-  readonly create: (folder: string) => ExportWriter;
-  /** The records of one file, in their order. */
+  readonly create: (folder: string, encoding: ExportEncoding) => Promise<ExportWriter>;
+  /** The records of one kind, in their order. The folder knows its encoding. */
   readonly read: <Kind extends ExportRecord['kind']>(
     folder: string,
     kind: Kind,

@@ -20,7 +20,7 @@ test('the actions of archive become data, and each refuses the flags of others',
     despiteHold: false,
     lists: false,
     prune: { before: null, maxBytes: null, keepLast: null, project: null },
-    export: { folder: null, since: null, until: null },
+    export: { jsonl: null, parquet: null, since: null, until: null },
   };
   for (const action of ['list', 'stats', 'check', 'embed']) {
     assert.deepEqual(await parsed('archive', action), { kind: 'archive', action, ...unsaid, ...common });
@@ -66,6 +66,8 @@ test('the actions of archive become data, and each refuses the flags of others',
     ['archive import', /^name one folder to import/],
     ['archive import a b', /^name one folder to import/],
     ['archive import a --list', /^archive import takes no --conversation/],
+    ['archive list --parquet a', /^archive list takes no --jsonl/],
+    ['archive export --parquet a --jsonl b', /cannot be used with|conflicts/],
     ['archive list --jsonl a', /^archive list takes no --jsonl/],
     ['archive merge a.db --since 2026-01-01', /^archive merge takes no --jsonl/],
     ['archive merge a.db --yes', /^archive merge takes no --conversation/],

@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../core/result.ts';
 import { sessionIdOf } from '../../core/session-id.ts';
 import type { Archive } from '../../ports/archive.ts';
 import type { ArchiveExchange, ExchangedCapture, Unit, UnitKey, UnitReader } from '../../ports/exchange.ts';
-import type { ExportFolders, ExportWriter } from '../../ports/export.ts';
+import type { ExportEncoding, ExportFolders, ExportWriter } from '../../ports/export.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveExportReport } from '../contract/retention-reports.ts';
@@ -19,21 +19,25 @@ export type ExportFilter = {
   readonly until: Date | null;
 };
 
-export type ExportRequest = { readonly folder: string; readonly filter: ExportFilter };
+export type ExportRequest = {
+  readonly folder: string;
+  readonly encoding: ExportEncoding;
+  readonly filter: ExportFilter;
+};
 
 export type ExportDeps = AppDeps & { readonly exchange: ArchiveExchange; readonly folders: ExportFolders };
 
-/** Writes what is archived into a folder of JSON Lines, as the archive is at one moment. Unfinished compactions are left out. */
+/** Writes what is archived into a folder, as the archive is at one moment. Unfinished compactions are left out. */
 export async function exportArchive(
   deps: ExportDeps,
-  { folder, filter }: ExportRequest,
+  { folder, encoding, filter }: ExportRequest,
 ): Promise<Result<ArchiveExportReport, Failure>> {
   return attempt({ file: deps.archivePath, progress: deps.progress }, async () => {
     const source = await deps.exchange.openSource(deps.archivePath);
     if (!source.ok) return err({ kind: 'archive', failure: source.error });
     const { reader, archive, close } = source.value;
     try {
-      const writer = deps.folders.create(folder);
+      const writer = await deps.folders.create(folder, encoding);
       try {
         const counts = await writeAll(deps, { reader, archive, writer, filter });
         if (counts === null) return err({ kind: 'interrupted' });

@@ -12,7 +12,7 @@ export async function runExchange(session: Session, invocation: ArchiveInvocatio
 
 async function runExport(
   { reporter, terminal, useCases }: Session,
-  { selectors, export: { folder, since, until }, outputOptions }: ArchiveInvocation,
+  { selectors, export: { jsonl, parquet, since, until }, outputOptions }: ArchiveInvocation,
 ): Promise<ExitCode> {
   const filter = {
     conversation: selectors.flatMap((one) => (one.kind === 'conversation' ? one.id : []))[0] ?? null,
@@ -20,7 +20,11 @@ async function runExport(
     since,
     until,
   };
-  const exported = await useCases.exportArchive({ folder: folder ?? '', filter });
+  const exported = await useCases.exportArchive({
+    folder: parquet ?? jsonl ?? '',
+    encoding: parquet === null ? 'jsonl' : 'parquet',
+    filter,
+  });
   if (!exported.ok) {
     if (exported.error.kind === 'interrupted') return interruptionCode(terminal.signal);
     reporter.error(renderFailure(exported.error));

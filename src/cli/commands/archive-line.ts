@@ -34,11 +34,16 @@ export type ArchiveInvocation = CommonRequest & {
   readonly export: ExportFlags;
 };
 
-/** `folder`: null if it was not given. */
-type ExportFlags = { readonly folder: string | null; readonly since: Date | null; readonly until: Date | null };
+/** The folders: null if they were not given. */
+type ExportFlags = {
+  readonly jsonl: string | null;
+  readonly parquet: string | null;
+  readonly since: Date | null;
+  readonly until: Date | null;
+};
 
-export function readExport({ jsonl, since, until }: Options): ExportFlags {
-  return { folder: jsonl ?? null, since: readTime(since), until: readTime(until) };
+export function readExport({ jsonl, parquet, since, until }: Options): ExportFlags {
+  return { jsonl: jsonl ?? null, parquet: parquet ?? null, since: readTime(since), until: readTime(until) };
 }
 
 /** Null: the configuration decides. */
@@ -71,7 +76,7 @@ function absoluteGlob(glob: string): string {
 export function findConflict(invocation: ArchiveInvocation): string | null {
   const { action, operands, selectors, lists, reason, isConfirmed, despiteHold } = invocation;
   if (action !== 'export' && Object.values(invocation.export).some((value) => value !== null))
-    return `archive ${action} takes no --jsonl, --since or --until`;
+    return `archive ${action} takes no --jsonl, --parquet, --since or --until`;
   if (action === 'hold') return findHoldConflict(invocation);
   if (action === 'merge') {
     if (operands.length === 0) return 'name the archives to merge: paths or postgres:// URLs';
@@ -93,7 +98,8 @@ export function findConflict(invocation: ArchiveInvocation): string | null {
       return 'archive export takes no --reason, --yes, --despite-hold or --list';
     if (selectors.some(({ kind }) => kind === 'match' || kind === 'message'))
       return 'archive export takes no --match or --message';
-    return invocation.export.folder === null ? 'name a new or an empty folder for the export with --jsonl' : null;
+    const { jsonl, parquet } = invocation.export;
+    return (jsonl ?? parquet) ? null : 'name a new or an empty folder for the export with --jsonl or --parquet';
   }
   if (action === 'merge' || action === 'import') {
     const hasOther = selectors.length > 0 || reason !== null || isConfirmed || despiteHold || lists;

@@ -20,7 +20,7 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     {
       syntax: '<action>',
       description:
-        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect conversations from erase and prune; erase: remove data for good; prune: remove old conversations; merge: add everything of other archives; export: write what is archived as JSON Lines; import: add an export',
+        'list: its compactions; stats: counts and sizes; check: look for damage; embed: create the missing vectors; hold: protect conversations from erase and prune; erase: remove data for good; prune: remove old conversations; merge: add everything of other archives; export: write what is archived as JSON Lines or Parquet; import: add an export',
       choices: ACTIONS,
     },
     {
@@ -56,7 +56,12 @@ export const archiveCommand = defineCommand<ArchiveInvocation>({
     { flags: '--project <glob>', description: 'for prune: only transcripts in folders that match' },
     { flags: '--yes', description: 'for erase and prune: remove it; without --yes, only list what would be removed' },
     { flags: '--despite-hold', description: 'for erase: remove data even if a hold protects it' },
-    { flags: '--jsonl <folder>', description: 'for export: a new or an empty folder' },
+    { flags: '--jsonl <folder>', description: 'for export: write JSON Lines into this new or empty folder' },
+    {
+      flags: '--parquet <folder>',
+      description: 'for export: write Parquet tables into this new or empty folder',
+      conflicts: 'jsonl',
+    },
     { flags: '--since <time>', description: 'for export: archived since this day or time', parse: parseSince },
     {
       flags: '--until <time>',

@@ -181,5 +181,6 @@ export type Options = {
   readonly since?: number;
   readonly until?: number;
   readonly jsonl?: string;
+  readonly parquet?: string;
   readonly source?: string;
 };

@@ -35,7 +35,7 @@ export function renderArchiveFailure(failure: ArchiveFailure): string {
       return at(
         `${failure.path}${failure.line === null ? '' : `:${failure.line}`}`,
         `${safeText(failure.reason)}.`,
-        '',
+        failure.advice,
       );
     case 'busy':
       return at(failure.path, 'another program is using the archive.', 'Try again when it is done.');

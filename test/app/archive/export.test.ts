@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import {
   appendFileSync,
   cpSync,
@@ -19,6 +20,7 @@ import type { Failure } from '../../../src/app/contract/failure.ts';
 import type { ArchiveExportReport, ArchiveMergeReport } from '../../../src/app/contract/retention-reports.ts';
 import { renderFailure } from '../../../src/cli/render/failure.ts';
 import type { Result } from '../../../src/core/result.ts';
+import type { ExportEncoding } from '../../../src/ports/export.ts';
 import { chatLine, chatTranscript } from '../../support/chat.ts';
 import { folderWith } from '../../support/folders.ts';
 import { contentsOf, fileTarget, type MergeTarget, withDeps } from '../../support/merging.ts';
@@ -61,13 +63,15 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
   return bench;
 }
 
+type ExportOptions = { readonly encoding?: ExportEncoding; readonly filter?: Partial<ExportFilter> };
+
 function exportTo(
   place: string,
   folder: string,
-  filter: Partial<ExportFilter> = {},
+  { encoding = 'jsonl', filter = {} }: ExportOptions = {},
 ): Promise<Result<ArchiveExportReport, Failure>> {
   return withDeps(fileTarget(place), undefined, (deps) =>
-    exportArchive(deps, { folder, filter: { ...ALL, ...filter } }),
+    exportArchive(deps, { folder, encoding, filter: { ...ALL, ...filter } }),
   );
 }
 
@@ -75,25 +79,32 @@ function importTo(target: MergeTarget, folder: string): Promise<Result<ArchiveMe
   return withDeps(target, undefined, (deps) => importArchive(deps, { folder }));
 }
 
-test('an export of everything makes an equal archive, which restores the same bytes', async (t) => {
-  const bench = await sceneFor(t);
-  const folder = folderWith(t, {});
-  const exported = await exportTo(bench.archivePath, join(folder, 'export'));
-  assert.ok(exported.ok, JSON.stringify(exported));
-  assert.deepEqual([exported.value.isComplete, exported.value.compactions, exported.value.capturedFiles], [true, 3, 1]);
-  const target = fileTarget(join(folder, 'again.db'));
-  const imported = await importTo(target, join(folder, 'export'));
-  assert.ok(imported.ok, JSON.stringify(imported));
-  assert.equal(imported.value.merged[0]?.archive, join(folder, 'export'));
-  assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
-  const archive = await target.open();
-  t.after(() => archive.close());
-  const moved = rerun(t, bench, { archivePath: target.place, openArchive: async () => ({ ok: true, value: archive }) });
-  assert.deepEqual(await moved.restore('other.jsonl'), await bench.restore('other.jsonl'));
-  assert.equal((await moved.verify('other.jsonl')).result, 'verified');
-  for (const name of readdirSync(join(folder, 'export')))
-    assert.equal(statSync(join(folder, 'export', name)).mode & 0o777, 0o600, name);
-});
+for (const encoding of ['jsonl', 'parquet'] as const)
+  test(`an export of everything in ${encoding} makes an equal archive, which restores the same bytes`, async (t) => {
+    const bench = await sceneFor(t);
+    const folder = folderWith(t, {});
+    const exported = await exportTo(bench.archivePath, join(folder, 'export'), { encoding });
+    assert.ok(exported.ok, JSON.stringify(exported));
+    assert.deepEqual(
+      [exported.value.isComplete, exported.value.compactions, exported.value.capturedFiles],
+      [true, 3, 1],
+    );
+    const target = fileTarget(join(folder, 'again.db'));
+    const imported = await importTo(target, join(folder, 'export'));
+    assert.ok(imported.ok, JSON.stringify(imported));
+    assert.equal(imported.value.merged[0]?.archive, join(folder, 'export'));
+    assert.deepEqual(await contentsOf(target), await contentsOf(fileTarget(bench.archivePath)));
+    const archive = await target.open();
+    t.after(() => archive.close());
+    const moved = rerun(t, bench, {
+      archivePath: target.place,
+      openArchive: async () => ({ ok: true, value: archive }),
+    });
+    assert.deepEqual(await moved.restore('other.jsonl'), await bench.restore('other.jsonl'));
+    assert.equal((await moved.verify('other.jsonl')).result, 'verified');
+    for (const name of readdirSync(join(folder, 'export')))
+      assert.equal(statSync(join(folder, 'export', name)).mode & 0o777, 0o600, name);
+  });
 
 test('filters choose compactions, with the earlier ones that they continue, and captured files', async (t) => {
   const bench = await sceneFor(t);
@@ -108,7 +119,8 @@ test('filters choose compactions, with the earlier ones that they continue, and 
   ];
   for (const [at, [filter, expected]] of cases.entries()) {
     const path = join(folder, `export-${at}`);
-    const exported = await exportTo(bench.archivePath, path, filter);
+    const encoding = at % 2 === 0 ? 'jsonl' : 'parquet';
+    const exported = await exportTo(bench.archivePath, path, { encoding, filter });
     assert.ok(exported.ok, JSON.stringify(exported));
     const { compactions, capturedFiles, isComplete } = exported.value;
     assert.deepEqual([[compactions, capturedFiles], isComplete], [expected, false]);
@@ -175,14 +187,67 @@ test('a folder that was changed or cut off is refused with its file and line, an
   }
 });
 
+test('a Parquet file that was changed, cut off or exchanged is refused with its rows, and nothing is stored', async (t) => {
+  const bench = await sceneFor(t);
+  const folder = folderWith(t, {});
+  const whole = join(folder, 'whole');
+  assert.ok((await exportTo(bench.archivePath, whole, { encoding: 'parquet' })).ok);
+  const read = (name: string): Buffer => readFileSync(join(whole, name));
+  const lines = read('lines.parquet');
+  const changed = Buffer.from(lines);
+  changed[100] = (changed[100] ?? 0) ^ 1;
+  const ended = Buffer.from(lines);
+  ended[ended.length - 20] = (ended[ended.length - 20] ?? 0) ^ 1;
+  const manifest = read('manifest.json').toString();
+  /** Another table with a manifest to match. */
+  const swapped = manifest.replace(/"name": "(lines|holds)\.parquet"/g, (_, name: string) =>
+    name === 'lines' ? '"name": "holds.parquet"' : '"name": "lines.parquet"',
+  );
+  const cases: readonly (readonly [name: string, files: Readonly<Record<string, Uint8Array | string>>, RegExp])[] = [
+    [
+      'changed',
+      { 'lines.parquet': changed },
+      /lines\.parquet: rows 1 to \d+ were changed after the export was made\. Copy/,
+    ],
+    ['footer', { 'lines.parquet': ended }, /lines\.parquet: the end of the file was changed after the export/],
+    ['cut', { 'lines.parquet': lines.subarray(0, -9) }, /lines\.parquet: the file has \d+ bytes, and had \d+ when/],
+    ['empty', { 'summaries.parquet': '' }, /summaries\.parquet: the file has 0 bytes/],
+    [
+      'exchanged',
+      { 'manifest.json': swapped, 'lines.parquet': read('holds.parquet'), 'holds.parquet': lines },
+      /holds\.parquet: its columns are not those of an export/,
+    ],
+    [
+      'no Parquet',
+      {
+        'holds.parquet': 'PAR1PAR1PAR1PAR1',
+        'manifest.json': manifest.replace(
+          /("name": "holds\.parquet".*?"sections": )\[.*?\]/s,
+          `$1[{ "records": 0, "sizeBytes": 16, "sha256": "${hash('sha256', 'PAR1PAR1PAR1PAR1')}" }]`,
+        ),
+      },
+      /holds\.parquet: it cannot be read as Parquet \(/,
+    ],
+  ];
+  for (const [name, files, sentence] of cases) {
+    const path = join(folder, name);
+    cpSync(whole, path, { recursive: true });
+    for (const [file, bytes] of Object.entries(files)) writeFileSync(join(path, file), bytes);
+    const refused = await importTo(fileTarget(join(folder, `${name}.db`)), path);
+    assert.ok(!refused.ok, name);
+    assert.match(renderFailure(refused.error), sentence);
+    assert.equal(readdirSync(folder).includes(`${name}.db`), false, name);
+  }
+});
+
 test('an export goes only into a new or an empty folder, never through a link', async (t) => {
   const bench = await sceneFor(t);
   const folder = folderWith(t, { 'full/note.txt': 'mine', 'empty/': '', 'file.txt': 'mine' });
   symlinkSync(join(folder, 'empty'), join(folder, 'link'));
   const cases: readonly (readonly [string, RegExp])[] = [
-    ['full', /full: it is not empty; name a new or an empty folder\.$/],
-    ['link', /link: it is a symbolic link; name the folder itself\.$/],
-    ['file.txt', /file\.txt: it is not a folder\.$/],
+    ['full', /full: it is not empty\. Name a new or an empty folder\.$/],
+    ['link', /link: it is a symbolic link\. Name the folder itself\.$/],
+    ['file.txt', /file\.txt: it is not a folder\. Name a new or an empty folder\.$/],
   ];
   for (const [name, sentence] of cases) {
     const refused = await exportTo(bench.archivePath, join(folder, name));

@@ -3,26 +3,18 @@ import { z } from 'zod';
 import type { ExportRecord } from '../../../ports/export.ts';
 import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../rows.ts';
 
-/** The files of an export. Vectors follow the model that made them. */
+/** The names of an export's files, without their endings. */
 export const FILES = {
-  receipt: 'receipts.jsonl',
-  hold: 'holds.jsonl',
-  compaction: 'compactions.jsonl',
-  line: 'lines.jsonl',
-  capture: 'captures.jsonl',
-  piece: 'captured-lines.jsonl',
-  summary: 'summaries.jsonl',
-  model: 'vector-model.jsonl',
-  vector: 'vectors.jsonl',
+  receipt: 'receipts',
+  hold: 'holds',
+  compaction: 'compactions',
+  line: 'lines',
+  capture: 'captures',
+  piece: 'captured-lines',
+  summary: 'model-answers',
+  model: 'vector-model',
+  vector: 'vectors',
 } as const satisfies { readonly [kind in ExportRecord['kind']]: string };
-export const MANIFEST = 'manifest.json';
-
-export const manifestSchema = z.strictObject({
-  format: z.literal('compact-export'),
-  version: z.literal(1),
-  files: z.array(z.strictObject({ name: z.string(), lines: z.int().min(0), sha256: z.string() })),
-});
-export type Manifest = z.infer<typeof manifestSchema>;
 
 const count = z.int().min(0);
 const ms = z.int().nullable();
@@ -136,9 +128,9 @@ const SCHEMAS = {
   ]),
 } as const;
 
-type Stored = { readonly [kind in keyof typeof SCHEMAS]: z.infer<(typeof SCHEMAS)[kind]> };
+/** Records as JSON values, by kind. */
+export type Stored = { readonly [kind in keyof typeof SCHEMAS]: z.infer<(typeof SCHEMAS)[kind]> };
 
-/** A record as its line of JSON has it. */
 export function encodeRecord(record: ExportRecord): Stored[keyof Stored] {
   switch (record.kind) {
     case 'receipt':

@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { systemCode } from '../../../core/result.ts';
+import type { ExportRecord } from '../../../ports/export.ts';
+import { archiveError } from '../failure.ts';
+
+export const MANIFEST = 'manifest.json';
+
+const count = z.int().min(0);
+const manifestSchema = z.strictObject({
+  format: z.literal('compact-export'),
+  version: z.literal(1),
+  encoding: z.enum(['jsonl', 'parquet']),
+  files: z.array(
+    z.strictObject({
+      name: z.string(),
+      records: count,
+      sha256: z.string(),
+      /** Of a Parquet file: its row groups in order, and the footer. */
+      sections: z.array(z.strictObject({ records: count, sizeBytes: count, sha256: z.string() })).optional(),
+    }),
+  ),
+});
+export type Manifest = z.infer<typeof manifestSchema>;
+export type ExportFile = Manifest['files'][number];
+
+/** Writes the records of an export into files. */
+export type ExportSink = {
+  readonly write: (record: ExportRecord) => void;
+  /** Writes what is left. Gives the files as the manifest lists them, but for the hash of the whole file. */
+  readonly finish: () => readonly Omit<ExportFile, 'sha256'>[];
+};
+/** Opens a file of the export; gives a function that adds bytes to it. */
+export type OpenOutput = (name: string) => (bytes: Uint8Array) => void;
+
+/** A record of an export before it is checked. `line`: or row, from 1. */
+export type FoundRecord = { readonly line: number; readonly path: string; readonly value: unknown };
+export type ExportSource = { readonly folder: string; readonly findFile: (name: string) => ExportFile | null };
+
+/** Throws that an export cannot be read. `line`: or row, from 1. */
+export function refuseExport(path: string, reason: string, line: number | null = null): never {
+  const advice = 'Copy the whole export again, or make a new one.';
+  throw archiveError({ kind: 'bad-export', path, line, reason, advice });
+}
+
+/** Throws an `ArchiveError` if the folder is not a complete export. */
+export function readManifest(folder: string): Manifest {
+  const path = join(folder, MANIFEST);
+  try {
+    const found = manifestSchema.safeParse(parseJson(readFileSync(path, 'utf8')));
+    return found.success
+      ? found.data
+      : refuseExport(path, 'it is not the manifest of an export that this version can read');
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === null) throw error;
+    const isMissing = code === 'ENOENT' || code === 'ENOTDIR';
+    const reason = isMissing ? 'it does not exist, so this is not a complete export' : `it cannot be read (${code})`;
+    return refuseExport(path, reason);
+  }
+}
+
+/** Null: it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null;
+  }
+}
+
+/** Throws that a file of an export cannot be read, if that is what `error` says; otherwise throws it. */
+export function refuseFile(path: string, error: unknown): never {
+  const code = systemCode(error);
+  if (code === null) throw error;
+  return refuseExport(path, code === 'ENOENT' ? 'the file is missing' : `the file cannot be read (${code})`);
+}

@@ -1,0 +1,146 @@
+import { hash } from 'node:crypto';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { zstdDecompressSync } from 'node:zlib';
+import { parquetMetadata, type ParquetParsers, parquetReadObjects } from 'hyparquet';
+import { type ExportFile, type ExportSource, type FoundRecord, refuseExport, refuseFile } from './export-manifest.ts';
+import type { Stored } from './export-records.ts';
+import { type Cell, type Row, schemaOf, type Table, TABLES, toRecord } from './export-tables.ts';
+
+export async function* readParquet(source: ExportSource, kind: keyof Stored): AsyncGenerator<FoundRecord> {
+  for await (const { line, path, record } of readTable(source, TABLES[kind])) yield { line, path, value: record };
+}
+
+type FoundRow = { readonly line: number; readonly path: string; readonly record: Readonly<Record<string, unknown>> };
+
+/** The records of a table with their parts, which are read from their own files at the same time. */
+async function* readTable(source: ExportSource, table: Table): AsyncGenerator<FoundRow> {
+  const name = `${table.name}.parquet`;
+  const path = join(source.folder, name);
+  const listed = source.findFile(name);
+  if (listed === null) refuseExport(path, 'the file is missing in the manifest');
+  const parts = table.parts === null ? null : readTable(source, table.parts.table);
+  let line = 0;
+  try {
+    for await (const row of readRows(path, table, listed)) {
+      line += 1;
+      const record = parseRow(table, row) ?? refuseExport(path, 'a column is not valid JSON', line);
+      if (table.parts === null || parts === null) {
+        yield { line, path, record };
+        continue;
+      }
+      const { property, count } = table.parts;
+      const list: unknown[] = [];
+      while (list.length < Number(row[count])) {
+        const next = await parts.next();
+        if (next.done === true) refuseExport(path, `its ${property} are missing`, line);
+        else list.push(next.value.record);
+      }
+      yield { line, path, record: { ...record, [property]: list } };
+    }
+    if (parts !== null && (await parts.next()).done !== true)
+      refuseExport(path, 'records of other tables belong to none of its rows');
+  } finally {
+    await parts?.return(undefined);
+  }
+}
+
+function parseRow(table: Table, row: Row): FoundRow['record'] | null {
+  try {
+    return toRecord(table, row);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return null;
+  }
+}
+
+type Section = NonNullable<ExportFile['sections']>[number];
+
+/** The rows of a file. Each part of it is checked against its hash before anything interprets it. */
+async function* readRows(path: string, table: Table, { sections = [] }: ExportFile): AsyncGenerator<Row> {
+  const sizeBytes = sections.reduce((sum, section) => sum + section.sizeBytes, 0);
+  const footer = sections.at(-1) ?? refuseExport(path, 'the manifest does not describe it');
+  const file = openFile(path);
+  try {
+    const found = fstatSync(file).size;
+    if (found !== sizeBytes)
+      refuseExport(path, `the file has ${found} bytes, and had ${sizeBytes} when it was exported`);
+    const readSection = ({ sizeBytes: length, sha256 }: Section, start: number, what: string): ArrayBuffer => {
+      const bytes = readExactly(path, { file, start, length });
+      return hash('sha256', bytes) === sha256
+        ? bytes.buffer
+        : refuseExport(path, `${what} changed after the export was made`);
+    };
+    const tail = readSection(footer, sizeBytes - footer.sizeBytes, 'the end of the file was');
+    const metadata = await interpret(path, () => parquetMetadata(tail));
+    const columnsOf = (schema: ReturnType<typeof schemaOf>): string =>
+      schema.map(({ name, type }) => `${name} ${type ?? ''}`).join(', ');
+    if (columnsOf(metadata.schema) !== columnsOf(schemaOf(table)))
+      refuseExport(path, 'its columns are not those of an export');
+    let [start, rowStart] = [0, 0];
+    for (const section of sections.slice(0, -1)) {
+      const rowEnd = rowStart + section.records;
+      const sectionStart = start;
+      const bytes = readSection(section, start, `rows ${rowStart + 1} to ${rowEnd} were`);
+      const slice = (from: number, to = sizeBytes): ArrayBuffer => bytes.slice(from - sectionStart, to - sectionStart);
+      const of = { file: { byteLength: sizeBytes, slice }, metadata, rowStart, rowEnd };
+      const rows = await interpret(path, () => parquetReadObjects({ ...of, compressors, parsers, utf8: false }));
+      if (rows.length !== section.records) refuseExport(path, `rows ${rowStart + 1} to ${rowEnd} are not all there`);
+      for (const row of rows) yield toCells(table, row);
+      start += section.sizeBytes;
+      rowStart = rowEnd;
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+const MAX_PAGE_BYTES = 1024 ** 3; // a page is as large as its largest value, or 1 MiB
+const compressors = {
+  ZSTD: (input: Uint8Array, outputBytes: number): Uint8Array =>
+    zstdDecompressSync(input, { maxOutputLength: Math.max(1, Math.min(outputBytes, MAX_PAGE_BYTES)) }),
+};
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const parsers: Partial<ParquetParsers> = {
+  stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes),
+  timestampFromMilliseconds: Number, // a `Date` cannot have every number that an archive can
+};
+
+function toCells({ columns }: Table, row: Readonly<Record<string, unknown>>): Row {
+  const toCell = (value: unknown): Cell => (typeof value === 'bigint' ? Number(value) : ((value ?? null) as Cell)); // by the schema
+  return Object.fromEntries(columns.map(({ name }) => [name, toCell(row[name])]));
+}
+
+/** Throws an `ArchiveError` whatever goes wrong: the library throws errors of all kinds at bytes that are no Parquet. */
+async function interpret<T>(path: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return refuseExport(path, `it cannot be read as Parquet (${reason})`);
+  }
+}
+
+function openFile(path: string): number {
+  try {
+    return openSync(path, 'r');
+  } catch (error) {
+    return refuseFile(path, error);
+  }
+}
+
+type Range = { readonly file: number; readonly start: number; readonly length: number };
+
+function readExactly(path: string, { file, start, length }: Range): Buffer<ArrayBuffer> {
+  const bytes = Buffer.from(new ArrayBuffer(length));
+  try {
+    for (let at = 0; at < length;) {
+      const count = readSync(file, bytes, { offset: at, length: length - at, position: start + at });
+      if (count === 0) refuseExport(path, 'the file was cut off while it was read');
+      at += count;
+    }
+  } catch (error) {
+    refuseFile(path, error);
+  }
+  return bytes;
+}

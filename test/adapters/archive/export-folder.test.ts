@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { createExportFolders } from '../../../src/adapters/archive/exchange/export-folder.ts';
+import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../../../src/adapters/archive/rows.ts';
+import type { ExportRecord } from '../../../src/ports/export.ts';
+import { collect } from '../../support/collect.ts';
+import { folderWith } from '../../support/folders.ts';
+
+// Text as an archive can have it: with half characters, a byte order mark at the start, ends of lines and zero bytes.
+const halves = fc.array(fc.nat({ max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCodePoint(...units));
+const whole = fc.string({ unit: 'binary', maxLength: 8 });
+const text = fc.oneof(
+  whole,
+  halves,
+  whole.map((value) => `\u{feff}${value}\r\n\0`),
+);
+const orNull = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T | null> => fc.option(of, { freq: 2 });
+const count = fc.oneof(fc.nat(), fc.constant(Number.MAX_SAFE_INTEGER));
+const ms = fc.oneof(fc.maxSafeInteger(), fc.constant(8.64e15 + 1)); // also later than a `Date` can be
+const sha256 = whole.map((value) => hash('sha256', value));
+const key = fc.tuple(sha256, sha256).map(([one, other]) => `${one}-${other}-${other.slice(0, 32)}`);
+const bytes = fc.oneof(
+  fc.uint8Array(),
+  whole.map((value) => Uint8Array.from(Buffer.from(`\u{feff}${value}`))),
+);
+const few = <T>(of: fc.Arbitrary<T>): fc.Arbitrary<T[]> => fc.array(of, { maxLength: 3 });
+
+const batchPlace = fc.record({ cycle: count, batch: count });
+const batchName = fc.record({ unit: key, cycle: count, batch: count });
+const batch = fc.record({
+  label: text,
+  content: text,
+  contentSha256: sha256,
+  depth: count,
+  startMs: orNull(ms),
+  endMs: orNull(ms),
+  messageCount: count,
+  firstIndex: orNull(ms),
+  lastIndex: orNull(ms),
+  level: fc.constantFrom(...LEVELS),
+  sources: few(batchName),
+});
+const cycle = fc.record({
+  conversationId: text,
+  cycle: count,
+  parent: orNull(fc.record({ unit: key, cycle: count })),
+  clipSha256: sha256,
+  messagesCompressed: count,
+  batches: few(batch),
+  live: few(batchName),
+});
+const unit = fc.record({
+  key,
+  format: text,
+  sourcePath: text,
+  outputPath: orNull(text),
+  source: fc.record({ sha256, sizeBytes: count, lineCount: count, hasBom: fc.boolean() }),
+  output: fc.record({ sha256, sizeBytes: count }),
+  settingsSha256: sha256,
+  settings: text,
+  createdAtMs: ms,
+  processId: count,
+  receipt: orNull(text),
+  isErased: fc.boolean(),
+  cycles: few(cycle),
+  inserted: few(fc.record({ beforeLine: count, bytes, erasedSha256: orNull(sha256) })),
+  kept: few(fc.record({ firstLine: count, lineCount: count, sizeBytes: count, lineSha256: few(sha256) })),
+  carried: few(fc.record({ unit: key, cycle: count, batch: count, line: count })),
+  files: few(
+    fc.record({
+      token: text,
+      begunAtMs: ms,
+      runUndoneAtMs: orNull(ms),
+      sourcePath: text,
+      outputPath: orNull(text),
+      undoneAtMs: orNull(ms),
+    }),
+  ),
+});
+const content = bytes.map((found) => ({ bytes: found, sha256: hash('sha256', found), sizeBytes: found.length }));
+const message = fc.record({
+  role: fc.constantFrom(...ROLES),
+  atMs: orNull(ms),
+  index: orNull(ms),
+  id: orNull(text),
+  name: orNull(text),
+  traits: fc.nat({ max: 3 }),
+});
+const line = fc
+  .record({
+    line: count,
+    outcome: fc.constantFrom(...OUTCOMES),
+    batch: orNull(batchPlace),
+    cycle: orNull(count),
+    message: orNull(message),
+    found: content,
+    receipt: orNull(text),
+  })
+  .map(({ found, ...rest }) => ({ ...found, ...rest, ...(rest.receipt === null ? {} : { bytes: new Uint8Array() }) }));
+const piece = fc
+  .record({ found: content, receipt: orNull(text) })
+  .map(({ found, receipt }) => ({ ...found, receipt, bytes: receipt === null ? found.bytes : null }));
+const capture = fc.record({
+  path: text,
+  format: text,
+  stamp: orNull(text),
+  readAtMs: ms,
+  states: few(
+    fc.record({
+      version: count,
+      change: fc.constantFrom(...CHANGES),
+      sizeBytes: count,
+      sha256,
+      capturedAtMs: ms,
+    }),
+  ),
+});
+const usage = fc.record({ input_tokens: count, cached_input_tokens: count, output_tokens: count });
+const summary = fc.record({ provider: text, model: text, text, usage, createdAt: fc.date({ noInvalidDate: true }) });
+const vector = fc.oneof(
+  fc.record({ kind: fc.constant('message' as const), unit: key, line: count, vector: orNull(bytes) }),
+  fc.record({ kind: fc.constant('batch' as const), unit: key, cycle: count, batch: count, vector: orNull(bytes) }),
+);
+
+const records = fc.record({
+  receipt: few(fc.record({ receipt: text.map((value) => `r${value}`), atMs: ms, report: text })),
+  hold: few(
+    fc.record({
+      kind: fc.constantFrom('conversation' as const, 'source' as const),
+      value: text,
+      reason: orNull(text),
+      addedAtMs: ms,
+    }),
+  ),
+  unit: few(unit),
+  line: few(fc.record({ unit: key, line })),
+  capture: few(capture),
+  piece: few(fc.record({ path: text, version: count, piece })),
+  summary: few(fc.record({ request: sha256, summary })),
+  model: few(fc.record({ provider: text, model: text, dimensions: fc.integer({ min: 1 }) })),
+  vector: few(vector),
+});
+
+for (const encoding of ['jsonl', 'parquet'] as const)
+  test(`what is written in ${encoding} is read again, record by record`, async (t) => {
+    const folder = folderWith(t, {});
+    const folders = createExportFolders(null);
+    const state = { run: 0 };
+    const property = fc.asyncProperty(records, async (found) => {
+      const all: readonly ExportRecord[] = [
+        ...found.receipt.map((receipt) => ({ kind: 'receipt', receipt }) as const),
+        ...found.hold.map((hold) => ({ kind: 'hold', hold }) as const),
+        ...found.unit.map((one) => ({ kind: 'compaction', unit: one }) as const),
+        ...found.line.map((one) => ({ kind: 'line', ...one }) as const),
+        ...found.capture.map((one) => ({ kind: 'capture', capture: one }) as const),
+        ...found.piece.map((one) => ({ kind: 'piece', ...one }) as const),
+        ...found.summary.map((one) => ({ kind: 'summary', ...one }) as const),
+        ...found.model.map((model) => ({ kind: 'model', model }) as const),
+        ...found.vector.map((one) => ({ kind: 'vector', vector: one }) as const),
+      ];
+      const path = join(folder, String((state.run += 1)));
+      const writer = await folders.create(path, encoding);
+      for (const record of all) writer.write(record);
+      writer.commit();
+      const read = [];
+      for (const kind of new Set(all.map((record) => record.kind)))
+        read.push(...(await collect(folders.read(path, kind))));
+      assert.deepEqual(plain(read), plain(all));
+    });
+    await fc.assert(property, { numRuns: 15 });
+  });
+
+/** Bytes of any kind are the same if they are the same bytes. */
+function plain(value: unknown): unknown {
+  if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
+  if (Array.isArray(value)) return value.map(plain);
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, plain(one)]));
+}
