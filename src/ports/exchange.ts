@@ -118,6 +118,15 @@ export type CapturedPiece = {
   readonly receipt: string | null;
 };
 
+/** What a captured state was that was erased with its file. */
+export type ErasedState = {
+  readonly receipt: string;
+  /** Of all bytes. */
+  readonly sha256: string;
+  /** The same for all states of one path that begin with the same line. */
+  readonly originSha256: string;
+};
+
 export type ExchangedState = Omit<CapturedState, 'id' | 'capturedAt'> & { readonly capturedAtMs: number };
 
 export type ExchangedCapture = Pick<CapturedFile, 'path' | 'format' | 'stamp'> & {
@@ -132,8 +141,31 @@ export type UnitVector = { readonly unit: UnitKey; readonly vector: Uint8Array |
   | ({ readonly kind: 'batch' } & BatchPlace)
 );
 
+/** Reads captured files, and what is known of those that were erased. */
+export type CaptureReader = {
+  /** By path. */
+  readonly captures: () => AsyncIterable<ExchangedCapture>;
+  readonly findCapture: (path: string) => Promise<ExchangedCapture | null>;
+  /** Whether a captured file has a state with these bytes. */
+  readonly hasState: (sha256: string) => Promise<boolean>;
+  /** As in `ErasedState`; null: a version without lines. */
+  readonly originOf: (path: string, version: number) => Promise<string | null>;
+  /** The lines of a state, in order. Each that is left is checked against its hash. */
+  readonly pieces: (path: string, state: ExchangedState) => AsyncIterable<readonly CapturedPiece[]>;
+  /** Those captured lines of these that are there and were not erased. */
+  readonly findLines: (sha256s: readonly string[]) => Promise<ReadonlySet<string>>;
+  /** The paths of captured files that have a line which was not erased. */
+  readonly filesWith: (sha256: string) => Promise<readonly string[]>;
+  readonly erasedStates: () => AsyncIterable<readonly ErasedState[]>;
+  /** Erased states with these bytes or of this origin; null: of any. */
+  readonly findErasedStates: (of: {
+    readonly sha256: string;
+    readonly originSha256: string | null;
+  }) => Promise<readonly ErasedState[]>;
+};
+
 /** Reads one state of an archive as units that mean the same in every other one. Methods fail as those of the archive do. */
-export type UnitReader = {
+export type UnitReader = CaptureReader & {
   readonly receipts: () => Promise<readonly Receipt[]>;
   /** Oldest first, so a unit comes after those that it refers to. `touchedOnly`: only those from which something was erased. */
   readonly units: (options?: {
@@ -141,22 +173,16 @@ export type UnitReader = {
   }) => AsyncIterable<{ readonly id: number; readonly unit: Unit }>;
   /** The id of a compaction; null: this archive does not have it. */
   readonly findUnit: (key: UnitKey) => Promise<number | null>;
+  readonly loadUnit: (unitId: number) => Promise<Unit>;
   /** In order, in batches. Each line is checked against its hash. */
   readonly lines: (unitId: number) => AsyncIterable<readonly UnitLine[]>;
   /** The hash of every archived line that was not erased, with the compaction that it belongs to. */
   readonly lineHashes: () => AsyncIterable<readonly { readonly unitId: number; readonly sha256: string }[]>;
   /** Hashes of the lines that were erased under a receipt. */
   readonly erasedHashes: (kind: 'archived' | 'captured', receipt: string) => AsyncIterable<readonly string[]>;
-  /** Whether a captured line with these bytes is there and was not erased. */
-  readonly hasCaptured: (sha256: string) => Promise<boolean>;
   readonly summaries: () => AsyncIterable<readonly { readonly request: string; readonly summary: CachedSummary }[]>;
   readonly vectorModel: () => Promise<VectorModel | null>;
   readonly vectors: () => AsyncIterable<readonly UnitVector[]>;
-  /** By path. */
-  readonly captures: () => AsyncIterable<ExchangedCapture>;
-  readonly findCapture: (path: string) => Promise<ExchangedCapture | null>;
-  /** The lines of a state, in order. Each that is left is checked against its hash. */
-  readonly pieces: (path: string, state: ExchangedState) => AsyncIterable<readonly CapturedPiece[]>;
 };
 
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
@@ -171,6 +197,8 @@ export type UnitStore = UnitReader & {
   ) => Promise<number>;
   /** Adds the receipt of an erasure that changes nothing here. */
   readonly storeReceipt: (receipt: Receipt) => Promise<void>;
+  /** Their receipts must be there. */
+  readonly storeErasedStates: (states: readonly ErasedState[]) => Promise<void>;
   /** Gives how many were new; null: this archive has vectors of another model, or cannot store any. */
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */

@@ -1,6 +1,7 @@
 import type { CachedSummary } from './archive.ts';
 import type {
   CapturedPiece,
+  ErasedState,
   ExchangedCapture,
   MergedHold,
   OpenTarget,
@@ -15,6 +16,7 @@ import type { VectorModel } from './vector-store.ts';
 /** A record of an export. The lines of a compaction follow its order, as the pieces of a captured file follow that of its versions. */
 export type ExportRecord =
   | { readonly kind: 'receipt'; readonly receipt: Receipt }
+  | { readonly kind: 'erasedState'; readonly state: ErasedState }
   | { readonly kind: 'hold'; readonly hold: MergedHold }
   | { readonly kind: 'compaction'; readonly unit: Unit }
   | { readonly kind: 'line'; readonly unit: UnitKey; readonly line: UnitLine }

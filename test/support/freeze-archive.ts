@@ -61,14 +61,19 @@ test('writes fixtures/archives/schema-N with the program as it is now', async (t
     assert.equal(ended.code, 0, ended.stderr);
   };
   writeFileSync(join(folder, 'erased.jsonl'), chatTranscript(16, 200));
+  const capture = async (name: string): Promise<void> => {
+    const path = join(folder, name);
+    const captured = await runHere(['capture', '--config', join(folder, 'plain.toml'), '--archive', archive, path]);
+    assert.equal(captured.code, 0, captured.stderr);
+  };
+  await capture('erased.jsonl');
   await compact('erased.jsonl', 'plain.toml');
   await keep('erase', '--source', 'erased.jsonl', '--yes');
   await keep('hold', 'add', '--source', 'talk.jsonl');
   for (const [name, [first = '', second = '']] of Object.entries(parts)) {
     const path = join(folder, name);
     writeFileSync(path, first);
-    const captured = await runHere(['capture', '--config', join(folder, 'plain.toml'), '--archive', archive, path]);
-    assert.equal(captured.code, 0, captured.stderr);
+    await capture(name);
     await compact(
       name,
       name === 'talk.jsonl' ? 'model.toml' : 'plain.toml',

@@ -118,6 +118,7 @@ async function dump(reader: UnitReader): Promise<object> {
     units: sorted(units),
     captures: sorted(captures),
     receipts: sorted(await reader.receipts()),
+    erasedStates: sorted((await collect(reader.erasedStates())).flat()),
     summaries: sorted(summaries),
     model: vectors.length === 0 ? null : await reader.vectorModel(),
     vectors: sorted(vectors),

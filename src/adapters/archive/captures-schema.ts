@@ -55,4 +55,14 @@ CREATE TABLE captured_lines (
 ) STRICT;
 CREATE INDEX captured_lines_by_block ON captured_lines (block_id);
 CREATE INDEX captured_lines_by_hash ON captured_lines (substr(sha256, 1, 8));
+
+-- What each captured state of an erased file was, so that a merge recognizes it. origin_sha256: of the path and of the hash of the first line.
+CREATE TABLE erased_states (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  sha256 BLOB NOT NULL CHECK (length(sha256) = 32), -- of all bytes
+  origin_sha256 BLOB NOT NULL CHECK (length(origin_sha256) = 32),
+  erasure_id INTEGER NOT NULL REFERENCES erasures,
+  UNIQUE (sha256, origin_sha256, erasure_id)
+) STRICT;
+CREATE INDEX erased_states_by_origin ON erased_states (origin_sha256);
 `;

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto';
 import type { ErasedIds } from '../../ports/retention.ts';
-import { readInteger, type Row } from './rows.ts';
+import { readHash, readInteger, readText, type Row } from './rows.ts';
 import { rewriteBlock } from './rewrite-block.ts';
 import { ask, askPages, type Work } from './work.ts';
 
@@ -24,6 +25,15 @@ INSERT INTO erased_captured SELECT c.id FROM (${joinRuns('v.file_id IN (SELECT i
 JOIN captured_lines AS c ON c.id BETWEEN own.first_id AND own.last_id
 WHERE c.erasure_id IS NULL AND coalesce((SELECT u.last_id FROM used_runs AS u WHERE u.id <= c.id ORDER BY u.id DESC LIMIT 1), 0) < c.id
 ON CONFLICT DO NOTHING`;
+const LIST_VERSIONS = `
+SELECT v.id, f.path, l.sha256 FROM erased_files AS g JOIN captured_files AS f ON f.id = g.id JOIN captured_versions AS v ON v.file_id = f.id
+JOIN captured_runs AS r ON r.version_id = v.id AND r.position = 0 JOIN captured_lines AS l ON l.id = r.first_line_id
+WHERE v.id > :after ORDER BY v.id LIMIT 500`;
+/** `coalesce` only tells Postgres the type of the value. */
+const KEEP_STATES = `
+INSERT INTO erased_states (sha256, origin_sha256, erasure_id)
+SELECT DISTINCT sha256, coalesce(:origin, sha256), CAST(:erasureId AS bigint) FROM captured_states WHERE version_id = :id AND size_bytes > 0
+ON CONFLICT DO NOTHING`;
 const DELETE_FILES = 'DELETE FROM captured_files WHERE id IN (SELECT id FROM erased_files) RETURNING id';
 const addLines = (ids: string): string => `
 INSERT INTO erased_captured SELECT id FROM captured_lines WHERE id IN ${ids} AND erasure_id IS NULL ON CONFLICT DO NOTHING`;
@@ -45,12 +55,30 @@ const UNUSED_BLOCKS = `
 SELECT b.id FROM captured_blocks AS b WHERE b.raw_size_bytes = 0 AND NOT EXISTS (
   SELECT 1 FROM used_runs AS u WHERE u.id < b.first_line_id + b.line_count AND u.last_id >= b.first_line_id)`;
 const DELETE_UNUSED = [
+  `DELETE FROM captured_lines WHERE id IN (SELECT id FROM erased_captured)
+    AND coalesce((SELECT u.last_id FROM used_runs AS u WHERE u.id <= captured_lines.id ORDER BY u.id DESC LIMIT 1), 0) < captured_lines.id`,
   `DELETE FROM captured_lines WHERE block_id IN (${UNUSED_BLOCKS})`,
   `DELETE FROM captured_blocks WHERE id IN (${UNUSED_BLOCKS})`,
 ];
 
-/** Removes the captured files in `erased_files`, and marks the lines that no other file has to be erased. Returns the number of files. */
-export function* eraseCapturedFiles(): Work<number> {
+/** Two captured states with the same origin are of one path, and begin with the same line. */
+export function buildOrigin(path: string, firstLineSha256: string): Buffer {
+  return hash('sha256', `${firstLineSha256} ${path}`, 'buffer');
+}
+
+/**
+ * Removes the captured files in `erased_files`, and marks the lines that no other file has to be erased. Of each state, only hashes stay.
+ * Returns the number of files.
+ */
+export function* eraseCapturedFiles(erasureId: number): Work<number> {
+  for (let after: unknown = 0; after !== undefined;) {
+    const versions = yield* ask(LIST_VERSIONS, { after });
+    for (const row of versions) {
+      const origin = buildOrigin(readText(row, 'path'), readHash(row, 'sha256'));
+      yield* ask(KEEP_STATES, { id: row['id'], origin, erasureId });
+    }
+    after = versions.at(-1)?.['id'];
+  }
   for (const sql of FIND_USED) yield* ask(sql);
   yield* ask(ADD_UNUSED);
   return (yield* ask(DELETE_FILES)).length;

@@ -104,7 +104,7 @@ export function* erase(plan: ErasurePlan, { dialect, path, id }: Erasing): Work<
     (ids) => `INSERT INTO erased_files SELECT id FROM ${ids} AS new WHERE true ON CONFLICT DO NOTHING`,
     dialect,
   );
-  const capturedFiles = yield* eraseCapturedFiles();
+  const capturedFiles = yield* eraseCapturedFiles(erasureId);
   yield* selectCaptured(plan, dialect);
   yield* eraseCapturedLines(erasureId, add);
   const vectors = yield* deleteVectors(dialect);

@@ -70,6 +70,8 @@ async function writeAll(deps: ExportDeps, { reader, archive, writer, filter }: E
   const counts = { compactions: 0, lines: 0, capturedFiles: 0 };
   const selected = isEmpty(filter) ? null : await selectUnits(reader, filter);
   for (const receipt of await reader.receipts()) writer.write({ kind: 'receipt', receipt });
+  for await (const page of reader.erasedStates())
+    for (const state of page) writer.write({ kind: 'erasedState', state });
   if (selected === null)
     for (const hold of await archive.retention.listHolds()) writer.write({ kind: 'hold', hold: toMerged(hold) });
   for await (const { id, unit } of reader.units()) {

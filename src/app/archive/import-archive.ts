@@ -36,6 +36,8 @@ type Filling = { readonly folder: string; readonly store: UnitStore };
 async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boolean> {
   const { folders } = deps;
   for await (const { receipt } of folders.read(folder, 'receipt')) await store.storeReceipt(receipt);
+  for await (const page of inPages(folders.read(folder, 'erasedState'), () => 1))
+    await store.storeErasedStates(page.map(({ state }) => state));
   for await (const { hold } of folders.read(folder, 'hold')) await store.storeHolds([hold]);
   const lines = createCursor(folders.read(folder, 'line'));
   let count = 0;

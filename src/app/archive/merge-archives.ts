@@ -123,11 +123,18 @@ function refuseErased(from: string, to: string, { compactions, lines, capturedFi
   const counts = [
     `${compactions} ${compactions === 1 ? 'compaction' : 'compactions'}`,
     `${lines} ${lines === 1 ? 'line' : 'lines'}`,
-    `${capturedFiles} ${capturedFiles === 1 ? 'captured file' : 'captured files'}`,
+    describeFiles(capturedFiles),
   ].filter((part) => !part.startsWith('0 '));
   const reason = `nothing was merged, because ${from} has erased what this archive has, or may have: ${counts.join(', ')}`;
   const advice = 'Erase it here too, or merge without one of them.';
   return { kind: 'archive', failure: { kind: 'unsupported', path: to, reason, advice } };
+}
+
+const MAX_NAMED = 3;
+
+function describeFiles(files: ReadonlySet<string>): string {
+  const named = [...files].slice(0, MAX_NAMED).join(', ') + (files.size > MAX_NAMED ? ', …' : '');
+  return `${files.size} ${files.size === 1 ? 'captured file' : 'captured files'} (${named})`;
 }
 
 function reportOf({ archivePath }: MergeDeps, merged: readonly MergedArchive[]): ArchiveMergeReport {

@@ -1,31 +1,34 @@
 import { sessionIdOf } from '../../core/session-id.ts';
-import type { Receipt, Unit, UnitReader } from '../../ports/exchange.ts';
+import type { ExchangedCapture, Receipt, Unit, UnitKey, UnitReader } from '../../ports/exchange.ts';
 
 /** What one archive has erased, and another one still has. */
 export type Conflict = {
   readonly compactions: number;
+  /** If many were erased, at least so many. */
   readonly lines: number;
-  /** Captured files that have something of it, or may have: an erasure keeps no hash of a captured file. */
-  readonly capturedFiles: number;
+  /** Paths of captured files that have something of it. */
+  readonly capturedFiles: ReadonlySet<string>;
 };
 
 type Erased = {
-  /** Receipts of erasures, without those of prune. */
-  readonly erasures: readonly Receipt[];
-  readonly touched: ReadonlyMap<string, { readonly id: number; readonly unit: Unit }>;
+  /** By receipt: when it was erased. Without prunes. */
+  readonly erasures: ReadonlyMap<string, number>;
+  /** The same of prunes that count. */
+  readonly prunes: ReadonlyMap<string, number>;
+  /** The ids of compactions that were erased in whole or in part. */
+  readonly touched: ReadonlyMap<UnitKey, number>;
   /** Of whole compactions: hashes of their originals and outputs, their paths, and session ids. */
   readonly contents: ReadonlySet<string>;
   readonly paths: ReadonlySet<string>;
   readonly sessions: ReadonlySet<string>;
-  /** Of single lines. */
-  readonly hashes: ReadonlySet<string>;
-  readonly capturedHashes: ReadonlySet<string>;
 };
+
+type Sides = { readonly from: UnitReader; readonly to: UnitReader; readonly erased: Erased };
 
 /**
  * Finds what `from` has erased and `to` still has; null: nothing. A known receipt proves nothing, because a merge may have been killed after it
  * was stored. Ids of conversations count only if they are session ids: others are made from the first message, which transcripts may share.
- * `withPruned`: also compactions that `from` has pruned.
+ * `withPruned`: also what `from` has pruned. Erased lines are compared a part at a time, so memory is bounded.
  */
 export async function findConflict(
   from: UnitReader,
@@ -33,40 +36,25 @@ export async function findConflict(
   { withPruned }: { readonly withPruned: boolean },
 ): Promise<Conflict | null> {
   const erased = await readErased(from, withPruned);
-  if (erased.touched.size === 0 && erased.erasures.length === 0) return null;
-  const compactions = new Set<number>();
-  const own = new Set<number>();
-  let lines = 0;
-  for await (const { id, unit } of to.units()) {
-    const theirs = erased.touched.get(unit.key);
-    if (theirs !== undefined) {
-      if (hasMoreSummaries(unit, theirs.unit)) compactions.add(id);
-      else if (!unit.isErased) lines += await countLeft({ from, to }, { fromId: theirs.id, toId: id });
-    } else if ((await from.findUnit(unit.key)) === null) {
-      own.add(id);
-      if (!unit.isErased && isSameText(unit, erased)) compactions.add(id);
-    }
-  }
-  if (erased.hashes.size > 0)
-    for await (const page of to.lineHashes())
-      lines += page.filter(({ unitId, sha256 }) => own.has(unitId) && erased.hashes.has(sha256)).length;
-  const capturedFiles = (await findCaptures(from, to, erased)).size;
-  const conflict = { compactions: compactions.size, lines, capturedFiles };
-  return Object.values(conflict).every((count) => count === 0) ? null : conflict;
+  if (erased.erasures.size === 0 && erased.prunes.size === 0) return null;
+  const sides = { from, to, erased };
+  const { compactions, own, ...counted } = await findCompactions(sides);
+  const lines = counted.lines + (await countErasedLines(sides, own));
+  const capturedFiles = new Set([...(await findCaptures(sides)), ...(await findCapturedLines(sides))]);
+  return compactions + lines + capturedFiles.size === 0 ? null : { compactions, lines, capturedFiles };
 }
 
 async function readErased(from: UnitReader, withPruned: boolean): Promise<Erased> {
-  const receipts = await from.receipts();
-  const erasures = receipts.filter(isErase);
-  const names = new Set(erasures.map(({ receipt }) => receipt));
-  const touched = new Map<string, { readonly id: number; readonly unit: Unit }>();
+  const [erasures, prunes] = [new Map<string, number>(), new Map<string, number>()];
+  for (const one of await from.receipts())
+    if (isErase(one)) erasures.set(one.receipt, one.atMs);
+    else if (withPruned) prunes.set(one.receipt, one.atMs);
+  const touched = new Map<UnitKey, number>();
   const [contents, paths, sessions] = [new Set<string>(), new Set<string>(), new Set<string>()];
-  const [hashes, capturedHashes] = [new Set<string>(), new Set<string>()];
-  if (receipts.length > 0)
-    for await (const found of from.units({ touchedOnly: true })) {
-      const { unit } = found;
-      const isErasure = names.has(unit.receipt ?? '');
-      if (isErasure || (withPruned && unit.isErased)) touched.set(unit.key, found);
+  if (erasures.size + prunes.size > 0)
+    for await (const { id, unit } of from.units({ touchedOnly: true })) {
+      const isErasure = erasures.has(unit.receipt ?? '');
+      if (isErasure || (withPruned && unit.isErased)) touched.set(unit.key, id);
       if (!isErasure || !unit.isErased) continue;
       for (const sha256 of [unit.source.sha256, unit.output.sha256]) contents.add(sha256);
       for (const { sourcePath, outputPath } of [unit, ...unit.files])
@@ -74,35 +62,51 @@ async function readErased(from: UnitReader, withPruned: boolean): Promise<Erased
       for (const { conversationId } of unit.cycles)
         if (isSessionId(conversationId)) sessions.add(conversationId.toLowerCase());
     }
-  for (const receipt of names)
-    for (const kind of ['archived', 'captured'] as const)
-      for await (const page of from.erasedHashes(kind, receipt))
-        for (const sha256 of page) {
-          if (kind === 'archived') hashes.add(sha256);
-          // If the archive still has the line elsewhere, the erasure kept it on purpose.
-          if (!(await from.hasCaptured(sha256))) capturedHashes.add(sha256);
-        }
-  return { erasures, touched, contents, paths, sessions, hashes, capturedHashes };
+  return { erasures, prunes, touched, contents, paths, sessions };
 }
 
 function isSessionId(conversationId: string): boolean {
   return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(conversationId);
 }
 
+type Found = {
+  readonly compactions: number;
+  readonly lines: number;
+  /** The ids of compactions that only `to` has. */
+  readonly own: ReadonlySet<number>;
+};
+
+async function findCompactions(sides: Sides): Promise<Found> {
+  const { from, to, erased } = sides;
+  const own = new Set<number>();
+  let [compactions, lines] = [0, 0];
+  for await (const { id, unit } of to.units()) {
+    const fromId = erased.touched.get(unit.key);
+    if (fromId !== undefined) {
+      if (hasMoreSummaries(unit, await from.loadUnit(fromId))) compactions += 1;
+      else if (!unit.isErased) lines += await countLeft(sides, { fromId, toId: id });
+    } else if ((await from.findUnit(unit.key)) === null) {
+      own.add(id);
+      if (!unit.isErased && (await isSameText(unit, sides))) compactions += 1;
+    }
+  }
+  return { compactions, lines, own };
+}
+
 /** Whether a compaction that the other archive does not have is of a transcript that was erased there whole. */
-function isSameText(unit: Unit, { contents, paths, sessions, touched, erasures }: Erased): boolean {
-  const isOlder = erasures.some(({ atMs }) => unit.createdAtMs <= atMs);
-  return (
-    contents.has(unit.source.sha256) ||
-    (isOlder && paths.has(unit.sourcePath)) ||
-    unit.cycles.some(
-      ({ parent, conversationId, batches }) =>
-        sessions.has(conversationId.toLowerCase()) ||
-        (parent !== null &&
-          !batches.every(isErasedBatch) &&
-          touched.get(parent.unit)?.unit.cycles[parent.cycle]?.batches.some(isErasedBatch) === true),
-    )
-  );
+async function isSameText(unit: Unit, { from, erased }: Sides): Promise<boolean> {
+  const { contents, paths, sessions, erasures } = erased;
+  const isOlder = [...erasures.values()].some((atMs) => unit.createdAtMs <= atMs);
+  if (contents.has(unit.source.sha256) || (isOlder && paths.has(unit.sourcePath))) return true;
+  if (unit.cycles.some(({ conversationId }) => sessions.has(conversationId.toLowerCase()))) return true;
+  const states = await from.findErasedStates({ sha256: unit.source.sha256, originSha256: null });
+  if (states.some(({ receipt }) => erasures.has(receipt)) && !(await from.hasState(unit.source.sha256))) return true;
+  for (const { parent, batches } of unit.cycles) {
+    const parentId = parent === null ? undefined : erased.touched.get(parent.unit);
+    if (parent === null || parentId === undefined || batches.every(isErasedBatch)) continue;
+    if ((await from.loadUnit(parentId)).cycles[parent.cycle]?.batches.some(isErasedBatch) === true) return true;
+  }
+  return false;
 }
 
 function isErasedBatch({ content }: Unit['cycles'][number]['batches'][number]): boolean {
@@ -122,7 +126,7 @@ function hasMoreSummaries(unit: Unit, theirs: Unit): boolean {
 
 /** How many lines the same compaction has lost in one archive only. */
 async function countLeft(
-  { from, to }: { readonly from: UnitReader; readonly to: UnitReader },
+  { from, to }: Sides,
   { fromId, toId }: { readonly fromId: number; readonly toId: number },
 ): Promise<number> {
   const lost = new Set<number>();
@@ -135,34 +139,94 @@ async function countLeft(
   return left;
 }
 
-async function findCaptures(from: UnitReader, to: UnitReader, erased: Erased): Promise<ReadonlySet<string>> {
-  const { erasures, contents, paths, sessions, capturedHashes } = erased;
+/** How many hashes are compared at once: about 20 MB of memory. For each such part, the hashes of the other archive are read again. */
+const MAX_HASHES = 100_000;
+
+/** Counts erased lines among compactions that only `to` has. */
+async function countErasedLines({ from, to, erased }: Sides, own: ReadonlySet<number>): Promise<number> {
+  const count = async (hashes: ReadonlySet<string>): Promise<number> => {
+    let lines = 0;
+    if (hashes.size > 0 && own.size > 0)
+      for await (const page of to.lineHashes())
+        lines += page.filter(({ unitId, sha256 }) => own.has(unitId) && hashes.has(sha256)).length;
+    return lines;
+  };
+  let hashes = new Set<string>();
+  for (const receipt of erased.erasures.keys())
+    for await (const page of from.erasedHashes('archived', receipt)) {
+      for (const sha256 of page) hashes.add(sha256);
+      if (hashes.size < MAX_HASHES) continue;
+      const lines = await count(hashes);
+      if (lines > 0) return lines;
+      hashes = new Set();
+    }
+  return count(hashes);
+}
+
+/** Captured files with single lines that were erased. If there are many such lines, not all of the files. */
+async function findCapturedLines({ from, to, erased }: Sides): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
-  const lastMs = Math.max(...erasures.map(({ atMs }) => atMs));
-  const lastOfFilesMs = Math.max(...erasures.flatMap((one) => (reportOf(one).capturedFiles > 0 ? one.atMs : [])));
-  for await (const { path, states } of to.captures()) {
-    const isBefore = (limitMs: number): boolean => states.some(({ capturedAtMs }) => capturedAtMs <= limitMs);
-    const isKnown =
-      paths.has(path) ||
-      sessions.has(sessionIdOf(path)?.toLowerCase() ?? '') ||
-      states.some(({ sha256 }) => contents.has(sha256));
-    if (isBefore(lastOfFilesMs) || (isKnown && isBefore(lastMs))) {
+  for (const receipt of erased.erasures.keys())
+    for await (const page of from.erasedHashes('captured', receipt)) {
+      // If the archive still has the line elsewhere, the erasure kept it on purpose.
+      const kept = await from.findLines(page);
+      for (const sha256 of await to.findLines(page.filter((one) => !kept.has(one))))
+        for (const path of await to.filesWith(sha256)) found.add(path);
+      if (found.size > 0) return found;
+    }
+  return found;
+}
+
+/** Captured files that were erased, or whose transcripts were. */
+async function findCaptures(sides: Sides): Promise<ReadonlySet<string>> {
+  const { from, to, erased } = sides;
+  const found = new Set<string>();
+  const lastMs = Math.max(...erased.erasures.values());
+  let hasStates = false;
+  for await (const page of from.erasedStates()) {
+    hasStates = page.length > 0;
+    break;
+  }
+  for await (const capture of to.captures()) {
+    const { path, states } = capture;
+    const isOfErased =
+      erased.paths.has(path) ||
+      erased.sessions.has(sessionIdOf(path)?.toLowerCase() ?? '') ||
+      states.some(({ sha256 }) => erased.contents.has(sha256));
+    if (isOfErased && states.some(({ capturedAtMs }) => capturedAtMs <= lastMs)) {
       const kept = (await from.findCapture(path))?.states ?? [];
       if (!kept.some(({ capturedAtMs }) => capturedAtMs <= lastMs)) found.add(path);
     }
-    if (capturedHashes.size === 0 || found.has(path)) continue;
-    for (const state of states)
-      for await (const pieces of to.pieces(path, state))
-        if (pieces.some(({ receipt, sha256 }) => receipt === null && capturedHashes.has(sha256))) found.add(path);
+    if (hasStates && !found.has(path) && (await hasErasedState(capture, sides))) found.add(path);
   }
   return found;
 }
 
-export function isErase(receipt: Pick<Receipt, 'report'>): boolean {
-  return reportOf(receipt).kind === 'erase';
+/**
+ * Whether a file has a state that was erased, or a longer or shorter one of the same file. What `from` has captured again counts as kept, and
+ * what `to` has captured since a prune as new.
+ */
+async function hasErasedState({ path, states }: ExchangedCapture, { from, to, erased }: Sides): Promise<boolean> {
+  const { erasures, prunes } = erased;
+  for (const { version, sha256, capturedAtMs } of states) {
+    const originSha256 = await to.originOf(path, version);
+    for (const state of await from.findErasedStates({ sha256, originSha256 })) {
+      const isSame = state.sha256 === sha256;
+      const isPruned = isSame && capturedAtMs <= (prunes.get(state.receipt) ?? Number.NEGATIVE_INFINITY);
+      if (!isPruned && !erasures.has(state.receipt)) continue;
+      if (isSame ? !(await from.hasState(sha256)) : !(await hasOrigin(from, path, originSha256))) return true;
+    }
+  }
+  return false;
 }
 
-/** Checked where receipts are read. */
-function reportOf({ report }: Pick<Receipt, 'report'>): { readonly kind: string; readonly capturedFiles: number } {
-  return JSON.parse(report) as { readonly kind: string; readonly capturedFiles: number };
+async function hasOrigin(reader: UnitReader, path: string, originSha256: string | null): Promise<boolean> {
+  const versions = new Set(((await reader.findCapture(path))?.states ?? []).map(({ version }) => version));
+  for (const version of versions) if ((await reader.originOf(path, version)) === originSha256) return true;
+  return false;
+}
+
+export function isErase({ report }: Pick<Receipt, 'report'>): boolean {
+  const { kind } = JSON.parse(report) as { readonly kind: string }; // checked where receipts are read
+  return kind === 'erase';
 }

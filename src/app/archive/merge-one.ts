@@ -1,4 +1,13 @@
-import type { MergedHold, OpenSource, Unit, UnitLine, UnitLineDraft, UnitStore } from '../../ports/exchange.ts';
+import type {
+  ExchangedCapture,
+  ExchangedState,
+  MergedHold,
+  OpenSource,
+  Unit,
+  UnitLine,
+  UnitLineDraft,
+  UnitStore,
+} from '../../ports/exchange.ts';
 import type { Hold } from '../../ports/retention.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import type { MergeCount, MergedArchive } from '../contract/retention-reports.ts';
@@ -30,16 +39,21 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
     vectors: count(),
   };
   for (const receipt of newReceipts) await store.storeReceipt(receipt);
+  for await (const page of reader.erasedStates()) await store.storeErasedStates(page);
   counts.receipts.new = newReceipts.length;
   counts.receipts.known = theirs.length - newReceipts.length;
   const holds = (await source.archive.retention.listHolds()).map(toMerged);
   counts.holds.new = await store.storeHolds(holds);
   counts.holds.known = holds.length - counts.holds.new;
+  const erasedAt = new Map([...own, ...theirs].map(({ receipt, atMs }) => [receipt, atMs]));
   const isDone = await mergeUnits(deps, merging, counts);
   if (!isDone) return null;
   for await (const capture of reader.captures()) {
     deps.progress.update('merging captured files', counts.captured.new + counts.captured.known, 1);
-    if (await mergeCapture({ target: store, source: reader, runtime: deps.runtime }, capture)) counts.captured.new += 1;
+    const states = await withoutPruned(store, capture, erasedAt);
+    const sides = { target: store, source: reader, runtime: deps.runtime };
+    if (states.length === 0) counts.captured.refused += 1;
+    else if (await mergeCapture(sides, { ...capture, states })) counts.captured.new += 1;
     else counts.captured.known += 1;
     if (await isInterrupted(deps)) return null;
   }
@@ -83,6 +97,23 @@ async function mergeUnits(
     if (await isInterrupted(deps)) return false;
   }
   return true;
+}
+
+/** The states of a captured file that the target has, or has not pruned since they were captured. */
+async function withoutPruned(
+  store: UnitStore,
+  { states }: ExchangedCapture,
+  erasedAt: ReadonlyMap<string, number>,
+): Promise<readonly ExchangedState[]> {
+  const left: ExchangedState[] = [];
+  for (const state of states) {
+    const { sha256, capturedAtMs } = state;
+    const isPruned = (await store.findErasedStates({ sha256, originSha256: null })).some(
+      ({ receipt }) => capturedAtMs <= (erasedAt.get(receipt) ?? 0),
+    );
+    if (!isPruned || (await store.hasState(sha256))) left.push(state);
+  }
+  return left;
 }
 
 async function* counted(pages: AsyncIterable<readonly UnitLine[]>, count: Count): AsyncGenerator<readonly UnitLine[]> {

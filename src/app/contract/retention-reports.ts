@@ -97,7 +97,7 @@ export type MergedArchive = {
   readonly compactions: MergeCount;
   /** Archived lines of new compactions. Refused: erased. One that was erased whole has none. */
   readonly lines: MergeCount;
-  /** Captured files. New: with a state that the target lacked. */
+  /** Captured files. New: with a state that the target lacked. Refused: pruned in the target. */
   readonly captured: MergeCount;
   readonly holds: MergeCount;
   /** Receipts of erasures. */

@@ -127,6 +127,7 @@ const vector = fc.oneof(
 
 const records = fc.record({
   receipt: few(fc.record({ receipt: text.map((value) => `r${value}`), atMs: ms, report: text })),
+  erasedState: few(fc.record({ receipt: text.map((value) => `r${value}`), sha256, originSha256: sha256 })),
   hold: few(
     fc.record({
       kind: fc.constantFrom('conversation' as const, 'source' as const),
@@ -152,6 +153,7 @@ for (const encoding of ['jsonl', 'parquet'] as const)
     const property = fc.asyncProperty(records, async (found) => {
       const all: readonly ExportRecord[] = [
         ...found.receipt.map((receipt) => ({ kind: 'receipt', receipt }) as const),
+        ...found.erasedState.map((one) => ({ kind: 'erasedState', state: one }) as const),
         ...found.hold.map((hold) => ({ kind: 'hold', hold }) as const),
         ...found.unit.map((one) => ({ kind: 'compaction', unit: one }) as const),
         ...found.line.map((one) => ({ kind: 'line', ...one }) as const),

@@ -49,14 +49,21 @@ async function sceneFor(t: TestContext): Promise<Workbench> {
   await capture(bench, 'captured.jsonl');
   appendFileSync(bench.path('captured.jsonl'), NOT_UTF8);
   await capture(bench, 'captured.jsonl');
+  bench.write('gone.jsonl', chatTranscript(4, 800));
+  await capture(bench, 'gone.jsonl');
   for (const name of ['talk.jsonl', 'other.jsonl']) reportOf(await bench.compact(name));
   appendFileSync(bench.path('talk.jsonl'), chatTranscript(20, 200));
   reportOf(await bench.compact('talk.jsonl'));
   const { retention, summaries } = bench.archive();
   await retention.addHold({ kind: 'source', value: 'kept/**', reason: null, addedAt: new Date(1000) });
-  const selector = { kind: 'match', text: 'zanzibarquux' } as const;
-  const erased = await eraseArchived(bench.deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
-  assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
+  const selectors = [
+    { kind: 'match', text: 'zanzibarquux' },
+    { kind: 'source', glob: 'gone.jsonl' },
+  ] as const;
+  for (const selector of selectors) {
+    const erased = await eraseArchived(bench.deps, { selector, reason: null, isConfirmed: true, despiteHold: false });
+    assert.ok(erased.ok && erased.value.result === 'erased', JSON.stringify(erased));
+  }
   const usage = { input_tokens: 1, output_tokens: 2 };
   const answer = { provider: 'p', model: 'm', text: 'paid', usage, createdAt: new Date(2000) };
   await summaries.keep('ab'.repeat(32), answer);

@@ -175,6 +175,68 @@ for (const isCompacted of [false, true])
     await assertRefused({ ...fileTarget(bench.archivePath) }, [copy.place]);
   });
 
+test('an erased captured file stops only the merge of an archive that has it, at that moment or another', async (t) => {
+  const bench = benchFor(t);
+  for (const name of ['talk.jsonl', 'elsewhere.jsonl', 'other.jsonl'])
+    bench.write(name, name === 'other.jsonl' ? chatTranscript(5, 90) : TALK);
+  const folder = folderWith(t, {});
+  const archives = new Map<string, string>();
+  const captureIn = async (archive: string, name: string): Promise<void> => {
+    const target = placeIn(folder, `${archive}.db`);
+    archives.set(archive, target.place);
+    await capture(withArchive(t, bench, target), name);
+  };
+  await captureIn('same', 'elsewhere.jsonl');
+  await captureIn('unrelated', 'other.jsonl');
+  bench.write('talk.jsonl', TALK.slice(0, TALK.length / 2));
+  await captureIn('shorter', 'talk.jsonl');
+  bench.write('talk.jsonl', TALK);
+  await capture(bench, 'talk.jsonl');
+  await erase(bench, { kind: 'source', glob: 'talk.jsonl' });
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(2, 300));
+  await captureIn('longer', 'talk.jsonl');
+  bench.write('talk.jsonl', chatTranscript(3, 700));
+  await captureIn('rewritten', 'talk.jsonl');
+
+  const carried = placeIn(folder, 'carried.db');
+  await merge(carried, [bench.archivePath]);
+  for (const eraser of [bench.archivePath, carried.place]) {
+    for (const [archive, name] of [
+      ['same', 'elsewhere.jsonl'],
+      ['shorter', 'talk.jsonl'],
+      ['longer', 'talk.jsonl'],
+    ] as const) {
+      const refused = await tryMerge(placeIn(folder, `${archive}.db`), [eraser]);
+      assert.ok(!refused.ok, archive);
+      assert.match(renderFailure(refused.error), new RegExp(`: 1 captured file \\(\\S*/${name}\\)\\. Erase it here`));
+    }
+    for (const archive of ['unrelated', 'rewritten'])
+      await merge(placeIn(folder, `${archive}-${eraser === carried.place}.db`), [archives.get(archive) ?? '', eraser]);
+  }
+  const same = withArchive(t, bench, placeIn(folder, 'same.db'));
+  await erase(same, { kind: 'source', glob: 'elsewhere.jsonl' });
+  await merge(carried, [archives.get('same') ?? '', archives.get('unrelated') ?? '']);
+});
+
+test('a captured file that was pruned does not come back, unless it was captured again', async (t) => {
+  const bench = benchFor(t);
+  bench.write('talk.jsonl', TALK);
+  await capture(bench, 'talk.jsonl');
+  const copy = placeIn(folderWith(t, {}), 'copy.db');
+  await merge(copy, [bench.archivePath]);
+  const policy = { before: new Date(Date.now() + 1e9), maxBytes: null, keepLast: 0, project: null };
+  const pruned = await pruneArchive(bench.deps, { ...policy, isConfirmed: true });
+  assert.ok(pruned.ok && pruned.value.result === 'erased', JSON.stringify(pruned));
+  const target = fileTarget(bench.archivePath);
+  const { merged, result } = await merge(target, [copy.place]);
+  assert.deepEqual([result, merged[0]?.captured], ['unchanged', { new: 0, known: 0, refused: 1 }]);
+  const onCopy = withArchive(t, bench, copy);
+  appendFileSync(bench.path('talk.jsonl'), chatTranscript(2, 300));
+  await capture(onCopy, 'talk.jsonl');
+  assert.deepEqual((await merge(target, [copy.place])).merged[0]?.captured, { new: 1, known: 0, refused: 0 });
+  assert.equal((await merge(target, [copy.place])).result, 'unchanged');
+});
+
 test('what one archive has pruned stays in the other one', async (t) => {
   const { bench, copy } = await parted(t);
   const pruned = await pruneArchive(bench.deps, {

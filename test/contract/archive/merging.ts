@@ -55,6 +55,7 @@ const event = oneof(
   { weight: 1, arbitrary: record({ kind: constant('vectors' as const) }) },
   { weight: 1, arbitrary: record({ kind: constant('erase word' as const), word: nat(3) }) },
   { weight: 1, arbitrary: record({ kind: constant('erase conversation' as const), conversation: nat(2) }) },
+  { weight: 1, arbitrary: record({ kind: constant('erase file' as const), file: nat(1) }) },
 );
 type Event = typeof event extends Arbitrary<infer T> ? T : never;
 const history = array(event, { maxLength: 4 });
@@ -102,6 +103,8 @@ async function happen(archive: Archive, one: Event, number: number): Promise<voi
     }
     case 'erase word':
       return erase(archive, { kind: 'match', text: `word${one.word}x` }, at);
+    case 'erase file':
+      return erase(archive, { kind: 'source', glob: `/logs/captured-${one.file}.jsonl` }, at);
     default:
       return erase(archive, { kind: 'conversation', id: `conversation-${one.conversation}` }, at);
   }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { z } from 'zod';
 import type { ExportRecord } from '../../../ports/export.ts';
@@ -6,6 +7,7 @@ import { CHANGES, LEVELS, OUTCOMES, ROLES } from '../rows.ts';
 /** The names of an export's files, without their endings. */
 export const FILES = {
   receipt: 'receipts',
+  erasedState: 'erased-states',
   hold: 'holds',
   compaction: 'compactions',
   line: 'lines',
@@ -27,6 +29,7 @@ const batchName = z.strictObject({ unit: key, cycle: count, batch: count });
 
 const SCHEMAS = {
   receipt: z.strictObject({ receipt: z.string().min(1), atMs: z.int(), report: z.string() }),
+  erasedState: z.strictObject({ receipt: z.string().min(1), sha256, originSha256: sha256 }),
   hold: z.strictObject({
     kind: z.enum(['conversation', 'source']),
     value: z.string(),
@@ -135,6 +138,8 @@ export function encodeRecord(record: ExportRecord): Stored[keyof Stored] {
   switch (record.kind) {
     case 'receipt':
       return { ...record.receipt };
+    case 'erasedState':
+      return { ...record.state };
     case 'hold':
       return { ...record.hold };
     case 'compaction': {
@@ -178,76 +183,73 @@ export function decodeRecord(kind: ExportRecord['kind'], value: unknown): Export
   switch (kind) {
     case 'receipt':
       return check(SCHEMAS.receipt, value, (receipt) => ({ kind, receipt }));
+    case 'erasedState':
+      return check(SCHEMAS.erasedState, value, (state) => ({ kind, state }));
     case 'hold':
       return check(SCHEMAS.hold, value, (hold) => ({ kind, hold }));
-    case 'compaction': {
-      const found = SCHEMAS.compaction.safeParse(value);
-      if (!found.success) return describeIssue(found.error);
-      const inserted = found.data.inserted.map(({ text: _text, base64: _base64, ...line }, at) => ({
-        ...line,
-        bytes: decodeBytes(found.data.inserted[at] ?? {}) ?? new Uint8Array(),
-      }));
-      return { kind, unit: { ...found.data, inserted } };
-    }
-    case 'line': {
-      const found = SCHEMAS.line.safeParse(value);
-      if (!found.success) return describeIssue(found.error);
-      const { unit, text: _text, base64: _base64, ...line } = found.data;
-      const bytes = decodeBytes(found.data);
-      if (bytes === null ? line.receipt === null : !isContent(bytes, line)) return DIFFERS;
-      return { kind, unit, line: { ...line, bytes: bytes ?? new Uint8Array() } };
-    }
+    case 'compaction':
+      return check(SCHEMAS.compaction, value, (unit) => {
+        const inserted = unit.inserted.map(({ text: _text, base64: _base64, ...line }, at) => ({
+          ...line,
+          bytes: decodeBytes(unit.inserted[at] ?? {}) ?? new Uint8Array(),
+        }));
+        return { kind, unit: { ...unit, inserted } };
+      });
+    case 'line':
+      return check(SCHEMAS.line, value, (stored) => {
+        const { unit, text: _text, base64: _base64, ...line } = stored;
+        const bytes = decodeBytes(stored);
+        if (bytes === null ? line.receipt === null : !isContent(bytes, line)) return DIFFERS;
+        return { kind, unit, line: { ...line, bytes: bytes ?? new Uint8Array() } };
+      });
     case 'capture':
       return check(SCHEMAS.capture, value, (capture) => ({ kind, capture }));
-    case 'piece': {
-      const found = SCHEMAS.piece.safeParse(value);
-      if (!found.success) return describeIssue(found.error);
-      const { path, version, text: _text, base64: _base64, ...piece } = found.data;
-      const bytes = decodeBytes(found.data);
-      if (bytes === null ? piece.receipt === null : !isContent(bytes, piece)) return DIFFERS;
-      return { kind, path, version, piece: { ...piece, bytes } };
-    }
-    case 'summary': {
-      const found = SCHEMAS.summary.safeParse(value);
-      if (!found.success) return describeIssue(found.error);
-      const { request, inputTokens, cachedInputTokens, outputTokens, createdAtMs, ...summary } = found.data;
-      const usage = { input_tokens: inputTokens, cached_input_tokens: cachedInputTokens, output_tokens: outputTokens };
-      return { kind, request, summary: { ...summary, usage, createdAt: new Date(createdAtMs) } };
-    }
+    case 'piece':
+      return check(SCHEMAS.piece, value, (stored) => {
+        const { path, version, text: _text, base64: _base64, ...piece } = stored;
+        const bytes = decodeBytes(stored);
+        if (bytes === null ? piece.receipt === null : !isContent(bytes, piece)) return DIFFERS;
+        return { kind, path, version, piece: { ...piece, bytes } };
+      });
+    case 'summary':
+      return check(SCHEMAS.summary, value, (stored) => {
+        const { request, inputTokens, cachedInputTokens, outputTokens, createdAtMs, ...summary } = stored;
+        const usage = {
+          input_tokens: inputTokens,
+          cached_input_tokens: cachedInputTokens,
+          output_tokens: outputTokens,
+        };
+        return { kind, request, summary: { ...summary, usage, createdAt: new Date(createdAtMs) } };
+      });
     case 'model':
       return check(SCHEMAS.model, value, (model) => ({ kind, model }));
-    default: {
-      const found = SCHEMAS.vector.safeParse(value);
-      if (!found.success) return describeIssue(found.error);
-      const vector = found.data.vector === null ? null : new Uint8Array(Buffer.from(found.data.vector, 'base64'));
-      return { kind, vector: { ...found.data, vector } };
-    }
+    default:
+      return check(SCHEMAS.vector, value, (stored) => {
+        const vector = stored.vector === null ? null : new Uint8Array(Buffer.from(stored.vector, 'base64'));
+        return { kind, vector: { ...stored, vector } };
+      });
   }
-}
-
-function check<T>(schema: z.ZodType<T>, value: unknown, use: (found: T) => ExportRecord): ExportRecord | string {
-  const found = schema.safeParse(value);
-  return found.success ? use(found.data) : describeIssue(found.error);
 }
 
 const DIFFERS = 'its bytes differ from its hash';
 
-function describeIssue({ issues: [issue] }: z.ZodError): string {
+function check<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  use: (found: T) => ExportRecord | string,
+): ExportRecord | string {
+  const found = schema.safeParse(value);
+  if (found.success) return use(found.data);
+  const [issue] = found.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? 'the record' : issue.path.join('.');
   return `${where} is not as it was exported (${issue?.message ?? 'unknown'})`;
 }
 
 type Content = { readonly text?: string | undefined; readonly base64?: string | undefined };
 
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 function encodeBytes(bytes: Uint8Array): Content {
-  try {
-    return { text: decoder.decode(bytes) };
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return { base64: Buffer.from(bytes).toString('base64') };
-  }
+  const buffer = Buffer.from(bytes);
+  return isUtf8(buffer) ? { text: buffer.toString('utf8') } : { base64: buffer.toString('base64') };
 }
 
 function decodeBytes({ text: found, base64 }: Content): Uint8Array | null {

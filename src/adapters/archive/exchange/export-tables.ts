@@ -108,6 +108,11 @@ export const TABLES: { readonly [kind in keyof Stored]: Table } = {
     ['erased_at', 'time', 'atMs'],
     ['report', 'text'],
   ]),
+  erasedState: defineTable('erased-states', [
+    ['receipt', 'text'],
+    ['sha256', 'text'],
+    ['origin_sha256', 'text', 'originSha256'],
+  ]),
   hold: defineTable('holds', [
     ['kind', 'text'],
     ['value', 'text'],

@@ -1,8 +1,15 @@
 import { hash } from 'node:crypto';
-import type { CapturedPiece, ExchangedCapture, ExchangedState, UnitReader } from '../../../ports/exchange.ts';
+import type {
+  CapturedPiece,
+  CaptureReader,
+  ErasedState,
+  ExchangedCapture,
+  ExchangedState,
+} from '../../../ports/exchange.ts';
 import { createBlockCache } from '../blocks.ts';
 import { tryUnpack } from '../captured-blocks.ts';
 import { toState } from '../captures.ts';
+import { buildOrigin } from '../erase-captures.ts';
 import { DamageError } from '../failure.ts';
 import { hashColumn, readHash, readInteger, readOptionalText, readText, type Row } from '../rows.ts';
 import type { Query } from './query.ts';
@@ -22,13 +29,29 @@ const LIST_LINES = `
 SELECT l.id, l.block_id, l."offset", l.size_bytes, l.sha256, e.receipt FROM captured_lines AS l LEFT JOIN erasures AS e ON e.id = l.erasure_id
 WHERE l.id BETWEEN :first AND :last ORDER BY l.id LIMIT 1000`;
 const GET_BLOCK = 'SELECT raw_size_bytes, data FROM captured_blocks WHERE id = :id';
-const HAS_LINE = `
-SELECT 1 AS found FROM captured_lines WHERE substr(sha256, 1, 8) = :start AND sha256 = :sha256 AND erasure_id IS NULL LIMIT 1`;
+const MAX_PLACES = 100;
+const PLACES = Array.from({ length: MAX_PLACES }, (_, at) => at);
+const FIND_HASHES = `
+SELECT DISTINCT sha256 FROM captured_lines WHERE substr(sha256, 1, 8) IN (${PLACES.map((at) => `:start${at}`).join()})
+AND sha256 IN (${PLACES.map((at) => `:sha${at}`).join()}) AND erasure_id IS NULL`;
+const LIST_FILES_WITH = `
+SELECT DISTINCT f.path FROM captured_lines AS l JOIN captured_runs AS r ON r.first_line_id <= l.id AND r.first_line_id + r.line_count > l.id
+JOIN captured_versions AS v ON v.id = r.version_id JOIN captured_files AS f ON f.id = v.file_id
+WHERE substr(l.sha256, 1, 8) = :start AND l.sha256 = :sha256 AND l.erasure_id IS NULL`;
+const LIST_ERASED = `
+SELECT s.id, s.sha256, s.origin_sha256, e.receipt FROM erased_states AS s JOIN erasures AS e ON e.id = s.erasure_id
+WHERE s.id > :after ORDER BY s.id LIMIT 1000`;
+const FIND_ERASED = `
+SELECT s.sha256, s.origin_sha256, e.receipt FROM erased_states AS s JOIN erasures AS e ON e.id = s.erasure_id
+WHERE s.sha256 = :sha256 OR s.origin_sha256 = :origin`;
+const HAS_STATE = 'SELECT 1 AS found FROM captured_states WHERE sha256 = :sha256 LIMIT 1';
+const GET_FIRST = `
+SELECT l.sha256 FROM captured_files AS f JOIN captured_versions AS v ON v.file_id = f.id
+JOIN captured_runs AS r ON r.version_id = v.id AND r.position = 0 JOIN captured_lines AS l ON l.id = r.first_line_id
+WHERE f.path = :path AND v.version = :version`;
 
 /** Reads whole captured files. */
-export function createCaptureReader(
-  query: Query,
-): Pick<UnitReader, 'hasCaptured' | 'captures' | 'findCapture' | 'pieces'> {
+export function createCaptureReader(query: Query): CaptureReader {
   const recent = createBlockCache();
   const readBlock = async (id: number): Promise<Uint8Array> => {
     const raw = recent.get(id) ?? recent.add(id, tryUnpack((await query(GET_BLOCK, { id }))[0]));
@@ -75,9 +98,34 @@ export function createCaptureReader(
   }
 
   return {
-    hasCaptured: async (sha256) => {
+    findLines: async (sha256s) => {
+      const found = new Set<string>();
+      for (let first = 0; first < sha256s.length; first += MAX_PLACES) {
+        const hashes = sha256s.slice(first, first + MAX_PLACES).map(hashColumn);
+        const places = PLACES.flatMap((at): (readonly [string, unknown])[] => [
+          [`sha${at}`, hashes[at] ?? null],
+          [`start${at}`, hashes[at]?.subarray(0, 8) ?? null],
+        ]);
+        for (const row of await query(FIND_HASHES, Object.fromEntries(places))) found.add(readHash(row, 'sha256'));
+      }
+      return found;
+    },
+    filesWith: async (sha256) => {
       const bytes = hashColumn(sha256);
-      return (await query(HAS_LINE, { sha256: bytes, start: bytes.subarray(0, 8) })).length > 0;
+      const rows = await query(LIST_FILES_WITH, { sha256: bytes, start: bytes.subarray(0, 8) });
+      return rows.map((row) => readText(row, 'path'));
+    },
+    async *erasedStates() {
+      for await (const rows of listPages(query, LIST_ERASED, {})) yield rows.map(toErasedState);
+    },
+    findErasedStates: async ({ sha256, originSha256 }) => {
+      const origin = originSha256 === null ? null : hashColumn(originSha256);
+      return (await query(FIND_ERASED, { sha256: hashColumn(sha256), origin })).map(toErasedState);
+    },
+    hasState: async (sha256) => (await query(HAS_STATE, { sha256: hashColumn(sha256) })).length > 0,
+    originOf: async (path, version) => {
+      const [row] = await query(GET_FIRST, { path, version });
+      return row === undefined ? null : buildOrigin(path, readHash(row, 'sha256')).toString('hex');
     },
     async *captures() {
       for await (const rows of listPages(query, LIST_FILES, {})) for (const row of rows) yield await readFile(row);
@@ -103,6 +151,14 @@ export function createCaptureReader(
       }
       throw new DamageError(`${left} bytes of a captured file are missing`);
     },
+  };
+}
+
+function toErasedState(row: Row): ErasedState {
+  return {
+    receipt: readText(row, 'receipt'),
+    sha256: readHash(row, 'sha256'),
+    originSha256: readHash(row, 'origin_sha256'),
   };
 }
 

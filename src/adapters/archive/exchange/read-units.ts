@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Receipt, UnitKey, UnitLine, UnitReader } from '../../../ports/exchange.ts';
+import type { CaptureReader, Receipt, UnitKey, UnitLine, UnitReader } from '../../../ports/exchange.ts';
 import { checkPlaces, unpackBlock } from '../blocks.ts';
 import { DamageError } from '../failure.ts';
 import { takeLine } from '../read-lines.ts';
@@ -27,6 +27,8 @@ WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
 const LIST_TOUCHED = `
 SELECT c.*, e.receipt FROM compactions AS c JOIN erasures AS e ON e.id = c.erasure_id
 WHERE c.status <> 'prepared' AND c.id > :after ORDER BY c.id LIMIT 1`;
+const LOAD_COMPACTION = `
+SELECT c.*, e.receipt FROM compactions AS c LEFT JOIN erasures AS e ON e.id = c.erasure_id WHERE c.id = :id`;
 const FIND_COMPACTIONS = `
 SELECT c.*, NULL AS receipt FROM compactions AS c
 WHERE c.source_sha256 = :source AND c.settings_sha256 = :settings AND c.status <> 'prepared' ORDER BY c.id`;
@@ -59,7 +61,7 @@ SELECT v.batch_id AS id, v.vector, ${BATCH_NAME} FROM batch_vectors AS v
 JOIN batches AS b ON b.id = v.batch_id JOIN cycles AS y ON y.id = b.cycle_id JOIN compactions AS c ON c.id = y.compaction_id
 WHERE c.status <> 'prepared' AND v.batch_id > :after ORDER BY v.batch_id LIMIT ${PAGE}`;
 
-type CompactionUnits = Omit<UnitReader, 'hasCaptured' | 'captures' | 'findCapture' | 'pieces'>;
+type CompactionUnits = Omit<UnitReader, keyof CaptureReader>;
 
 /** Reads compactions, receipts, paid summaries and vectors. */
 export function createUnitReader(query: Query): CompactionUnits {
@@ -100,6 +102,11 @@ export function createUnitReader(query: Query): CompactionUnits {
         if ((await keyFrom(row)) === key) return id;
       }
       return null;
+    },
+    loadUnit: async (id) => {
+      const [row] = await query(LOAD_COMPACTION, { id });
+      if (row === undefined) throw new DamageError(`compaction ${id} is missing`);
+      return readUnit(row);
     },
     lines,
     async *lineHashes() {
