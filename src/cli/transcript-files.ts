@@ -44,8 +44,8 @@ export async function listFolder(folder: string): Promise<Result<readonly Dirent
 }
 
 // The extensions of a transcript; that of a compressed one comes after them.
-const ENDING = /(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
-const COMPACTED = /\.compact(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$/i;
+const ENDING = /(?:\.(?:jsonl|ndjson|json|eval))?(?:\.(?:zst|gz))?$/i;
+const COMPACTED = /\.compact(?:\.(?:jsonl|ndjson|json|eval))?(?:\.(?:zst|gz))?$/i;
 const TRANSCRIPT = /\.jsonl(?:\.(?:zst|gz))?$/i;
 
 /** Whether a file found in a folder counts as a transcript. */
@@ -79,7 +79,7 @@ export function restoredPath(path: string): string {
 /** `x.compact.jsonl` → `x.jsonl`; a file that was compacted in place keeps its name. */
 export function originalPath(path: string): string {
   const name = basename(path);
-  return folderPart(path) + name.replace(/\.compact(?=(?:\.(?:jsonl|ndjson|json))?(?:\.(?:zst|gz))?$)/i, '');
+  return folderPart(path) + name.replace(/\.compact(?=(?:\.(?:jsonl|ndjson|json|eval))?(?:\.(?:zst|gz))?$)/i, '');
 }
 
 /** The folder with its slash, as the user wrote it: `x` gets no `./`, `./x` keeps it. */
@@ -94,7 +94,7 @@ const UNPACKED_RATIO = 8;
 export function estimateBytes(path: string): number {
   try {
     const { size } = statSync(path);
-    return /\.(?:gz|zst)$/i.test(path) ? size * UNPACKED_RATIO : size;
+    return /\.(?:gz|zst|eval)$/i.test(path) ? size * UNPACKED_RATIO : size;
   } catch (error) {
     if (systemCode(error) === null) throw error;
     return 0;

@@ -1,7 +1,7 @@
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/i;
 /** A name's last part, as in Gemini's `session-2026-07-01T10-00-6b6f4218` and Claude Code's `agent-a1b2c3d4`. */
 const LAST_PART = /(?:^|[-_])([0-9a-f]{8,})$/i;
-const ENDINGS = /(?:\.(?:jsonl|json|gz|zst))+$/i;
+const ENDINGS = /(?:\.(?:jsonl|json|eval|gz|zst))+$/i;
 
 /** The id of a session that its producer put into the name of the file or of its folder; null: there is none. The path is absolute. */
 export function sessionIdOf(path: string): string | null {

@@ -11,8 +11,8 @@ export type RawLine = {
   readonly eolLength: number;
 };
 
-/** How a file is compressed on disk. */
-export type Compression = 'none' | 'gzip' | 'zstd';
+/** How a file is compressed on disk. eval: a log of Inspect AI, which is a zip file; its content is one JSON document. */
+export type Compression = 'none' | 'gzip' | 'zstd' | 'eval';
 
 /** Distinguishes two states of a file without reading it. */
 export type FileStamp = {
@@ -62,8 +62,11 @@ export type FileFailure =
       readonly because: FileFailure;
     };
 
-/** trailing: other data follows its end. too-wide: decompressing it needs more memory than allowed. */
-export type CompressionProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide';
+/**
+ * trailing: other data follows its end. too-wide: decompressing it needs more memory than allowed. arranged-otherwise: it could not be written
+ * again byte for byte.
+ */
+export type CompressionProblem = 'cut-off' | 'broken' | 'trailing' | 'too-wide' | 'arranged-otherwise';
 
 /**
  * A file open for reading, as it was when it was opened. Offsets, ranges and lines are those of its decompressed content. Reading throws only
@@ -147,6 +150,10 @@ export type FileStore = {
    */
   readonly open: (path: string, options?: OpenOptions) => Promise<Result<SourceFile, FileFailure>>;
   readonly stamp: (path: string) => Promise<Result<FileStamp, FileFailure>>;
+  /**
+   * The text in a record of a file's content that repeats how a part of the file was compressed ('eval' only). null: another record.
+   */
+  readonly unpackRecord: (bytes: Uint8Array) => Promise<Uint8Array | null>;
   /**
    * `held` if another run has the lock. Finishes and removes what a killed run left beside the file, or fails as `unfinished`. A path that is
    * a symbolic link leads to the file that is locked, unless it is refused as `not-a-file`.

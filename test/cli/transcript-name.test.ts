@@ -9,6 +9,7 @@ for (const [input, output] of [
   ['/x.jsonl.zst', '/x.compact.jsonl.zst'],
   ['x.JSON', 'x.compact.JSON'],
   ['x.ndjson.gz', 'x.compact.ndjson.gz'],
+  ['log.eval', 'log.compact.eval'],
   ['notes.txt', 'notes.txt.compact.jsonl'],
   ['talk', 'talk.compact.jsonl'],
   ['d/.jsonl', 'd/.jsonl.compact.jsonl'],

@@ -1,9 +1,9 @@
 import { constants, createGzip, createZstdCompress, type Gzip, type ZstdCompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Compression, FileFailure, PendingFile } from '../../ports/files.ts';
+import type { FileFailure, PendingFile } from '../../ports/files.ts';
 import { toFileFailure } from './system.ts';
 
-type CompressedPlace = { readonly path: string; readonly compression: Exclude<Compression, 'none'> };
+type CompressedPlace = { readonly path: string; readonly compression: 'gzip' | 'zstd' };
 
 /** A new file that compresses everything written to it. After `catchUp('end')` nothing more can be written. */
 export function createCompressedFile(file: PendingFile, { path, compression }: CompressedPlace): PendingFile {
@@ -54,7 +54,7 @@ const ZSTD_PARAMS = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_
 const GZIP_LEVEL = 6;
 
 /** `take` receives the compressed bytes, and throws if it cannot store them. */
-function createCompressor(compression: Exclude<Compression, 'none'>, take: (packed: Uint8Array) => void): Compressor {
+function createCompressor(compression: CompressedPlace['compression'], take: (packed: Uint8Array) => void): Compressor {
   const engine = createEngine(compression);
   const full: Buffer[] = [];
   const state = { piece: Buffer.allocUnsafe(PIECE_BYTES), filled: 0 };
@@ -96,7 +96,7 @@ function createCompressor(compression: Exclude<Compression, 'none'>, take: (pack
   };
 }
 
-function createEngine(compression: Exclude<Compression, 'none'>): Gzip | ZstdCompress {
+function createEngine(compression: CompressedPlace['compression']): Gzip | ZstdCompress {
   return compression === 'gzip'
     ? createGzip({ level: GZIP_LEVEL, chunkSize: PIECE_BYTES })
     : createZstdCompress({ params: ZSTD_PARAMS, chunkSize: PIECE_BYTES });

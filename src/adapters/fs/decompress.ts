@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip, createZstdDecompress, type Gunzip, type ZstdDecompress } from 'node:zlib';
 import { err, ok, type Result } from '../../core/result.ts';
-import type { Compression, CompressionProblem, FileFailure } from '../../ports/files.ts';
+import type { CompressionProblem, FileFailure } from '../../ports/files.ts';
 import { detectCompression, isSkippable, MAGIC_BYTES } from './compression.ts';
 import { errorCode, writeAll } from './system.ts';
 
 export type CompressedFile = {
   /** As shown in messages. */
   readonly path: string;
-  readonly compression: Exclude<Compression, 'none'>;
+  readonly compression: 'gzip' | 'zstd';
   /** Size on disk. */
   readonly sizeBytes: number;
   /** Reads bytes as stored on disk, fewer at the end of the file. Throws system errors. */
@@ -32,9 +32,9 @@ const MIN_LIMIT_BYTES = 64 * 1024 ** 2;
 /** Left free on the disk for other programs. */
 const RESERVED_BYTES = 1024 ** 3;
 
-type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
+export type Limit = { readonly maxBytes: number; readonly watchesRatio: boolean; readonly failure: FileFailure };
 
-function findLimit({ path, sizeBytes, maxUnpackedBytes }: CompressedFile): Limit {
+export function findLimit({ path, sizeBytes, maxUnpackedBytes }: Omit<CompressedFile, 'compression'>): Limit {
   const usualBytes = Math.min(MAX_BYTES, Math.max(MIN_LIMIT_BYTES, MAX_RATIO * sizeBytes));
   const maxBytes = maxUnpackedBytes ?? usualBytes;
   const freeBytes = findFreeBytes();
@@ -173,7 +173,7 @@ function* readCompressed({ read, sizeBytes }: CompressedFile, from: number): Gen
   for (let at = from; at < sizeBytes; at += PIECE_BYTES) yield read(at, Math.min(PIECE_BYTES, sizeBytes - at));
 }
 
-function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
+export function tryWrite(fd: number, piece: Uint8Array, path: string): FileFailure | null {
   try {
     writeAll(fd, piece);
     return null;
@@ -197,7 +197,7 @@ function problemOf(error: unknown): CompressionProblem | null {
  * Opens an unnamed file in the temporary folder for writing and reading. It leaves nothing of a private conversation
  * behind, however the process ends. `path` is the file that messages name.
  */
-function openSpool(path: string): Result<number, FileFailure> {
+export function openSpool(path: string): Result<number, FileFailure> {
   try {
     const folder = mkdtempSync(join(tmpdir(), 'compact-unpacked-'));
     const file = join(folder, 'content');

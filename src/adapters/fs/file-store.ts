@@ -30,6 +30,11 @@ export function createFileStore({ removeAtExit = removeNow, maxUnpackedBytes }: 
         return err(toFileFailure(error, { path, what: 'read' }));
       }
     },
+    unpackRecord: async (bytes) => {
+      if (bytes[0] !== 0x7b || bytes[2] !== 0x70) return null; // {"p
+      const { isPackedRecord, unpackRecord } = await import('./eval-log.ts');
+      return isPackedRecord(bytes) ? unpackRecord(bytes) : null;
+    },
     lock: async (path, options) => {
       // Loaded here, because most commands only read.
       const { lockFile } = await import('./file-lock.ts');

@@ -59,8 +59,10 @@ export async function beginFile({
     }
     const place = { path, target, temporary, fd, remove: removeAtExit(temporary), backupLinks };
     if (compression === 'none') return ok(createPendingFile(place));
+    const file = createPendingFile(place);
+    if (compression === 'eval') return ok((await import('./eval-file.ts')).createEvalFile(file));
     const { createCompressedFile } = await import('./compressed-file.ts');
-    return ok(createCompressedFile(createPendingFile(place), { path, compression }));
+    return ok(createCompressedFile(file, { path, compression }));
   } catch (error) {
     // The folder is what is missing or not writable.
     return err(toFileFailure(error, { path: dirname(path), what: 'write' }));

@@ -1,7 +1,7 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { err, ok, type Result } from '../../core/result.ts';
 import type { FileFailure, FileStamp, OpenOptions, SourceFile } from '../../ports/files.ts';
-import { detectCompression, MAGIC_BYTES } from './compression.ts';
+import { detectCompression, HEAD_BYTES } from './compression.ts';
 import { type LineSource, readLines } from './line-reader.ts';
 import { describeNonFile, errorCode, fileError, toFileFailure } from './system.ts';
 
@@ -23,15 +23,18 @@ export async function openSourceFile(
   const { fd, stamp } = opened.value;
   const { read } = createReader(fd, path, stamp.sizeBytes);
   try {
-    const compression = detectCompression(read(0, MAGIC_BYTES));
+    const compression = detectCompression(read(0, HEAD_BYTES));
     const isCut = compression === 'none' && maxBytes !== undefined && maxBytes < stamp.sizeBytes;
     // A stamp without a time equals none, so the rest of the file is noticed as appended.
     const seen = isCut ? { ...stamp, sizeBytes: maxBytes, mtimeNs: 0n } : stamp;
     const disk: OnDisk = { fd, path, stamp: seen, compression, read };
     if (compression === 'none') return ok(createSourceFile(disk, { fd, sizeBytes: seen.sizeBytes }));
+    const packed = { path, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes };
     // Loaded here, because most transcripts are not compressed.
-    const { decompress } = await import('./decompress.ts');
-    const content = await decompress({ path, compression, sizeBytes: stamp.sizeBytes, read, signal, maxUnpackedBytes });
+    const content =
+      compression === 'eval'
+        ? await (await import('./eval-log.ts')).unpackEvalLog(packed)
+        : await (await import('./decompress.ts')).decompress({ ...packed, compression });
     if (content.ok) return ok(createSourceFile(disk, content.value));
     closeSync(fd);
     return content;

@@ -6,15 +6,17 @@ const COMPRESSED = 'a compressed file';
 /** A file compressed once has been decompressed by now. */
 const TWICE = 'a file that was compressed twice';
 
-const ZIP = [...ascii('PK'), 3, 4];
-
 /** The first bytes of well-known files. UTF-32 comes before UTF-16, because its mark begins with that of UTF-16. */
 const SIGNATURES: readonly Signature[] = [
   { bytes: [0x1f, 0x8b], looksLike: TWICE, advice: 'Unpack it once: gzip -d.' },
   { bytes: [0x28, 0xb5, 0x2f, 0xfd], looksLike: TWICE, advice: 'Unpack it once: zstd -d.' },
   { bytes: [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00], looksLike: `${COMPRESSED} (xz)`, advice: 'Unpack it first: xz -d.' },
   { bytes: [...ascii('BZh')], looksLike: `${COMPRESSED} (bzip2)`, advice: 'Unpack it first: bzip2 -d.' },
-  { bytes: ZIP, looksLike: 'a zip archive', advice: 'Unpack it first, and name a transcript in it.' },
+  {
+    bytes: [...ascii('PK'), 3, 4],
+    looksLike: 'a zip archive',
+    advice: 'Unpack it first, and name a transcript in it.',
+  },
   {
     bytes: [...ascii('SQLite format 3'), 0],
     looksLike: 'a SQLite database',
@@ -37,13 +39,6 @@ const SIGNATURES: readonly Signature[] = [
   { bytes: [0xfe, 0xff], looksLike: 'UTF-16 text', advice: recode('UTF-16') },
 ];
 
-/** A zip of Inspect AI begins with an entry of its journal, or with a sample. The name of the entry is at byte 30. */
-const INSPECT_ENTRY = /^(?:_journal\/|samples\/|header\.json)/;
-const INSPECT_LOG: ForeignBytes = {
-  looksLike: 'a log of Inspect AI in its zip form (.eval)',
-  advice: 'Make JSON of it, and name that: inspect log convert FILE --to json --output-dir FOLDER.',
-};
-
 const UTF8_BOM = [0xef, 0xbb, 0xbf];
 const LF = 0x0a;
 
@@ -51,7 +46,6 @@ const LF = 0x0a;
 export function describeBytes(head: Uint8Array): ForeignBytes | null {
   const body = startsWith(head, UTF8_BOM) ? head.subarray(UTF8_BOM.length) : head;
   if (body.length === 0) return { looksLike: 'an empty file', advice: 'Check the path.' };
-  if (startsWith(body, ZIP) && INSPECT_ENTRY.test(Buffer.from(body).toString('latin1', 30, 64))) return INSPECT_LOG;
   const signature = SIGNATURES.find(({ bytes }) => startsWith(body, bytes));
   if (signature !== undefined) return { looksLike: signature.looksLike, advice: signature.advice };
   return describeNuls(body) ?? describeText(Buffer.from(body).toString('utf8'));

@@ -72,9 +72,10 @@ export async function planErasure(
         parts.push(...(await selectConversation(archive, compaction, selector.id)));
       } else if (selector.kind === 'message') {
         const lines = messageLines.get(compaction.id) ?? [];
-        if (lines.length > 0) parts.push(toPart(compaction, lines));
+        if (lines.length > 0)
+          parts.push(toPart(compaction, [...lines, ...(await selectPacked(deps, archive, { compaction, lines }))]));
       } else if (finder !== null) {
-        parts.push(...(await selectMatches(archive, compaction, finder)));
+        parts.push(...(await selectMatches(deps, archive, { compaction, finder })));
         const stored = await archive.loadCompaction(compaction.id);
         if (stored !== null) cycleIds.push(...findSummaries(stored, finder));
       }
@@ -135,32 +136,49 @@ async function selectConversation(
   const own = new Set(compaction.cycles.flatMap((cycle) => (cycle.conversationId === conversationId ? cycle.id : [])));
   if (own.size === 0) return [];
   if (own.size === compaction.cycles.length) return [wholePart(compaction)];
-  return selectLines(archive, compaction, ({ cycleId }) => cycleId !== null && own.has(cycleId));
+  const lines = await findLines(archive, compaction, ({ cycleId }) => cycleId !== null && own.has(cycleId));
+  return lines.length === 0 ? [] : [toPart(compaction, lines)];
 }
 
 async function selectMatches(
+  { files }: Pick<AppDeps, 'files'>,
   archive: Archive,
-  compaction: ErasableCompaction,
-  finder: TextFinder,
+  { compaction, finder }: { readonly compaction: ErasableCompaction; readonly finder: TextFinder },
 ): Promise<readonly SelectedPart[]> {
-  return selectLines(archive, compaction, ({ bytes }) => finder.isIn(bytes));
+  const lines = await findLines(archive, compaction, async ({ bytes }) => {
+    if (finder.isIn(bytes)) return true;
+    const unpacked = await files.unpackRecord(bytes);
+    return unpacked !== null && finder.isIn(unpacked);
+  });
+  return lines.length === 0 ? [] : [toPart(compaction, lines)];
 }
 
-async function selectLines(
+/** The lines that repeat, compressed, the conversations of these lines. */
+async function selectPacked(
+  { files }: Pick<AppDeps, 'files'>,
+  archive: Archive,
+  { compaction, lines }: { readonly compaction: ErasableCompaction; readonly lines: readonly Line[] },
+): Promise<readonly Line[]> {
+  const conversations = new Set(lines.map(({ conversationId }) => conversationId));
+  const packed = await findLines(archive, compaction, async ({ bytes }) => (await files.unpackRecord(bytes)) !== null);
+  return packed.filter(({ conversationId }) => conversationId === null || conversations.has(conversationId));
+}
+
+async function findLines(
   archive: Archive,
   compaction: ErasableCompaction,
-  isSelected: (line: { readonly cycleId: number | null; readonly bytes: Uint8Array }) => boolean,
-): Promise<readonly SelectedPart[]> {
+  isSelected: (line: { readonly cycleId: number | null; readonly bytes: Uint8Array }) => boolean | Promise<boolean>,
+): Promise<readonly Line[]> {
   const names = new Map(compaction.cycles.map(({ id, conversationId }) => [id, conversationId]));
   const lines: Line[] = [];
   for await (const batch of archive.readLines(compaction.id)) {
     for (const line of batch) {
-      if (line.erased !== null || !isSelected(line)) continue;
+      if (line.erased !== null || !(await isSelected(line))) continue;
       const conversationId = names.get(line.cycleId ?? 0) ?? null;
       lines.push({ lineId: line.id, conversationId, sizeBytes: line.bytes.length });
     }
   }
-  return lines.length === 0 ? [] : [toPart(compaction, lines)];
+  return lines;
 }
 
 /** The cycles whose summaries contain the text, even if none of their lines does. */

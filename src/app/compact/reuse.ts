@@ -9,7 +9,7 @@ import type { CompactFileRequest } from '../contract/requests.ts';
 import type { Prepared } from '../read/prepare.ts';
 import { parseRecord, readPieces, trimRecord } from '../read/records.ts';
 import { costOf, NO_USAGE } from '../summarize/usage.ts';
-import { deliver, type Delivery, describeWritten, targetPath } from '../write/deliver.ts';
+import { deliver, type Delivery, describeWritten, outputCompression, targetPath } from '../write/deliver.ts';
 import { isOutputThere } from '../write/settle.ts';
 import { checkReplaceable } from '../write/target.ts';
 import { findUnprovable } from './archive-lines.ts';
@@ -176,11 +176,12 @@ function ledgerOf(
 
 /** The bytes on disk if the copy is compressed the same way; otherwise the content, compressed as the copy's name says. */
 function copyOf(
-  { files }: WritingDeps,
+  deps: WritingDeps,
   { output }: CompactFileRequest,
   { source }: Prepared,
 ): Pick<Delivery, 'pieces' | 'compression'> {
-  const isAlike = output.kind === 'file' && files.compressionOf(output.path) === source.compression;
+  const isAlike =
+    output.kind === 'file' && outputCompression(deps, { source, path: output.path }) === source.compression;
   if (isAlike) return { pieces: source.onDisk(), compression: 'none' };
   return { pieces: readPieces(source, { from: 0, to: source.sizeBytes }) };
 }

@@ -56,6 +56,8 @@ export type Failure =
   | { readonly kind: 'no-text'; readonly file: string; readonly messages: number }
   | { readonly kind: 'output-exists'; readonly file: string; readonly output: string }
   | { readonly kind: 'source-changed'; readonly file: string }
+  /** The result is a zip file, which is never printed. */
+  | { readonly kind: 'zip-on-stdout'; readonly file: string }
   /** Another program has it open for writing. */
   | { readonly kind: 'in-use'; readonly file: string; readonly processId: number; readonly name: string }
   | { readonly kind: 'not-compacted'; readonly file: string }

@@ -22,7 +22,7 @@ import {
 } from '../read/open-compacted.ts';
 import { hashPrefix, unitOf, UTF8_BOM } from '../read/records.ts';
 import { archiveFor, type LineStream, provenLines, restoredLines } from '../read/restored-lines.ts';
-import { toWriteFailure } from '../write/deliver.ts';
+import { outputCompression, toWriteFailure } from '../write/deliver.ts';
 import { withFileLock } from '../write/target.ts';
 import { writeOutput } from '../write/write-output.ts';
 
@@ -137,6 +137,8 @@ async function write(
     compacted,
   }: Undone & { readonly compacted: { readonly file: SourceFile; readonly sha256: string; readonly format: string } },
 ): Promise<Result<RestoreReport, Failure>> {
+  if (output.kind === 'stdout' && compacted.file.compression === 'eval')
+    return err({ kind: 'zip-on-stdout', file: input.name });
   let written = 0;
   let notes: readonly string[] = [];
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
@@ -167,7 +169,7 @@ async function write(
         lock,
         format,
         like: input.path,
-        compression: output.kind === 'in-place' ? file.compression : deps.files.compressionOf(path),
+        compression: outputCompression(deps, { source: file, path: output.kind === 'in-place' ? null : path }),
         pieces: pieces(),
         source: file,
         known: { stamp: file.stamp, sizeBytes: file.sizeBytes, sha256 },

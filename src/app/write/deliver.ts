@@ -1,5 +1,5 @@
 import { assertNever, err, ok, type Result } from '../../core/result.ts';
-import type { Compression, FileLock, FileStamp } from '../../ports/files.ts';
+import type { Compression, FileLock, FileStamp, SourceFile } from '../../ports/files.ts';
 import { isInterrupted, type WritingDeps } from '../contract/deps.ts';
 import type { Failure } from '../contract/failure.ts';
 import type { CompactFileRequest } from '../contract/requests.ts';
@@ -53,7 +53,7 @@ export async function deliver(
     lock,
     format: codec.format.name,
     like: request.input.path,
-    compression: compression ?? (replacesSource ? source.compression : deps.files.compressionOf(path)),
+    compression: compression ?? outputCompression(deps, { source, path: replacesSource ? null : path }),
     pieces,
     source,
     known: { stamp: source.stamp, sizeBytes: source.sizeBytes, sha256: recordIndex.sha256, isDocument },
@@ -63,6 +63,19 @@ export async function deliver(
   });
   if (written.ok) return written;
   return err(toWriteFailure(written.error, { file: request.input.name, output: targetPath(request) ?? '-' }));
+}
+
+/**
+ * As the source if it is replaced (`path` is null), otherwise as the name of the output says. A log of Inspect AI stays
+ * one under any name, and nothing else becomes one.
+ */
+export function outputCompression(
+  { files }: Pick<WritingDeps, 'files'>,
+  { source, path }: { readonly source: SourceFile; readonly path: string | null },
+): Compression {
+  if (path === null || source.compression === 'eval') return source.compression;
+  const named = files.compressionOf(path);
+  return named === 'eval' ? 'none' : named;
 }
 
 /** Translates a failed write for the user. */

@@ -25,6 +25,8 @@ export async function checkReplaceable(
   }: { readonly request: CompactFileRequest; readonly transcript: Prepared; readonly archive: Archive | null },
 ): Promise<Result<FileStamp | null, Failure>> {
   const path = targetPath(request);
+  if (request.output.kind === 'stdout' && transcript.source.compression === 'eval')
+    return err({ kind: 'zip-on-stdout', file: request.input.name });
   if (path === null || request.output.kind === 'in-place') return ok(null);
   const existing = await deps.files.open(path);
   if (!existing.ok) {

@@ -60,7 +60,7 @@ export const FORMAT_FLAG: Flag = {
 
 export const MAX_UNPACKED_FLAG: Flag = {
   flags: '--max-unpacked <size>',
-  description: 'limit for unpacking a .gz or .zst (2GiB, or 100 times its size)',
+  description: 'limit for unpacking a .gz, .zst or .eval (2GiB, or 100 times its size)',
   parse: parseBytes,
 };
 

@@ -57,6 +57,8 @@ export function renderFailure(failure: LookupFailure): string {
         'already exists and is not replaced, because its content would be lost.',
         `Move it away, or give another output for ${safeText(failure.file)} with -o.`,
       );
+    case 'zip-on-stdout':
+      return at(failure.file, 'the result is a zip file, which is not printed.', 'Use -i, or name a file with -o.');
     case 'source-changed':
       return at(failure.file, 'keeps changing while it is read.', 'Try again when its writer is done.');
     case 'in-use':
@@ -213,7 +215,10 @@ function fileFailure(failure: FileFailure): string {
 }
 
 function damaged({ path, compression, problem }: Extract<FileFailure, { kind: 'damaged' }>): string {
-  const tool = compression === 'gzip' ? 'gzip' : 'zstd';
+  if (problem === 'arranged-otherwise')
+    return at(path, 'a zip file that is cut off, or not as Inspect writes it.', "Try 'inspect log convert' first.");
+  if (compression === 'eval') return at(path, 'a part of this zip file is damaged.', 'Get another copy.');
+  const tool = compression;
   switch (problem) {
     case 'cut-off':
       return at(path, `${tool} data that ends too early.`, 'Get a complete copy.');

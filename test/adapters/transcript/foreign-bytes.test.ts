@@ -25,11 +25,6 @@ suite('bytes that are no JSON Lines', () => {
     ['bzip2', 'BZh91AY', 'a compressed file (bzip2)'],
     ['SQLite', 'SQLite format 3\0\x10\0', 'a SQLite database'],
     ['zip', 'PK\x03\x04\x14\0', 'a zip archive'],
-    [
-      'a zip of Inspect',
-      `PK\x03\x04${'\0'.repeat(26)}_journal/start.json`,
-      'a log of Inspect AI in its zip form (.eval)',
-    ],
     ['Parquet', 'PAR1\x15\x04', 'a Parquet file'],
     ['a pointer of Git LFS', 'version https://git-lfs.github.com/spec/v1\noid sha256:0\n', 'a pointer of Git LFS'],
     ['NULs in the first line', `\0\0${RECORD}\n${RECORD}\n`, 'binary data'],

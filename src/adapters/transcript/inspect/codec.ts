@@ -4,7 +4,7 @@ import { createConversationSession } from '../conversations/codec.ts';
 import { createListRecords } from '../json-list/records.ts';
 import { idAt, isRecord, type JsonRecord, stringAt } from '../json.ts';
 import { refuseDeepNesting, summaryRole } from '../message-parts.ts';
-import { isEvent, readNote, type RecordNote, toChat } from './decode.ts';
+import { isEvent, isPacked, readNote, type RecordNote, toChat } from './decode.ts';
 
 /** The version of logs that Inspect writes since 2024. */
 const LOG_VERSION = 2;
@@ -14,7 +14,7 @@ export const inspect: Codec = {
   format: {
     name: 'inspect',
     title: 'Inspect AI log',
-    summary: 'logs of Inspect AI in JSON, not .eval: each sample is compacted by itself',
+    summary: 'logs of Inspect AI, as .eval or in JSON: each sample is compacted by itself',
     checked:
       "compacted logs opened by Inspect's own log reader, after a second compaction too; kept records stay byte for byte",
     layout: { kind: 'document', links: 'order' },
@@ -23,7 +23,7 @@ export const inspect: Codec = {
     unit: 'file',
     kind: 'list',
     keys: ['messages'],
-    alongside: ['events'],
+    alongside: ['events', 'compact_packed'],
     within: 'samples',
   }),
   detect: ([beginning = null]) => detectLog(beginning),
@@ -54,7 +54,7 @@ function createSession(): CodecSession {
   const sampleOf = (line: number): Sample => samples[line] ?? NO_SAMPLE;
   const decodeWith = (decode: CodecSession['decode']): CodecSession['decode'] => {
     return (value, line) => {
-      if (isRecord(value) && isEvent(value)) return { kind: 'meta' };
+      if (isRecord(value) && (isEvent(value) || isPacked(value))) return { kind: 'meta' };
       const { attachments } = sampleOf(line);
       return refuseDeepNesting('a message that is', () => decode(toChat(value, attachments), line));
     };
@@ -79,7 +79,11 @@ function createSession(): CodecSession {
     },
     readContext: (entries) => {
       const { needsEvents } = sampleOf(entries[0]?.line ?? 0);
-      return { ...chat.readContext(entries), anchorOf: findAnchors(entries, notes, needsEvents) };
+      return {
+        ...chat.readContext(entries),
+        anchorOf: findAnchors(entries, notes, needsEvents),
+        mustDrop: ({ line }) => notes.get(line)?.kind === 'packed',
+      };
     },
     legalCuts: () => () => null,
     renderSummary: (input) => {

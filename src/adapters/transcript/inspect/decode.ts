@@ -3,19 +3,25 @@ import { idAt, isList, isRecord, type JsonRecord, stringAt } from '../json.ts';
 
 /**
  * What a record is to the others of its sample. call: an event for the message or call under `of`. sandbox: an event
- * during such a call. event: any other.
+ * during such a call. event: any other. packed: bytes of the .eval file that this sample was packed in.
  */
 export type RecordNote =
   | { readonly kind: 'message'; readonly id: string }
   | { readonly kind: 'call'; readonly of: string }
-  | { readonly kind: 'sandbox' | 'event' };
+  | { readonly kind: 'sandbox' | 'event' | 'packed' };
 
 export function isEvent(value: JsonRecord): boolean {
   return !('role' in value) && 'event' in value;
 }
 
+/** How `adapters/fs/eval-log.ts` gives the packed bytes of a sample. */
+export function isPacked(value: JsonRecord): boolean {
+  return !('role' in value) && typeof value['packed'] === 'string';
+}
+
 export function readNote(value: Json): RecordNote | null {
   if (!isRecord(value)) return null;
+  if (isPacked(value)) return { kind: value['packed'] === '' ? 'event' : 'packed' };
   if (!isEvent(value)) {
     const id = idAt(value, 'id');
     return id === undefined ? null : { kind: 'message', id };
