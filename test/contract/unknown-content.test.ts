@@ -99,15 +99,28 @@ function nested(value: Json): Json {
   return Object.fromEntries(entries);
 }
 
+const NAMING_KEYS = new Set(['type', 'kind', 'role', 'from', 'event', 'subtype', 'source', 'name']);
+
+/** The keys of a record and the kinds of its parts, without what they say. */
+function shapeOf(value: Json): string {
+  return JSON.stringify(value, (key, inner: Json) =>
+    typeof inner === 'number' || (typeof inner === 'string' && !NAMING_KEYS.has(key)) ? 0 : inner,
+  );
+}
+
 for (const codec of COMPACTED) {
   const { name } = codec.format;
   test(`${name}: content that is nested too deeply to be written is never an exception`, async () => {
+    const known = new Set<string>();
     for (const fixture of readdirSync(join(FIXTURES, name)).filter((one) => /\.jsonl?$/.test(one))) {
       const records = await recordsOf(codec, join(FIXTURES, name, fixture));
+      // One record of each shape: to go as deep as the stack allows takes milliseconds.
+      const isNew = ({ value }: Said): boolean => known.size < known.add(shapeOf(value)).size;
       readAll(
         codec,
-        records.map((record) => ({ ...record, value: nested(record.value) })),
+        records.map((record) => (isNew(record) ? { ...record, value: nested(record.value) } : record)),
       );
     }
+    assert.ok(known.size > 1, 'several shapes were tried');
   });
 }
