@@ -50,14 +50,14 @@ async function holds(bench: Workbench, name: string, original: Buffer, { format 
     if (done.value.result === 'compacted') {
       compacted += 1;
       assert.deepEqual((await bench.verify(name)).problems, []);
-      assert.deepEqual(await damageIn(bench), []);
       const again = await bench.compact(name, { ...chosen, format: format.name });
       assert.equal(again.ok && again.value.reason, 'nothing-new');
       await summaryIsFound(bench, name);
     }
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
     // A document has an end.
-    if (format.layout.kind !== 'document') expected = appendLikeProducer(bench, name, expected);
+    if (format.layout.kind === 'document') continue;
+    expected = appendLikeProducer(bench, name, expected);
     if (compacted > 0) assert.deepEqual(await bench.restore(name), expected);
   }
   return compacted;
@@ -124,6 +124,8 @@ for (const codec of FORMATS.filter(({ format }) => format.whyReadOnly === undefi
       const original = readFileSync(join(folder, name));
       bench.write(name, original);
       counts.push(await holds(bench, name, original, codec));
+      // Of all cycles: nothing repairs what one of them damages.
+      assert.deepEqual(await damageIn(bench), []);
     });
   }
 
