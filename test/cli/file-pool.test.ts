@@ -24,11 +24,14 @@ const ALWAYS: ThreadRules = {
 };
 const DYING: ThreadRules = { ...ALWAYS, entry: new URL('../support/dying-worker.ts', import.meta.url) };
 const FIXTURES = join(import.meta.dirname, '../../fixtures/transcripts');
-/** Some of every format: what threads may disturb is the order of files, whatever is in them. */
+/** How often the program is killed, at steps from the first to the last. `npm run kills` asks for more, and gets more fixtures too. */
+const FEW_KILLS = 3;
+const KILLS = Number(process.env['KILLS'] ?? FEW_KILLS);
+/** About one of every format: what threads may disturb is the order of files, whatever is in them. */
 const SOME_FIXTURES = readdirSync(FIXTURES, { recursive: true, encoding: 'utf8' })
   .filter((name) => statSync(join(FIXTURES, name)).isFile())
   .toSorted()
-  .filter((_, at) => at % 3 === 0);
+  .filter((_, at) => at % (KILLS > FEW_KILLS ? 3 : 9) === 0);
 
 type Ran = { readonly code: number; readonly terminal: FakeTerminal };
 
@@ -63,8 +66,6 @@ type Played = {
 const NAMES = Array.from({ length: 8 }, (_, at) => `s${10 + at}.jsonl`);
 /** What a file goes through: read, planned, summarized, prepared, written, synced, looked, renamed, folder-synced, applied. */
 const STEPS_OF_ALL = NAMES.length * 10;
-/** How often the program is killed, at steps from the first to the last. */
-const KILLS = Number(process.env['KILLS'] ?? 3);
 
 function playIn(t: TestContext): Played {
   const root = folderWith(t, manyTranscripts(NAMES));
