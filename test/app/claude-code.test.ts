@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { sessions } from '../adapters/transcript/claude-code/sessions.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 type Record_ = {
   readonly uuid?: string;
@@ -256,7 +257,7 @@ test('any session, with branches, missing parents and repeated ids: compacted tw
           assert.equal((await bench.restore('s.jsonl')).toString(), original);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: runsOf(200) },
     );
   } finally {
     bench.remove();

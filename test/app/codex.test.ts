@@ -28,6 +28,7 @@ import {
 } from '../adapters/transcript/codex/rollouts.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 const RULES = said('developer', '<permissions instructions>\nread only\n</permissions instructions>');
 const GUIDE = said('user', '# AGENTS.md instructions for /w\n\n<INSTRUCTIONS>\nbe brief\n</INSTRUCTIONS>');
@@ -344,7 +345,7 @@ test('any rollout, compacted twice: it verifies and restores, and Codex gets the
           holdsInContext(before, after);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   } finally {
     bench.remove();

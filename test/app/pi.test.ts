@@ -16,6 +16,7 @@ import { replay } from '../adapters/transcript/pi/replay.ts';
 import { sessions } from '../adapters/transcript/pi/sessions.ts';
 import { prose } from '../support/chat.ts';
 import { benchFor, type BenchSettings, createWorkbench, reportOf, type Workbench } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 const keep = (keepRecent: number): BenchSettings => ({ compaction: { keepRecent, maxSummaryTokens: 200 } });
 
@@ -155,7 +156,7 @@ test('any session, compacted twice: it verifies and restores, and pi has our sum
           assert.equal(Object(read(bench)[0]).type, 'session');
         }
       }),
-      { numRuns: 80 },
+      { numRuns: runsOf(80) },
     );
   } finally {
     bench.remove();

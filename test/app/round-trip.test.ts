@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 import { chatTranscript, chatTranscripts } from '../support/chat.ts';
 import { answer, scriptedModel } from '../support/models.ts';
 import { benchFor, createWorkbench, reportOf } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 test('a compacted transcript begins with the clip-archive and ends with the kept lines, byte for byte', async (t) => {
   const bench = benchFor(t);
@@ -283,7 +284,7 @@ test('restore(compact(x)) = x for any chat transcript and any settings, twice ov
           }
         },
       ),
-      { numRuns: 150 },
+      { numRuns: runsOf(150) },
     );
   } finally {
     bench.remove();

@@ -6,6 +6,7 @@ import { conversationDocument } from '../../src/adapters/transcript/conversation
 import type { Codec, Json } from '../../src/ports/codec.ts';
 import { TOOL_DIALECTS, type ToolDialect } from '../support/tool-dialects.ts';
 import { benchFor } from '../support/workbench.ts';
+import { runsOf } from '../support/runs.ts';
 
 type Turn = { readonly says: string; readonly calls: number; readonly isAnsweredTogether: boolean };
 
@@ -94,7 +95,7 @@ for (const dialect of TOOL_DIALECTS) {
           for (const { answers } of written.slice(Math.max(0, first)))
             for (const id of answers) assert.ok(stays(caller.get(id) ?? -1) && (caller.get(id) ?? -1) >= first, id);
         }),
-        { numRuns: 12 },
+        { numRuns: runsOf(12) },
       );
     });
   });
