@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Archive } from '../../src/ports/archive.ts';
-import { renameSync } from 'node:fs';
+import { readdirSync, renameSync, rmSync } from 'node:fs';
 import { isAbsolute, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { zstdCompressSync } from 'node:zlib';
@@ -168,4 +168,26 @@ test('what another machine prepared is applied where its output is', async (t) =
   const bench = benchFor(t);
   await dieAfterRename(bench, 'talk.jsonl');
   assert.deepEqual((await elsewhere(t, bench).verify('talk.jsonl')).problems, []);
+});
+
+test('without shared locks, the machine whose rename comes last wins, and the file has its archive', async (t) => {
+  const bench = benchFor(t);
+  const other = elsewhere(t, bench);
+  const seen: string[] = [];
+  const files = storeWith((pending) => ({
+    rename: async () => {
+      // The other machine does not see this lock.
+      for (const name of readdirSync(bench.folder)) if (name.endsWith('.lock')) rmSync(bench.path(name));
+      reportOf(await other.compact('talk.jsonl', { compaction: { keepRecent: 3 } }));
+      seen.push(bench.read('talk.jsonl').toString());
+      assert.equal((await other.restore('talk.jsonl')).toString(), original);
+      return pending.rename();
+    },
+  }));
+  bench.write('talk.jsonl', original);
+  reportOf(await rerun(t, bench, { files }).compact('talk.jsonl'));
+  assert.notEqual(seen[0], bench.read('talk.jsonl').toString());
+  assert.deepEqual((await other.verify('talk.jsonl')).problems, []);
+  assert.equal((await other.restore('talk.jsonl')).toString(), original);
+  assert.deepEqual(await bench.archive().listPrepared(), []);
 });
