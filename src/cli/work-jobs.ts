@@ -1,4 +1,5 @@
-import { basename } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import type { Summarizer } from '../app/contract/deps.ts';
 import type { Failure } from '../app/contract/failure.ts';
 import type { OutputTarget } from '../app/contract/requests.ts';
@@ -32,6 +33,8 @@ type Worker = {
   readonly useCases: FileUseCases;
   readonly embeddings: Embeddings | null;
   readonly summarizerFor: (settings: JobSettings) => Promise<Result<Summarizer, string>>;
+  /** How often each job was left to other workers, by its id. */
+  readonly deferrals: Map<string, number>;
 };
 
 /** Works on jobs until the queue is empty. A number is an exit code: the worker could not begin. */
@@ -65,7 +68,7 @@ export async function runWorker(
   });
   // Threads leave this one free to say that the worker is alive.
   const useCases = isOffline ? await session.startThreads(concurrency) : session.useCases;
-  const worker: Worker = { session, invocation, report, useCases, embeddings, summarizerFor };
+  const worker: Worker = { session, invocation, report, useCases, embeddings, summarizerFor, deferrals: new Map() };
   const result = await session.useCases.workJobs({
     concurrency,
     keepsRunning: invocation.keepsRunning,
@@ -166,16 +169,29 @@ async function compactJob(worker: Worker, job: TakenJob, { path, isNamed, option
   const failed = toFailedReport(path, failure);
   if (failure.kind === 'no-summary' && summarizer.value.breaker.isOpen())
     return { kind: 'unable', reason: failed.error.message };
+  if (failed.error.kind === 'held') return deferOrFail(worker, job, failed);
   if (failed.error.kind !== 'not-found') return failAttempt(worker, job, failed);
   const message = `${safeText(path)}: not found on this machine. Workers need the file under the same path.`;
-  return failAttempt(worker, job, { ...failed, error: { kind: 'not-found', message } });
+  const missing = { ...failed, error: { kind: 'not-found', message } } as const;
+  // If its folder is here, the file was removed or renamed; otherwise a disk is not mounted here.
+  return existsSync(dirname(path)) ? failAttempt(worker, job, missing) : deferOrFail(worker, job, missing);
 }
 
-function failAttempt(
-  { report, session }: Worker,
-  job: TakenJob,
-  failed: Parameters<RunReport['failed']>[0],
-): JobOutcome {
+type Failed = Parameters<RunReport['failed']>[0];
+
+/** After these delays the job fails here: perhaps no worker can do it. */
+const DEFERRALS_SECONDS = [10, 20, 40];
+
+function deferOrFail(worker: Worker, job: TakenJob, failed: Failed): JobOutcome {
+  const times = worker.deferrals.get(job.id) ?? 0;
+  const delaySeconds = DEFERRALS_SECONDS[times];
+  if (delaySeconds === undefined) return failAttempt(worker, job, failed);
+  worker.deferrals.set(job.id, times + 1);
+  worker.session.reporter.report([`${failed.error.message} The job goes back for ${delaySeconds} s.`]);
+  return { kind: 'deferred', delaySeconds };
+}
+
+function failAttempt({ report, session }: Worker, job: TakenJob, failed: Failed): JobOutcome {
   const { attempt, maxAttempts } = job;
   const { message } = failed.error;
   if (attempt >= maxAttempts) report.failed(failed);

@@ -45,8 +45,8 @@ export type JobQueue = {
   readonly finish: (job: TakenJob) => Promise<void>;
   /** Another attempt follows after a while, unless this was the last one. */
   readonly fail: (job: TakenJob, reason: string) => Promise<void>;
-  /** Puts a job back as if it had never been taken. */
-  readonly giveBack: (job: TakenJob) => Promise<void>;
+  /** Puts a job back as if it had never been taken. Nobody takes it during the delay. */
+  readonly giveBack: (job: TakenJob, delaySeconds: number) => Promise<void>;
   readonly status: () => Promise<QueueStatus>;
   /** The jobs that failed for good, oldest first, at most `limit`. */
   readonly listFailed: (limit: number) => Promise<readonly FailedJob[]>;

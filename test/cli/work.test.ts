@@ -69,8 +69,34 @@ test('each job is compacted with its own options, over the settings of this mach
   );
 });
 
+for (const { name, path, failure, said } of [
+  {
+    name: 'whose folder is not on this machine',
+    path: '/not-mounted/a.jsonl',
+    failure: { kind: 'not-found', path: '/not-mounted/a.jsonl' },
+    said: /not found on this machine\. Workers need the file under the same path\. The job goes back for 20 s\./,
+  },
+  {
+    name: 'that another run is working on',
+    path: '/a.jsonl',
+    failure: { kind: 'held', path: '/a.jsonl' },
+    said: /another run of compact is working on it\. .* The job goes back for 20 s\./,
+  },
+] as const) {
+  test(`a job for a file ${name} is left to other workers three times before an attempt counts`, async (t) => {
+    const compactFile: CompactFile = async () => err({ kind: 'file', failure });
+    const queue = createFakeQueue([job(path)]);
+    const { code, errors } = await work(t, queue, { compactFile });
+    assert.equal(code, 1);
+    const [entry] = queue.entries;
+    assert.deepEqual([entry?.delays, entry?.attempts, entry?.state], [[10, 20, 40], 3, 'failed']);
+    assert.match(errors, said);
+    assert.match(errors, /Attempt 1 of 3 failed/);
+  });
+}
+
 test('a failing file is tried three times and fails the run, the others are done', async (t) => {
-  const queue = createFakeQueue([job('/logs/gone.jsonl'), job('/logs/b.jsonl')]);
+  const queue = createFakeQueue([job('/gone.jsonl'), job('/logs/b.jsonl')]);
   const { code, errors } = await work(t, queue, {
     compactFile: async ({ input: { name } }) =>
       name === '/logs/b.jsonl'
@@ -85,7 +111,7 @@ test('a failing file is tried three times and fails the run, the others are done
       ['done', 1],
     ],
   );
-  assert.match(queue.entries[0]?.reason ?? '', /^\/logs\/gone\.jsonl: not found on this machine\. Workers need/);
+  assert.match(queue.entries[0]?.reason ?? '', /^\/gone\.jsonl: not found on this machine\. Workers need/);
   assert.equal(errors.match(/not found on this machine/g)?.length, 3);
   assert.match(errors, /Attempt 2 of 3 failed; the job will be retried\./);
   assert.match(errors, /2 transcripts: 1 compacted, 1 failed/);

@@ -1,6 +1,13 @@
 import type { JobQueue, NewJob, TakenJob } from '../../src/ports/queue.ts';
 
-type Entry = { readonly job: NewJob; state: 'open' | 'active' | 'done' | 'failed'; attempts: number; reason: string };
+type Entry = {
+  readonly job: NewJob;
+  state: 'open' | 'active' | 'done' | 'failed';
+  attempts: number;
+  reason: string;
+  /** The delays with which it was given back. */
+  readonly delays: number[];
+};
 
 export type FakeQueue = JobQueue & {
   readonly entries: readonly Entry[];
@@ -9,7 +16,7 @@ export type FakeQueue = JobQueue & {
 
 const MAX_ATTEMPTS = 3;
 
-/** A queue in memory that keeps what became of its jobs. A job that fails is open again at once. */
+/** A queue in memory that keeps what became of its jobs. A job that fails or is given back is open again at once. */
 export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
   const entries: Entry[] = [];
   const state = { isClosed: false };
@@ -17,7 +24,7 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
     const fresh = jobs.filter(
       ({ key }) => !entries.some((one) => one.job.key === key && (one.state === 'open' || one.state === 'active')),
     );
-    entries.push(...fresh.map((job): Entry => ({ job, state: 'open', attempts: 0, reason: '' })));
+    entries.push(...fresh.map((job): Entry => ({ job, state: 'open', attempts: 0, reason: '', delays: [] })));
     return fresh.length;
   };
   const entryOf = ({ id }: TakenJob): Entry => {
@@ -47,8 +54,9 @@ export function createFakeQueue(datas: readonly object[] = []): FakeQueue {
       entry.state = entry.attempts < MAX_ATTEMPTS ? 'open' : 'failed';
       entry.reason = reason;
     },
-    giveBack: async (job) => {
+    giveBack: async (job, delaySeconds) => {
       const entry = entryOf(job);
+      entry.delays.push(delaySeconds);
       entry.state = 'open';
       entry.attempts -= 1;
     },

@@ -145,8 +145,8 @@ function createQueue({ boss, schema, retry }: Parts): JobQueue {
       await retry(() => boss.fail(QUEUE, attemptOf(job), { message: reason }));
       endHeartbeat(job);
     },
-    giveBack: async (job) => {
-      await select(GIVE_BACK(schema), [job.id, job.attempt - 1]);
+    giveBack: async (job, delaySeconds) => {
+      await select(GIVE_BACK(schema), [job.id, job.attempt - 1, delaySeconds]);
       endHeartbeat(job);
     },
     status: async () => toStatus((await select(STATUS(schema), [QUEUE, DEAD]))[0] ?? {}),
@@ -170,7 +170,7 @@ function toTaken({ id, data, retryCount, retryLimit }: JobWithMetadata): TakenJo
 
 /** pg-boss itself puts jobs back this way that it has taken but not begun; its public methods would count an attempt. */
 const GIVE_BACK = (schema: string): string => `
-UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL
+UPDATE ${schema}.job SET state = 'created', started_on = NULL, heartbeat_on = NULL, start_after = now() + $3::int * interval '1 second'
 WHERE name = '${QUEUE}' AND id = $1 AND state = 'active' AND retry_count = $2`;
 
 const RECENT = "name = $1 AND state = 'completed' AND completed_on > now() - interval '5 minutes'";

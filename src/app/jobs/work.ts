@@ -20,6 +20,8 @@ export type JobOutcome =
   | { readonly kind: 'failed'; readonly reason: string }
   /** This worker can do no jobs like it, so it returns this one and stops. */
   | { readonly kind: 'unable'; readonly reason: string }
+  /** Another worker may be able to do it, or this one later. It counts no attempt. */
+  | { readonly kind: 'deferred'; readonly delaySeconds: number }
   | { readonly kind: 'interrupted' };
 
 export type WorkRequest = {
@@ -88,7 +90,7 @@ export async function workJobs(deps: QueueDeps, request: WorkRequest): Promise<R
 async function settle(queue: JobQueue, job: TakenJob, outcome: JobOutcome): Promise<string | null> {
   if (outcome.kind === 'done') await queue.finish(job);
   else if (outcome.kind === 'failed') await queue.fail(job, outcome.reason);
-  else await queue.giveBack(job);
+  else await queue.giveBack(job, outcome.kind === 'deferred' ? outcome.delaySeconds : 0);
   return outcome.kind === 'unable' ? outcome.reason : null;
 }
 

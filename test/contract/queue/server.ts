@@ -87,9 +87,11 @@ test('workers never have the same job, and a job that is given back counts no at
     ...JOBS.map(({ data }) => JSON.stringify(data)),
     undefined,
   ]);
-  const [job] = taken;
-  await one.giveBack(job ?? assert.fail());
+  const job = taken[0] ?? assert.fail();
+  await one.giveBack(job, 0);
   assert.deepEqual(await two.take(), job);
+  await one.giveBack(job, 3600);
+  assert.equal(await two.take(), null);
 });
 
 test('a job that fails three times is named with its reason, until it is retried or added again', async (t) => {
