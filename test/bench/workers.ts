@@ -38,12 +38,21 @@ type Scene = {
   readonly compact: (...args: readonly string[]) => SpawnSyncReturns<string>;
 };
 
+/** The workers by their places. */
+const living = new Map<number, { readonly id: number; readonly child: ReturnType<typeof spawn> }>();
+
 /** A queue with a job for each of many small transcripts. */
 async function withJobs(options: readonly string[], use: (scene: Scene) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'compact-workers-'));
   const server = startPostgres();
   const model = await servePaidModel({ summary: SUMMARY, answerMs: ANSWER_MS });
   const archive = server.url;
+  const cleanUp = (): void => {
+    for (const { child } of living.values()) child.kill('SIGKILL');
+    server.remove();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  process.once('exit', cleanUp); // after Ctrl-C too
   try {
     mkdirSync(join(folder, 'logs'));
     for (let at = 0; at < count; at += 1) writeFileSync(join(folder, 'logs', `${at}.jsonl`), talk(at));
@@ -70,8 +79,8 @@ async function withJobs(options: readonly string[], use: (scene: Scene) => Promi
     await use({ folder, archive, model, server, compact });
   } finally {
     model.close();
-    server.remove();
-    rmSync(folder, { recursive: true, force: true });
+    process.off('exit', cleanUp);
+    cleanUp();
   }
 }
 
@@ -81,7 +90,6 @@ function environmentIn(folder: string): NodeJS.ProcessEnv {
 
 /** Works until the queue is empty, and kills one worker after another meanwhile; a new one takes the place of each. */
 async function work({ folder, archive, model }: Scene, workers: number, killEverySeconds: number | null) {
-  const living = new Map<number, { readonly id: number; readonly child: ReturnType<typeof spawn> }>();
   const ended = new AbortController();
   const state = { begun: 0, kills: 0, problems: [] as string[], endOf: new Map<number, number>() };
   const runWorker = async (slot: number): Promise<void> => {
@@ -237,6 +245,8 @@ function talk(seed: number): string {
   ).join('');
 }
 
+process.once('SIGINT', () => process.exit(130));
+process.once('SIGTERM', () => process.exit(143));
 if (values.rate) await compareRates();
 else if (values.outage === undefined) await killWorkers();
 else await outlast(Number(values.outage));
