@@ -18,8 +18,10 @@ for (const { format } of FORMATS.filter(
 )) {
   test(`${format.name}: a file without a final line end gets one, and is restored without it`, async (t) => {
     const counts = { compacted: 0 };
-    const enough = 4;
-    for (const name of readdirSync(join(FIXTURES, format.name)).filter((one) => one.endsWith('.jsonl'))) {
+    const enough = 2;
+    const names = readdirSync(join(FIXTURES, format.name)).filter((one) => one.endsWith('.jsonl'));
+    // Another line ending is the likeliest to go wrong.
+    for (const name of names.toSorted((a, b) => Number(b.includes('crlf')) - Number(a.includes('crlf')))) {
       if (counts.compacted === enough) break;
       const bench = benchFor(t);
       const text = readFileSync(join(FIXTURES, format.name, name), 'latin1').trimEnd();
