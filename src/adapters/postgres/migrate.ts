@@ -88,7 +88,7 @@ async function migrate(query: Query, { schema, path, isReplica, hasSchema }: Tar
   return null;
 }
 
-/** Columns with text. ANALYZE would copy samples of them into the server's own tables, where an erasure cannot reach them. */
+/** Columns with text, or what is made of it. ANALYZE would copy samples of them into the server's own tables, where an erasure cannot reach them. */
 const UNSAMPLED = [
   ['lines', 'message_id'],
   ['lines', 'name'],
@@ -100,6 +100,8 @@ const UNSAMPLED = [
   ['speakers', 'name'],
   ['summaries', 'text'],
   ['captured_blocks', 'data'],
+  ['message_vectors', 'vector'],
+  ['batch_vectors', 'vector'],
 ] as const;
 
 function noSamples(table: string, column: string): string {

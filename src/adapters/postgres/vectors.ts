@@ -4,6 +4,7 @@ import { BATCH_COLUMNS, IS_LIVE, IS_LIVE_IN, takeDistinct, toArchivedBatch } fro
 import { hashColumn, readBytes, readInteger, readText } from '../archive/rows.ts';
 import { cosine, isSameModel, vectorBytes } from '../archive/vectors/nearest.ts';
 import { BATCH_JOINS, BATCH_PASSES, filterValues, LINE_JOINS, LINE_PASSES } from './lookup-sql.ts';
+import { addNearColumn, findCandidates } from './pgvector.ts';
 import type { Query, Sql, Values } from './sql.ts';
 
 const FIND_MODEL = 'SELECT provider, model, dimensions FROM vector_model';
@@ -40,7 +41,7 @@ const LIST_BATCH_VECTORS = 'SELECT batch_id AS id, vector FROM batch_vectors WHE
 const loadBatch = (isLive: string): string => `
 SELECT ${BATCH_COLUMNS}, 1 AS is_live FROM batches AS b ${BATCH_JOINS} WHERE b.id = :id AND c.status = 'applied' AND ${isLive} AND ${BATCH_PASSES}`;
 
-/** Compares every vector, a page at a time: exact, without an extension, in time that grows with their number. */
+/** Exact: without pgvector, every vector is compared here, a page at a time. */
 export function createVectorStore(sql: Pick<Sql, 'query' | 'transaction'>): VectorStore {
   const { query } = sql;
   const countOf = async (scope: MissingScope): Promise<number> =>
@@ -85,6 +86,7 @@ export function createVectorStore(sql: Pick<Sql, 'query' | 'transaction'>): Vect
         if (isOther && !mayReplace) return 'other-model';
         if (isOther) for (const statement of FORGET) await within(statement);
         if (isOther || known === null) await within(INSERT_MODEL, { ...model });
+        await addNearColumn(within);
         for (const { kind, id, vector } of drafts) {
           const bytes = vector === null ? null : vectorBytes(vector);
           await within(kind === 'batch' ? INSERT_BATCH : INSERT_MESSAGE, { id, vector: bytes });
@@ -92,12 +94,20 @@ export function createVectorStore(sql: Pick<Sql, 'query' | 'transaction'>): Vect
         return isOther ? 'replaced' : 'kept';
       }),
     nearestMessages: async (vector, { filter, limit }) => {
+      const listPassing = async (ids: readonly number[]): Promise<ReadonlySet<number>> => {
+        const rows = await query(LIST_PASSING, { ...filterValues(filter), ids });
+        return new Set(rows.map((row) => readInteger(row, 'id')));
+      };
+      const candidates = await findCandidates(query, vector, { filter, limit, listPassing });
+      if (candidates !== null) {
+        const found = rank(vector, await query(LOAD_VECTORS, { ids: candidates }));
+        return found.slice(0, limit).map(([id]) => id);
+      }
       let best: readonly (readonly [number, number])[] = [];
       for (let after = 0; ;) {
         const rows = await query(LIST_VECTORS, { after });
         const ids = rows.map((row) => readInteger(row, 'id'));
-        const passing = await query(LIST_PASSING, { ...filterValues(filter), ids });
-        const wanted = new Set(passing.map((row) => readInteger(row, 'id')));
+        const wanted = await listPassing(ids);
         const found = rank(
           vector,
           rows.filter((row) => wanted.has(readInteger(row, 'id'))),

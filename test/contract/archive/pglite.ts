@@ -1,12 +1,14 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
+import { type Extensions, PGlite } from '@electric-sql/pglite';
 import { createTurns } from '../../../src/adapters/archive/turns.ts';
 import type { Driver } from '../../../src/adapters/postgres/sql.ts';
 
 /** Postgres in this process. It has one connection, so transactions take turns. */
-export async function startPglite(): Promise<{ readonly database: PGlite; readonly driver: Driver }> {
-  const database = await PGlite.create({ loadDataDir: await loadEmptyDatabase() });
+export async function startPglite(
+  extensions: Extensions = {},
+): Promise<{ readonly database: PGlite; readonly driver: Driver }> {
+  const database = await PGlite.create({ loadDataDir: await loadEmptyDatabase(), extensions });
   await database.exec('SET search_path = compact');
   const takeTurn = createTurns();
   const query: Driver['query'] = async (sql, values) =>
