@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
@@ -10,7 +10,15 @@ import { pathToFileURL } from 'node:url';
  */
 
 /** Loading the program takes longer than most test files do, so files of these folders share a process. */
-const SHARING = ['test/adapters', 'test/app', 'test/cli/commands', 'test/cli/render', 'test/config', 'test/core'];
+const SHARING = [
+  'test/adapters',
+  'test/app',
+  'test/cli/commands',
+  'test/cli/mcp',
+  'test/cli/render',
+  'test/config',
+  'test/core',
+];
 const FILES_A_PROCESS = 12;
 /** A file that changes the process itself has one of its own. */
 const CHANGES_PROCESS =
@@ -30,7 +38,8 @@ if (missing.length > 0) {
   const options = ['--import', './test/support/seed.ts', '--test', '--test-concurrency=3', ...flags];
   const tests = spawn(process.execPath, [...options, ...files], {
     stdio: 'inherit',
-    env: { NODE_COMPILE_CACHE: 'node_modules/.cache/compile', ...process.env },
+    // An absolute path: some tests start processes in other folders.
+    env: { NODE_COMPILE_CACHE: resolve('node_modules/.cache/compile'), ...process.env },
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal));
   tests.on('exit', (code) => {
