@@ -185,6 +185,9 @@ export type UnitReader = CaptureReader & {
   readonly vectors: () => AsyncIterable<readonly UnitVector[]>;
 };
 
+/** Equal as long as nobody has added an erasure (`erasures`), a compaction or a captured state (`contents`). */
+export type StoreStamp = { readonly erasures: number; readonly contents: string };
+
 /** An archive that others are merged into. Each method stores all or nothing, and may be repeated. */
 export type UnitStore = UnitReader & {
   /** False: it was there. Its receipts must be there, and the units that it refers to. */
@@ -195,19 +198,27 @@ export type UnitStore = UnitReader & {
   readonly storeSummaries: (
     summaries: readonly { readonly request: string; readonly summary: CachedSummary }[],
   ) => Promise<number>;
-  /** Adds the receipt of an erasure that changes nothing here. */
-  readonly storeReceipt: (receipt: Receipt) => Promise<void>;
+  readonly stamp: () => Promise<StoreStamp>;
+  /**
+   * Adds receipts of erasures that change nothing here. False: the archive has changed since it had this stamp, and nothing was added. If there
+   * are no receipts to add, only erasures count as changes. From then on, a method that stores fails ('busy') if another program has erased
+   * something, or has added receipts.
+   */
+  readonly storeReceipts: (receipts: readonly Receipt[], stamp: StoreStamp) => Promise<boolean>;
   /** Their receipts must be there. */
   readonly storeErasedStates: (states: readonly ErasedState[]) => Promise<void>;
   /** Gives how many were new; null: this archive has vectors of another model, or cannot store any. */
   readonly storeVectors: (model: VectorModel, vectors: readonly UnitVector[]) => Promise<number | null>;
   /** Gives how many were new. Of two holds of one scope, the earlier stays. */
   readonly storeHolds: (holds: readonly MergedHold[]) => Promise<number>;
-  /** Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. */
+  /**
+   * Replaces what is known of a captured file; `versions` are the states of each of its versions, with their lines. False: it is not as in
+   * `known` by now, and nothing was stored.
+   */
   readonly storeCapture: (
     capture: Omit<ExchangedCapture, 'states'>,
-    versions: readonly MergedVersion[],
-  ) => Promise<void>;
+    change: { readonly known: ExchangedCapture | null; readonly versions: readonly MergedVersion[] },
+  ) => Promise<boolean>;
 };
 
 export type MergedHold = {

@@ -7,8 +7,10 @@ import { renderMerge } from '../../src/cli/render/exchange.ts';
 import { PLAIN_THEME } from '../../src/cli/render/theme.ts';
 import { run } from '../../src/cli/run.ts';
 import { chatTranscript } from '../support/chat.ts';
+import { collect } from '../support/collect.ts';
 import { folderWith } from '../support/folders.ts';
 import { fileTarget, merge } from '../support/merging.ts';
+import { runProcess } from '../support/program.ts';
 import { asReport } from '../support/report-schemas.ts';
 import { benchFor, reportOf } from '../support/workbench.ts';
 import { createFakeTerminal } from './fakes.ts';
@@ -85,4 +87,32 @@ test('what is new, already there or left out is counted in words', async (t) => 
     'N new lines',
     '1 new receipt of an erasure',
   ]);
+});
+
+test('two merges and a compaction at the same time leave what they would leave one after the other', async (t) => {
+  const folder = folderWith(t, { 'mine.jsonl': chatTranscript(30, 800) });
+  const target = fileTarget(join(folder, 'target.db'));
+  const others: string[] = [];
+  for (const first of [0, 400]) {
+    const bench = benchFor(t);
+    bench.write('talk.jsonl', chatTranscript(30, first));
+    reportOf(await bench.compact('talk.jsonl'));
+    others.push(bench.archivePath);
+  }
+  const both = fileTarget(join(folder, 'both.db'));
+  await merge(both, others);
+  // Two of them bring the same compactions.
+  const merges = [others[0] ?? '', both.place].map((other) => ['archive', 'merge', other]);
+  const ended = await Promise.all(
+    [...merges, ['-i', join(folder, 'mine.jsonl')]].map((args) => runProcess([...args, '--archive', target.place])),
+  );
+  for (const { code, stderr } of ended) assert.equal(code, 0, stderr);
+  assert.equal((await merge(target, others)).result, 'unchanged');
+  const archive = await target.open();
+  t.after(() => archive.close());
+  assert.equal((await archive.listCompactions()).length, 3);
+  assert.deepEqual(
+    (await collect(archive.check())).filter(({ kind }) => kind === 'damage'),
+    [],
+  );
 });

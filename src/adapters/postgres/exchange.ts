@@ -4,15 +4,10 @@ import type { OpenSource, OpenTarget, UnitLineDraft, UnitReader } from '../../po
 import type { BlockMember } from '../archive/blocks.ts';
 import { createCaptureReader } from '../archive/exchange/read-captures.ts';
 import { createUnitReader } from '../archive/exchange/read-units.ts';
-import { createCaptureWriter, type PieceWriter } from '../archive/exchange/write-captures.ts';
-import { createRestWriter, type VectorWriting } from '../archive/exchange/write-rest.ts';
-import {
-  createUnitWriter,
-  FIND_ERASURE,
-  idOf,
-  type UnitTarget,
-  type UnitWriting,
-} from '../archive/exchange/write-units.ts';
+import { createUnitStore } from '../archive/exchange/unit-store.ts';
+import type { PieceWriter } from '../archive/exchange/write-captures.ts';
+import type { VectorWriting } from '../archive/exchange/write-rest.ts';
+import { FIND_ERASURE, idOf, type UnitTarget, type UnitWriting } from '../archive/exchange/write-units.ts';
 import { hashColumn, readText } from '../archive/rows.ts';
 import { createPostgresArchive } from './archive.ts';
 import { openLines } from './captured-lines.ts';
@@ -21,7 +16,7 @@ import { guardMethods, type Place } from './failure.ts';
 import { thisMachine } from './machine.ts';
 import { createPartitions } from './migrate.ts';
 import type { Query, Sql } from './sql.ts';
-import { beginStoring } from './store.ts';
+import { beginStoring, LOCK_STORING } from './store.ts';
 import { buildBlock, INSERT_BLOCK } from './store-lines.ts';
 import { INSERT_SPEAKERS } from './store-rows.ts';
 import { LOCK_VECTORS } from './vectors.ts';
@@ -62,12 +57,7 @@ export async function openSqlSource(opened: OpenedSql): Promise<Result<OpenSourc
 export async function openSqlTarget(opened: OpenedSql): Promise<Result<OpenTarget, ArchiveFailure>> {
   const { sql, place } = opened;
   const writing = createWriting(opened);
-  const store = {
-    ...createReader(sql.query),
-    ...createUnitWriter(writing, createReader),
-    ...createRestWriter({ ...writing, ...VECTORS }, createReader),
-    storeCapture: createCaptureWriter({ ...writing, openPieces }),
-  };
+  const store = createUnitStore({ ...writing, ...VECTORS, openPieces, path: place.path }, createReader);
   return ok({ identity: await identify(opened), store: guardMethods(store, place), close: sql.close });
 }
 
@@ -91,6 +81,12 @@ UPDATE compactions AS c SET first_line_id = r.first, last_line_id = r.last
 FROM (SELECT min(l.id) AS first, max(l.id) AS last FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = k.month
   WHERE k.compaction_id = :id AND k.month = :month::date) AS r WHERE c.id = :id`;
 
+/**
+ * In the order in which an erasure takes its locks. One merge stores at a time, so none stores what another one has just stored; and nobody else
+ * takes the label of a batch meanwhile.
+ */
+const LOCK_MERGE = [LOCK_CAPTURES, LOCK_STORING, 'LOCK TABLE batches IN SHARE ROW EXCLUSIVE MODE'];
+
 function createWriting({ sql, schema }: OpenedSql): UnitWriting {
   const preparePartitions = createPartitions(sql, schema);
   return {
@@ -99,7 +95,7 @@ function createWriting({ sql, schema }: OpenedSql): UnitWriting {
     transaction: async (work) => {
       const [row = {}] = await sql.query(THIS_MONTH);
       await preparePartitions(readText(row, 'month'));
-      const { query, commit, rollback } = await beginStoring(sql);
+      const { query, commit, rollback } = await beginStoring(sql, LOCK_MERGE);
       try {
         const done = await work(query);
         await commit();
@@ -180,7 +176,6 @@ const VECTORS: VectorWriting = {
 };
 
 async function openPieces(query: Query): Promise<PieceWriter> {
-  await query(LOCK_CAPTURES);
   const lines = await openLines(query);
   return {
     add: async (pieces) => {

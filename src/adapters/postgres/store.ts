@@ -110,12 +110,13 @@ async function reserveCycles({ query }: Sql, batchCounts: readonly number[]): Pr
 }
 
 /** Taken before anything else, so that an erasure waits for what is being stored, and the other way round. */
-const LOCK_STORING = 'LOCK TABLE compactions IN ROW EXCLUSIVE MODE';
+export const LOCK_STORING = 'LOCK TABLE compactions IN ROW EXCLUSIVE MODE';
 
-export async function beginStoring(sql: Sql): Promise<Transaction> {
+/** `locks`: statements that take them, in this order. */
+export async function beginStoring(sql: Sql, locks: readonly string[] = [LOCK_STORING]): Promise<Transaction> {
   const transaction = await sql.begin();
   try {
-    await transaction.query(LOCK_STORING);
+    for (const lock of locks) await transaction.query(lock);
     return transaction;
   } catch (error) {
     await transaction.rollback();

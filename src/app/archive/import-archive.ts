@@ -1,5 +1,5 @@
 import { err, type Result } from '../../core/result.ts';
-import type { CapturedPiece, ExchangedCapture, UnitLineDraft, UnitStore } from '../../ports/exchange.ts';
+import type { CapturedPiece, ExchangedCapture, MergedVersion, UnitLineDraft, UnitStore } from '../../ports/exchange.ts';
 import type { ExportFolders, ExportRecord } from '../../ports/export.ts';
 import { isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
@@ -35,7 +35,8 @@ type Filling = { readonly folder: string; readonly store: UnitStore };
 /** False: interrupted. */
 async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boolean> {
   const { folders } = deps;
-  for await (const { receipt } of folders.read(folder, 'receipt')) await store.storeReceipt(receipt);
+  for await (const { receipt } of folders.read(folder, 'receipt'))
+    await store.storeReceipts([receipt], await store.stamp());
   for await (const page of inPages(folders.read(folder, 'erasedState'), () => 1))
     await store.storeErasedStates(page.map(({ state }) => state));
   for await (const { hold } of folders.read(folder, 'hold')) await store.storeHolds([hold]);
@@ -50,7 +51,7 @@ async function fill(deps: ExportDeps, { folder, store }: Filling): Promise<boole
   await lines.end(folders, { folder, kind: 'line' });
   const pieces = createCursor(folders.read(folder, 'piece'));
   for await (const { capture } of folders.read(folder, 'capture')) {
-    await store.storeCapture(capture, versionsOf(capture, pieces));
+    await store.storeCapture(capture, { known: null, versions: versionsOf(capture, pieces) });
     if (await isInterrupted(deps)) return false;
   }
   await pieces.end(folders, { folder, kind: 'piece' });
@@ -106,7 +107,7 @@ async function* unitLines(
 function versionsOf(
   { path, states }: ExchangedCapture,
   pieces: Cursor<Extract<ExportRecord, { readonly kind: 'piece' }>>,
-): Parameters<UnitStore['storeCapture']>[1] {
+): readonly MergedVersion[] {
   return [...Map.groupBy(states, ({ version }) => version)].map(([version, own]) => ({
     states: own,
     async *pieces(): AsyncGenerator<readonly CapturedPiece[]> {

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../core/result.ts';
 import type { ArchiveFailure } from '../../ports/archive.ts';
-import type { ArchiveExchange, OpenSource, UnitReader } from '../../ports/exchange.ts';
+import type { ArchiveExchange, OpenSource, Receipt, UnitReader, UnitStore } from '../../ports/exchange.ts';
 import { type AppDeps, isInterrupted } from '../contract/deps.ts';
 import { attempt, type Failure } from '../contract/failure.ts';
 import type { ArchiveMergeReport, MergedArchive } from '../contract/retention-reports.ts';
@@ -88,18 +88,43 @@ async function mergeSources(
   if (!target.ok) return err({ kind: 'archive', failure: target.error });
   const { store } = target.value;
   try {
-    const failure = await findErased(deps, [{ path: deps.archivePath, reader: store }, ...sources]);
-    if (failure !== null) return err(failure);
+    const knownReceipts = await storeReceipts(deps, store, sources);
+    if (!knownReceipts.ok) return knownReceipts;
     const merged: MergedArchive[] = [];
     for (const source of sources) {
-      const done = await mergeOne(deps, { store, source });
+      const done = await mergeOne(deps, { store, source, knownReceipts: knownReceipts.value });
       if (done === null) return err({ kind: 'interrupted' });
       merged.push(done);
+      for (const { receipt } of await source.reader.receipts()) knownReceipts.value.add(receipt);
     }
     return ok(reportOf(deps, merged));
   } finally {
     await target.value.close();
   }
+}
+
+const MAX_COMPARISONS = 5;
+
+/**
+ * Stores the receipts of all sources after nothing was found that one archive has erased and another one has. If another program has changed
+ * the target meanwhile, it compares again. Gives the receipts that the target had before.
+ */
+async function storeReceipts(
+  deps: MergeDeps,
+  store: UnitStore,
+  sources: readonly OpenSource[],
+): Promise<Result<Set<string>, Failure>> {
+  for (let count = 0; count < MAX_COMPARISONS; count += 1) {
+    const stamp = await store.stamp();
+    const known = new Set((await store.receipts()).map(({ receipt }) => receipt));
+    const failure = await findErased(deps, [{ path: deps.archivePath, reader: store }, ...sources]);
+    if (failure !== null) return err(failure);
+    const receipts: Receipt[] = [];
+    for (const { reader } of sources) receipts.push(...(await reader.receipts()));
+    const missing = receipts.filter(({ receipt }) => !known.has(receipt));
+    if (await store.storeReceipts(missing, stamp)) return ok(known);
+  }
+  return err({ kind: 'archive', failure: { kind: 'busy', path: deps.archivePath } });
 }
 
 type Side = { readonly path: string; readonly reader: UnitReader };

@@ -16,7 +16,13 @@ import { readArchivedText } from '../search/find-archived.ts';
 import { mergeCapture } from './merge-captures.ts';
 import { isErase } from './merge-conflicts.ts';
 
-export type Merging = { readonly store: UnitStore; readonly source: OpenSource };
+export type Merging = {
+  /** It has the receipts of all sources. */
+  readonly store: UnitStore;
+  readonly source: OpenSource;
+  /** The receipts that it had before. */
+  readonly knownReceipts: ReadonlySet<string>;
+};
 
 type Count = { -readonly [key in keyof MergeCount]: number };
 
@@ -24,10 +30,9 @@ type Count = { -readonly [key in keyof MergeCount]: number };
 export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedArchive | null> {
   const { store, source } = merging;
   const { reader } = source;
-  const [own, theirs] = [await store.receipts(), await reader.receipts()];
-  const [ownNames, theirNames] = [own, theirs].map((all) => new Set(all.map(({ receipt }) => receipt)));
-  const newReceipts = theirs.filter(({ receipt }) => ownNames?.has(receipt) !== true);
-  const hasErased = own.some((one) => theirNames?.has(one.receipt) !== true && isErase(one));
+  const [all, theirs] = [await store.receipts(), await reader.receipts()];
+  const theirNames = new Set(theirs.map(({ receipt }) => receipt));
+  const hasErased = all.some((one) => !theirNames.has(one.receipt) && isErase(one));
   const count = (): Count => ({ new: 0, known: 0, refused: 0 });
   const counts = {
     compactions: count(),
@@ -38,14 +43,13 @@ export async function mergeOne(deps: AppDeps, merging: Merging): Promise<MergedA
     summaries: count(),
     vectors: count(),
   };
-  for (const receipt of newReceipts) await store.storeReceipt(receipt);
   for await (const page of reader.erasedStates()) await store.storeErasedStates(page);
-  counts.receipts.new = newReceipts.length;
-  counts.receipts.known = theirs.length - newReceipts.length;
+  counts.receipts.new = [...theirNames].filter((name) => !merging.knownReceipts.has(name)).length;
+  counts.receipts.known = theirs.length - counts.receipts.new;
   const holds = (await source.archive.retention.listHolds()).map(toMerged);
   counts.holds.new = await store.storeHolds(holds);
   counts.holds.known = holds.length - counts.holds.new;
-  const erasedAt = new Map([...own, ...theirs].map(({ receipt, atMs }) => [receipt, atMs]));
+  const erasedAt = new Map(all.map(({ receipt, atMs }) => [receipt, atMs]));
   const isDone = await mergeUnits(deps, merging, counts);
   if (!isDone) return null;
   for await (const capture of reader.captures()) {

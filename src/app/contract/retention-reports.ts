@@ -102,7 +102,7 @@ export type MergedArchive = {
   readonly holds: MergeCount;
   /** Receipts of erasures. */
   readonly receipts: MergeCount;
-  /** Stored model answers. Refused: the target has erased its own since. */
+  /** Stored model answers. Refused: the target, or another archive, has erased its own since. */
   readonly summaries: MergeCount;
   /** Refused: made by another model, or the extension for vectors is not installed. */
   readonly vectors: MergeCount;

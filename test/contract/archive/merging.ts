@@ -297,6 +297,66 @@ export function mergeContract(engine: MergingEngine): void {
     }
     assert.deepEqual(await contentsOf(target), expected);
   });
+
+  for (const method of ['storeReceipts', 'storeUnit'] as const)
+    test(`what is erased in one archive does not come back if two are merged at once (${method})`, async (t) => {
+      const [one, other] = await partedArchives(t, {
+        shared: [{ kind: 'compact', conversation: 0, words: [0, 1] }],
+        one: [],
+        other: [{ kind: 'erase word', word: 1 }],
+      });
+      const target = await emptyTarget(t, engine);
+      const expected = fileTarget(`${folderWith(t, {})}/expected.db`);
+      await merge(expected, [other]);
+      const exchange = before(target.exchange, method, async () => void (await merge(target, [other])));
+      const merged = await tryMerge({ ...target, exchange }, [one]);
+      assert.ok(!merged.ok && merged.error.kind === 'archive', JSON.stringify(merged));
+      assert.equal(merged.error.failure.kind, method === 'storeUnit' ? 'busy' : 'unsupported');
+      assert.deepEqual(await contentsOf(target), await contentsOf(expected));
+      assert.ok(!(await tryMerge(target, [one])).ok);
+    });
+
+  test('a file that is captured while it is merged has all states', async (t) => {
+    const [one, other] = await partedArchives(t, {
+      shared: [{ kind: 'capture', file: 0, grows: false, words: [0] }],
+      one: [{ kind: 'capture', file: 0, grows: true, words: [1] }],
+      other: [{ kind: 'capture', file: 0, grows: false, words: [2] }],
+    });
+    const target = await emptyTarget(t, engine);
+    const exchange = before(target.exchange, 'storeCapture', async () => void (await merge(target, [other])));
+    await merge({ ...target, exchange }, [one]);
+    const expected = fileTarget(`${folderWith(t, {})}/expected.db`);
+    await merge(expected, [one, other]);
+    assert.deepEqual(await contentsOf(target), await contentsOf(expected));
+  });
+}
+
+/** An exchange in whose target something happens before the first call of a method. */
+function before(
+  exchange: ArchiveExchange,
+  method: 'storeReceipts' | 'storeUnit' | 'storeCapture',
+  happen: () => Promise<void>,
+): ArchiveExchange {
+  const state = { hasHappened: false };
+  const first = async (): Promise<void> => {
+    if (state.hasHappened) return;
+    state.hasHappened = true;
+    await happen();
+  };
+  return {
+    ...exchange,
+    openTarget: async (place) => {
+      const opened = await exchange.openTarget(place);
+      if (!opened.ok) return opened;
+      const { store } = opened.value;
+      const call = store[method] as (...args: readonly unknown[]) => Promise<unknown>;
+      const late = async (...args: readonly unknown[]): Promise<unknown> => {
+        await first();
+        return call(...args);
+      };
+      return ok({ ...opened.value, store: { ...store, [method]: late } });
+    },
+  };
 }
 
 /** An exchange whose target breaks at a step: a method of the store, or a page of lines in the middle of one. */
@@ -328,10 +388,11 @@ function failAfter(
           count();
           return stored;
         };
-        const storeCapture: typeof store.storeCapture = async (found, versions) => {
+        const storeCapture: typeof store.storeCapture = async (found, { known, versions }) => {
           const pieces = versions.map((version) => ({ ...version, pieces: () => counted(version.pieces()) }));
-          await store.storeCapture(found, pieces);
+          const stored = await store.storeCapture(found, { known, versions: pieces });
           count();
+          return stored;
         };
         const storeHolds: typeof store.storeHolds = async (holds) => {
           count();

@@ -15,9 +15,7 @@ import type { Query } from './query.ts';
 import { createCaptureReader } from './read-captures.ts';
 import { createUnitReader } from './read-units.ts';
 import { createQuery, createSqlitePieces, createSqliteVectors, createSqliteWriting } from './sqlite-units.ts';
-import { createCaptureWriter } from './write-captures.ts';
-import { createRestWriter } from './write-rest.ts';
-import { createUnitWriter } from './write-units.ts';
+import { createUnitStore } from './unit-store.ts';
 
 /** A file is the same under any name. Null: there is none. */
 export function identifyFile(path: string): string | null {
@@ -66,12 +64,8 @@ export function openFileTarget(path: string, extension: string | null): Result<O
       if (extension !== null) db.loadExtension(extension);
       const writing = createSqliteWriting(db, { path, checkSchema: createSchemaGuard(db, path) });
       const vectors = createSqliteVectors(db, extension !== null);
-      const store = {
-        ...createReader(writing.query),
-        ...createUnitWriter(writing, createReader),
-        ...createRestWriter({ ...writing, ...vectors }, createReader),
-        storeCapture: createCaptureWriter({ ...writing, openPieces: createSqlitePieces(db) }),
-      };
+      const engine = { ...writing, ...vectors, openPieces: createSqlitePieces(db), path };
+      const store = createUnitStore(engine, createReader);
       return ok({ identity: identifyFile(path) ?? path, store: guarded(store, path), close: async () => close() });
     });
   });

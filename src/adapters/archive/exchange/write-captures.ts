@@ -1,4 +1,5 @@
-import type { CapturedPiece, MergedVersion, UnitStore } from '../../../ports/exchange.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { CapturedPiece, MergedVersion, UnitReader, UnitStore } from '../../../ports/exchange.ts';
 import { CHANGES, hashColumn } from '../rows.ts';
 import type { Query, UnitEngine } from './query.ts';
 import { idOf } from './write-units.ts';
@@ -29,9 +30,13 @@ const INSERT_RUN = `
 INSERT INTO captured_runs (version_id, position, first_line_id, line_count) VALUES (:versionId, :position, :first, :count)`;
 
 /** Replaces what is known of a captured file, in one transaction. Its old versions are read for the new ones, so they go last. */
-export function createCaptureWriter(engine: CaptureWriting): UnitStore['storeCapture'] {
-  return ({ path, format, stamp, readAtMs }, versions) =>
+export function createCaptureWriter(
+  engine: CaptureWriting,
+  readerOf: (query: Query) => Pick<UnitReader, 'findCapture'>,
+): UnitStore['storeCapture'] {
+  return ({ path, format, stamp, readAtMs }, { known: expected, versions }) =>
     engine.transaction(async (query) => {
+      if (!isDeepStrictEqual(await readerOf(query).findCapture(path), expected)) return false;
       const [known] = await query(FIND_FILE, { path });
       const fileId =
         known === undefined ? idOf(await query(INSERT_FILE, { path, format, stamp, readAtMs })) : idOf([known]);
@@ -44,6 +49,7 @@ export function createCaptureWriter(engine: CaptureWriting): UnitStore['storeCap
       for (const [at, { version, runs }] of stored.entries())
         await insertVersion(query, version, { fileId, number: at + 1, runs });
       await query(DELETE_ASIDE, { id: fileId });
+      return true;
     });
 }
 

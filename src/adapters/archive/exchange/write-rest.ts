@@ -6,8 +6,6 @@ import { isSameModel } from '../vectors/nearest.ts';
 import type { Query, UnitEngine } from './query.ts';
 import { FIND_BATCH, FIND_ERASURE, idOf } from './write-units.ts';
 
-const INSERT_RECEIPT = `
-INSERT INTO erasures (receipt, at_ms, report, is_purged) VALUES (:receipt, :atMs, :report, 1) ON CONFLICT DO NOTHING`;
 const INSERT_ERASED = `
 INSERT INTO erased_states (sha256, origin_sha256, erasure_id) VALUES (:sha256, :origin, :erasureId) ON CONFLICT DO NOTHING`;
 const FIND_SUMMARY = 'SELECT created_at_ms, text FROM summaries WHERE request_sha256 = :request';
@@ -38,7 +36,7 @@ export type VectorWriting = {
   readonly canKeepVectors: boolean;
 };
 
-type Rest = Pick<UnitStore, 'storeReceipt' | 'storeErasedStates' | 'storeSummaries' | 'storeVectors' | 'storeHolds'>;
+type Rest = Pick<UnitStore, 'storeErasedStates' | 'storeSummaries' | 'storeVectors' | 'storeHolds'>;
 
 /** Stores everything that belongs to no unit. */
 export function createRestWriter(
@@ -57,7 +55,6 @@ export function createRestWriter(
   return {
     storeSummaries: (summaries) =>
       countNew(summaries, (query, { request, summary }) => storeSummary(query, hashColumn(request), summary)),
-    storeReceipt: (receipt) => engine.transaction(async (query) => void (await query(INSERT_RECEIPT, { ...receipt }))),
     storeErasedStates: (states) =>
       engine.transaction(async (query) => {
         for (const { receipt, sha256, originSha256 } of states) {

@@ -1,0 +1,58 @@
+import type { StoreStamp, UnitReader, UnitStore } from '../../../ports/exchange.ts';
+import { archiveError } from '../failure.ts';
+import { readInteger } from '../rows.ts';
+import type { Query } from './query.ts';
+import { type CaptureWriting, createCaptureWriter } from './write-captures.ts';
+import { createRestWriter, type VectorWriting } from './write-rest.ts';
+import { createUnitWriter, type UnitWriting } from './write-units.ts';
+
+const INSERT_RECEIPT = `
+INSERT INTO erasures (receipt, at_ms, report, is_purged) VALUES (:receipt, :atMs, :report, 1) ON CONFLICT DO NOTHING`;
+const COUNT_ERASURES = 'SELECT count(*) AS count FROM erasures';
+const COUNT_CONTENTS = `
+SELECT count(*) AS count, coalesce(max(id), 0) AS last_id FROM compactions WHERE status <> 'prepared'
+UNION ALL SELECT count(*), coalesce(max(id), 0) FROM captured_states`;
+
+/** What an engine does when others are merged into its archive. */
+export type StoreEngine = UnitWriting & VectorWriting & CaptureWriting & { readonly path: string };
+
+/** Stores what is merged, in the same way in every engine. */
+export function createUnitStore(engine: StoreEngine, readerOf: (query: Query) => UnitReader): UnitStore {
+  const expected: { erasures: number | null } = { erasures: null };
+  const guarded: StoreEngine = {
+    ...engine,
+    transaction: (work) =>
+      engine.transaction(async (query) => {
+        // What was erased since the archives were compared would come back.
+        if (expected.erasures !== null && (await countErasures(query)) !== expected.erasures)
+          throw archiveError({ kind: 'busy', path: engine.path });
+        return work(query);
+      }),
+  };
+  return {
+    ...readerOf(engine.query),
+    ...createUnitWriter(guarded, readerOf),
+    ...createRestWriter(guarded, readerOf),
+    storeCapture: createCaptureWriter(guarded, readerOf),
+    stamp: () => readStamp(engine.query),
+    storeReceipts: async (receipts, stamp) => {
+      const erasures = await engine.transaction(async (query) => {
+        const now = await readStamp(query);
+        if (now.erasures !== stamp.erasures || (receipts.length > 0 && now.contents !== stamp.contents)) return null;
+        for (const receipt of receipts) await query(INSERT_RECEIPT, { ...receipt });
+        return countErasures(query);
+      });
+      if (erasures !== null) expected.erasures = erasures;
+      return erasures !== null;
+    },
+  };
+}
+
+async function readStamp(query: Query): Promise<StoreStamp> {
+  return { erasures: await countErasures(query), contents: JSON.stringify(await query(COUNT_CONTENTS)) };
+}
+
+async function countErasures(query: Query): Promise<number> {
+  const [row = {}] = await query(COUNT_ERASURES);
+  return readInteger(row, 'count');
+}
