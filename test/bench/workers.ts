@@ -108,7 +108,8 @@ async function work({ folder, archive, model }: Scene, workers: number, killEver
       if (child.signalCode === 'SIGKILL') continue;
       state.endOf.set(id, Date.now());
       living.delete(slot);
-      if (child.exitCode !== 0) state.problems.push(errors);
+      if (child.exitCode === 0) ended.abort(); // all jobs are done, so that the others may end too
+      else state.problems.push(errors);
       return;
     }
   };
@@ -181,7 +182,7 @@ async function checkPayments({ archive, model: { calls } }: Scene, endOf: Readon
   process.stdout.write(
     `${requests} different requests, ${calls.length} calls, ` +
       `${cutOff + countOf('unheard')} of them cut off: their worker was killed while it waited\n` +
-      `stored after the answer was sent: half within ${median}, 99 % within ${most}, all within ${worst}\n` +
+      `handed to the database after the answer was sent: half within ${median}, 99 % within ${most}, all within ${worst}\n` +
       `${repeats.length - countOf('unheard')} paid twice: ${countOf('two-workers')} asked by two workers at once, ` +
       `${countOf('not-found')} stored but not found, ${lost.length} whose worker was killed before it could store the answer` +
       `${lost.length === 0 ? '' : ` (${lost.join(', ')} ms after it was sent)`}\n`,
