@@ -12,10 +12,10 @@ const B = 0.75;
 const LEAST_RARITY = 1e-6;
 
 const MEASURE = 'SELECT count(*) AS count, coalesce(avg(word_count), 1)::float8 AS mean FROM batch_words';
-/** With equal weights, the rank of one word says how often a batch has it (`countOf`). */
 const LIST_HITS = `
-SELECT batch_id AS id, word_count, ts_rank('{1,1,1,1}', words, :match::tsquery)::float8 AS rank
-FROM batch_words WHERE words @@ :match::tsquery`;
+SELECT t.batch_id AS id, w.word_count, t.count FROM batch_terms AS t JOIN batch_words AS w ON w.batch_id = t.batch_id WHERE t.word = :word`;
+const LIST_PHRASE_HITS =
+  'SELECT batch_id AS id, word_count, 1 AS count FROM batch_words WHERE words @@ :match::tsquery';
 const LIST_CONTENTS = 'SELECT id, content FROM batches WHERE id = ANY(:ids::bigint[])';
 /** A phrase that more batches have than this says little; in the others it counts as said once. */
 const MAX_COUNTED = 500;
@@ -43,14 +43,17 @@ async function listHits(query: Query, term: string): Promise<TermHits> {
   const match = phraseQuery(term);
   if (match === null) return new Map();
   const words = queryWords(term);
-  const rows = await query(LIST_HITS, { match });
+  const [word] = words;
+  const rows = words.length === 1 ? await query(LIST_HITS, { word }) : await query(LIST_PHRASE_HITS, { match });
   const ids = rows.map((row) => readInteger(row, 'id'));
   const phrases = words.length === 1 ? null : await countPhrase(query, words, ids.slice(0, MAX_COUNTED));
   return new Map(
     rows.map((row) => {
       const id = readInteger(row, 'id');
-      const count = phrases === null ? countOf(Number(row['rank'])) : (phrases.get(id) ?? 1);
-      return [id, { count, wordCount: readInteger(row, 'word_count') }] as const;
+      return [
+        id,
+        { count: phrases?.get(id) ?? readInteger(row, 'count'), wordCount: readInteger(row, 'word_count') },
+      ] as const;
     }),
   );
 }
@@ -69,24 +72,6 @@ async function countPhrase(
       return [readInteger(row, 'id'), Math.max(1, count)] as const;
     }),
   );
-}
-
-const MAX_POSITIONS = 255;
-/** `ts_rank` of a word with n positions: the sum of 1/i² for i up to n, divided by its limit (calc_rank_or in tsrank.c). */
-const RANKS = Array.from({ length: MAX_POSITIONS + 1 }).reduce<number[]>((sums, _, n) => {
-  sums.push(n === 0 ? 0 : (sums[n - 1] ?? 0) + 1 / (n * n) / 1.64493406685);
-  return sums;
-}, []);
-
-/** How many positions a word has whose rank this is: the nearest of the known ranks. */
-function countOf(rank: number): number {
-  let [low, high] = [1, MAX_POSITIONS];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (((RANKS[middle] ?? 0) + (RANKS[middle + 1] ?? 1)) / 2 < rank) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 const loadBatches = (isLive: 0 | 1, condition: string): string => `
@@ -111,8 +96,10 @@ WHERE EXISTS (SELECT 1 FROM batch_words WHERE batch_id = :id AND words @@ term::
   SELECT 1 FROM later JOIN batches AS b ON b.id = later.id ${BATCH_JOINS} JOIN batch_words AS w ON w.batch_id = b.id
   WHERE c.status = 'applied' AND w.words @@ term::tsquery) LIMIT 1`;
 
+const LIST_REPLACED = 'SELECT DISTINCT source_id AS id FROM batch_sources WHERE source_id = ANY(:ids::bigint[])';
+
 /** Batches that are loaded in one go. */
-const PAGE = 100;
+const PAGE = 25;
 
 export function createBatchSearch(query: Query): (asked: BatchQuery) => Promise<readonly Scored<ArchivedBatch>[]> {
   return async ({ terms, filter, order, limit }) => {
@@ -128,6 +115,7 @@ export function createBatchSearch(query: Query): (asked: BatchQuery) => Promise<
     /** The first of them, each text of a conversation once. */
     const take = async (
       sql: string,
+      ids: readonly number[],
       isWanted: (id: number) => Promise<boolean>,
     ): Promise<readonly Scored<ArchivedBatch>[]> => {
       const found: Scored<ArchivedBatch>[] = [];
@@ -144,10 +132,15 @@ export function createBatchSearch(query: Query): (asked: BatchQuery) => Promise<
       }
       return distinct();
     };
-    const live = await take(filter.conversationId === null ? LOAD_LIVE : LOAD_LIVE_IN, async () => true);
+    const live = await take(filter.conversationId === null ? LOAD_LIVE : LOAD_LIVE_IN, ids, async () => true);
     const hasUniqueTerm = async (id: number): Promise<boolean> =>
       (await query(HAS_UNIQUE_TERM, { id, matches })).length > 0;
-    const replaced = await take(LOAD_REPLACED, hasUniqueTerm);
+    const sources = new Set((await query(LIST_REPLACED, { ids })).map((row) => readInteger(row, 'id')));
+    const replaced = await take(
+      LOAD_REPLACED,
+      ids.filter((id) => sources.has(id)),
+      hasUniqueTerm,
+    );
     if (replaced.length === 0) return live;
     const best = order === 'newest' ? byNewest : byScore;
     return [...live, ...replaced].toSorted(best).slice(0, limit);

@@ -47,6 +47,17 @@ WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id) GROUP BY 1 ORDER BY 
     sql: 'SELECT NULL AS owner, count(*) AS count FROM message_words AS t WHERE NOT EXISTS (SELECT 1 FROM lines WHERE id = t.line_id AND month = t.month AND role IS NOT NULL) HAVING count(*) > 0',
   },
   {
+    name: 'the search index of messages',
+    kind: 'search',
+    what: 'other words than the messages have',
+    sql: `
+SELECT coalesce(a.id, b.id) AS owner, abs(coalesce(a.count, 0) - coalesce(b.count, 0)) AS count
+FROM (SELECT k.compaction_id AS id, sum(length(w.words)) AS count FROM message_words AS w
+  JOIN lines AS l ON l.id = w.line_id AND l.month = w.month JOIN blocks AS k ON k.id = l.block_id AND k.month = l.month GROUP BY 1) AS a
+FULL JOIN (SELECT compaction_id AS id, sum(length(lines)) / 2 AS count FROM word_lines GROUP BY 1) AS b ON b.id = a.id
+WHERE coalesce(a.count, 0) <> coalesce(b.count, 0) ORDER BY 1 LIMIT 20`,
+  },
+  {
     name: 'the vectors',
     kind: 'reference',
     what: 'missing lines',
@@ -81,7 +92,8 @@ FROM cycles AS c LEFT JOIN cycles AS p ON p.id = c.parent_cycle_id WHERE c.compa
 export const LIST_BATCHES = `
 SELECT b.id, b.label, b.content, b.content_sha256, b.depth, b.message_count, (SELECT count(*) FROM carried_lines WHERE batch_id = b.id) AS carried_count,
   count(s.source_id) AS source_count, coalesce(sum(o.message_count), 0)::bigint AS source_messages, max(o.depth) AS source_depth, max(s.source_id) AS newest_source,
-  (NOT EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id))::int AS is_unfindable
+  (NOT EXISTS (SELECT 1 FROM batch_words AS w WHERE w.batch_id = b.id
+    AND length(w.words) = (SELECT count(*) FROM batch_terms AS t WHERE t.batch_id = b.id)))::int AS is_unfindable
 FROM batches AS b LEFT JOIN batch_sources AS s ON s.batch_id = b.id LEFT JOIN batches AS o ON o.id = s.source_id
 WHERE b.cycle_id = :id GROUP BY b.id ORDER BY b.position`;
 

@@ -20,6 +20,7 @@ import { beginStoring, LOCK_STORING } from './store.ts';
 import { buildBlock, INSERT_BLOCK } from './store-lines.ts';
 import { INSERT_SPEAKERS } from './store-rows.ts';
 import { LOCK_VECTORS } from './vectors.ts';
+import { INDEX_BATCH_TERMS, indexWords } from './word-hits.ts';
 import { batchVector } from './words.ts';
 
 const IDENTIFY = `
@@ -109,7 +110,10 @@ function createWriting({ sql, schema }: OpenedSql): UnitWriting {
       const [row = {}] = await query(THIS_MONTH);
       return idOf(await query(INSERT_COMPACTION, { ...columns, month: row['month'], machine: thisMachine() }));
     },
-    indexBatch: async (query, id, content) => void (await query(INDEX_BATCH, { id, ...batchVector(content) })),
+    indexBatch: async (query, id, content) => {
+      await query(INDEX_BATCH, { id, ...batchVector(content) });
+      await query(INDEX_BATCH_TERMS, { id });
+    },
     storeLines: async (query, target, lines) => {
       const { compactionId: id } = target;
       const [row = {}] = await query(GET_MONTH, { id });
@@ -119,6 +123,7 @@ function createWriting({ sql, schema }: OpenedSql): UnitWriting {
         if (batch.length > 0) await storeBlock(query, target, { month, position, lines: batch });
         position += 1;
       }
+      await query(indexWords(':id'), { id });
       await query(SET_RANGE, { id, month });
       await query(INSERT_SPEAKERS, { id, month });
     },

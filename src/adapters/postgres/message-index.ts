@@ -1,24 +1,16 @@
 import type { QueryTerm } from '../../core/search/question.ts';
 import type { FoundMessage, MessageIndex, SearchFilter, StoredCandidate } from '../../ports/archive-lookup.ts';
 import { LINE_COLUMNS, takeDistinct } from '../archive/lookup-rows.ts';
-import { readInteger, readOptionalText, readText, type Row } from '../archive/rows.ts';
+import { readInteger, readText, type Row } from '../archive/rows.ts';
 import { toCandidate, toFoundMessage, toNear } from '../archive/search.ts';
 import { filterValues, findLineRange, LINE_JOINS, LINE_PASSES } from './lookup-sql.ts';
 import type { Query } from './sql.ts';
+import { createWordHits } from './word-hits.ts';
 import { messageQuery } from './words.ts';
 
 const COUNT_MESSAGES = 'SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS count FROM line_ids';
 const MAX_SPEAKERS = 5000;
 const LIST_SPEAKERS = `SELECT name FROM speakers ORDER BY name LIMIT ${MAX_SPEAKERS}`;
-const COUNT_HITS = `
-SELECT h.count FROM unnest(:matches::text[]) WITH ORDINALITY AS u (match, position) CROSS JOIN LATERAL (
-  SELECT count(*) AS count FROM (SELECT 1 FROM message_words WHERE words @@ u.match::tsquery LIMIT :atMost) AS f) AS h ORDER BY u.position`;
-/** One row for each word, because a row for each hit would cost far more. */
-const listHits = (condition: string): string => `
-SELECT h.ids FROM unnest(:matches::text[]) WITH ORDINALITY AS u (match, position) CROSS JOIN LATERAL (
-  SELECT string_agg(line_id::text, ',') AS ids FROM message_words WHERE words @@ u.match::tsquery ${condition}) AS h ORDER BY u.position`;
-const LIST_HITS = listHits('');
-const LIST_HITS_IN_RANGE = listHits('AND line_id BETWEEN :first::bigint AND :last::bigint');
 const LIST_HITS_AMONG = `
 SELECT DISTINCT line_id AS id FROM message_words WHERE line_id = ANY(:ids::bigint[]) AND words @@ :match::tsquery ORDER BY line_id`;
 const LIST_NEWEST = `
@@ -26,39 +18,59 @@ SELECT ${LINE_COLUMNS} FROM lines AS l ${LINE_JOINS} WHERE l.id = ANY(:ids::bigi
 /** Lines that are looked at in one go. */
 const NEWEST_PAGE = 500;
 
+/** How many messages before a candidate, and after it, count for it. */
+const NEAR = 2;
+
 const LOAD_CANDIDATES = `
 SELECT l.id, l.month::text AS month, l.at_ms, l.size_bytes, l.traits, l.name, l.sha256, y.conversation_id, y.id AS cycle_id
 FROM lines AS l ${LINE_JOINS} WHERE l.id = ANY(:ids::bigint[]) AND ${LINE_PASSES} ORDER BY l.id`;
-/** Messages of one cycle, and thus of one conversation; other lines may be in between. */
-const near = (isBefore: boolean): string => `(
+/** Most neighbors have the next ids, and are of the same cycle and thus of the same conversation. */
+const LIST_BESIDE = `
+SELECT l.id, l.size_bytes, l.traits, coalesce(l.cycle_id, o.cycle_id) AS cycle_id FROM lines AS l LEFT JOIN batches AS o ON o.id = l.batch_id
+WHERE l.id = ANY(:ids::bigint[]) AND l.role IS NOT NULL`;
+/** The same where other lines may be in between. */
+const next = (isBefore: boolean): string => `(
   SELECT l.id, l.size_bytes, l.traits FROM lines AS l
   WHERE l.month = a.month AND l.role IS NOT NULL
     AND coalesce(l.cycle_id, (SELECT o.cycle_id FROM batches AS o WHERE o.id = l.batch_id)) IS NOT DISTINCT FROM a.cycle_id
     AND ${isBefore ? 'l.id < a.id AND l.id >= a.id - 40' : 'l.id > a.id AND l.id <= a.id + 40'}
-  ORDER BY l.id ${isBefore ? 'DESC' : 'ASC'} LIMIT 2)`;
-const LIST_NEAR = `
+  ORDER BY l.id ${isBefore ? 'DESC' : 'ASC'} LIMIT ${NEAR})`;
+const LIST_FURTHER = `
 SELECT a.id AS of, l.id, l.size_bytes, l.traits
 FROM unnest(:ids::bigint[], :months::date[], :cycles::bigint[]) AS a (id, month, cycle_id)
-CROSS JOIN LATERAL (${near(true)} UNION ALL ${near(false)}) AS l`;
+CROSS JOIN LATERAL (${next(true)} UNION ALL ${next(false)}) AS l ORDER BY l.id`;
 
 export function createMessageIndex(query: Query): MessageIndex {
-  const listHits: MessageIndex['listHits'] = async (words, filter) => {
-    const values = { matches: words.map(messageQuery), ...(await findLineRange(query, filter)) };
-    const isAll = values.first === 0;
-    return (await query(isAll ? LIST_HITS : LIST_HITS_IN_RANGE, values)).map((row) =>
-      toIds(readOptionalText(row, 'ids')),
-    );
-  };
+  const hits = createWordHits(query);
+  const listHits: MessageIndex['listHits'] = async (words, filter) =>
+    hits.list(words, await findLineRange(query, filter));
 
   const listNear = async (rows: readonly Row[]): Promise<(id: number) => StoredCandidate['near']> => {
-    const values = {
-      ids: rows.map((row) => row['id']),
-      months: rows.map((row) => row['month']),
-      cycles: rows.map((row) => row['cycle_id']),
-    };
-    const near = Map.groupBy(await query(LIST_NEAR, values), (row) => readInteger(row, 'of'));
+    const besideOf = (row: Row): readonly number[] =>
+      Array.from({ length: 2 * NEAR + 1 }, (_, at) => readInteger(row, 'id') + at - NEAR);
+    const beside = await query(LIST_BESIDE, { ids: [...new Set(rows.flatMap(besideOf))] });
+    const byId = new Map(beside.map((row) => [row['id'], row]));
+    const near = new Map(
+      rows.map((row): readonly [unknown, readonly Row[]] => {
+        const around = besideOf(row).flatMap((id): readonly Row[] => {
+          const one = id === row['id'] ? undefined : byId.get(id);
+          return one === undefined ? [] : [one];
+        });
+        return [row['id'], around.filter((one) => one['cycle_id'] === row['cycle_id'])];
+      }),
+    );
+    const open = rows.filter((row) => (near.get(row['id'])?.length ?? 0) < 2 * NEAR);
+    if (open.length > 0) {
+      const further = await query(LIST_FURTHER, {
+        ids: open.map((row) => row['id']),
+        months: open.map((row) => row['month']),
+        cycles: open.map((row) => row['cycle_id']),
+      });
+      const found = Map.groupBy(further, (row) => row['of']);
+      for (const { id } of open) near.set(id, found.get(id) ?? []);
+    }
     return (id) => {
-      const around = (near.get(id) ?? []).toSorted((a, b) => readInteger(a, 'id') - readInteger(b, 'id'));
+      const around = near.get(id) ?? [];
       const before = around.filter((row) => readInteger(row, 'id') < id).toReversed();
       return [
         ...before.map((row, at) => toNear(row, -1 - at)),
@@ -79,8 +91,7 @@ export function createMessageIndex(query: Query): MessageIndex {
   return {
     countMessages: async () => readInteger((await query(COUNT_MESSAGES))[0] ?? {}, 'count'),
     listSpeakers: async () => (await query(LIST_SPEAKERS)).map((row) => readText(row, 'name')),
-    countHits: async (words, atMost) =>
-      (await query(COUNT_HITS, { matches: words.map(messageQuery), atMost })).map((row) => readInteger(row, 'count')),
+    countHits: hits.count,
     listHits,
     listHitsAmong: async (word, ids) => {
       const match = messageQuery(word);
@@ -103,14 +114,4 @@ export function createMessageIndex(query: Query): MessageIndex {
       return distinct();
     },
   };
-}
-
-/** Distinct and ascending; a huge message has several rows. */
-function toIds(list: string | null): readonly number[] {
-  if (list === null) return [];
-  const ids = list
-    .split(',')
-    .map(Number)
-    .toSorted((a, b) => a - b);
-  return ids.filter((id, at) => id !== ids[at - 1]);
 }

@@ -94,8 +94,10 @@ const UNSAMPLED = [
   ['lines', 'name'],
   ['blocks', 'data'],
   ['message_words', 'words'],
+  ['word_lines', 'word'],
   ['batches', 'content'],
   ['batch_words', 'words'],
+  ['batch_terms', 'word'],
   ['inserted_lines', 'bytes'],
   ['speakers', 'name'],
   ['summaries', 'text'],
@@ -109,7 +111,7 @@ function noSamples(table: string, column: string): string {
 }
 
 /** The large tables, which have a partition for each month in which something was stored. */
-export const PARTITIONED = ['blocks', 'lines', 'message_words'] as const;
+export const PARTITIONED = ['blocks', 'lines', 'message_words', 'word_lines'] as const;
 
 /** Creates the partitions of a month, unless they exist. `month`: 'YYYY-MM-01'. */
 function partitionSql(month: string): readonly string[] {
@@ -145,7 +147,7 @@ export function createPartitions(sql: Sql, schema: string): (month: string) => P
     if (ready.has(month)) return;
     // The next month too, ahead of time: making a partition waits for every transaction that stores something.
     for (const one of [month, nextMonth(month)]) {
-      const [found = {}] = await sql.query(HAS_TABLE, { name: partitionName('message_words', one) });
+      const [found = {}] = await sql.query(HAS_TABLE, { name: partitionName('word_lines', one) });
       if (readInteger(found, 'found') === 1) continue;
       await sql.transaction('write', async (query) => {
         await query(LOCK_SCHEMA, { schema });

@@ -8,6 +8,7 @@ import { LOCK_CAPTURES } from './capture-writer.ts';
 import { PARTITIONED, partitionName } from './migrate.ts';
 import { type Query, runWork, type Sql } from './sql.ts';
 import { LOCK_VECTORS } from './vectors.ts';
+import { indexWords } from './word-hits.ts';
 
 const JOINS = {
   onBlock: 'k.id = l.block_id AND k.month = l.month',
@@ -28,9 +29,14 @@ function* deleteBlocks(): Work<void> {
   for (const row of yield* ask(LIST_WHOLE_MONTHS))
     for (const table of PARTITIONED) yield* ask(`DROP TABLE IF EXISTS ${partitionName(table, readText(row, 'month'))}`);
   yield* ask(`DELETE FROM message_words WHERE line_id IN (SELECT id FROM lines WHERE block_id IN (${ERASED_BLOCKS}))`);
+  yield* ask('DELETE FROM word_lines WHERE compaction_id IN (SELECT id FROM erased_compactions)');
   yield* ask(`DELETE FROM lines WHERE block_id IN (${ERASED_BLOCKS})`);
   yield* ask('DELETE FROM blocks WHERE compaction_id IN (SELECT id FROM erased_compactions)');
 }
+
+/** Compactions that lose some of their lines. */
+const TOUCHED = `
+SELECT k.compaction_id FROM erased_lines AS g JOIN lines AS l ON l.id = g.id JOIN blocks AS k ON ${JOINS.onBlock}`;
 
 const DIALECT: ErasureDialect = {
   idType: 'bigint',
@@ -40,6 +46,8 @@ const DIALECT: ErasureDialect = {
   deleteWords: (batches) => [
     `DELETE FROM batch_words WHERE batch_id IN (${batches})`,
     'DELETE FROM message_words WHERE line_id IN (SELECT id FROM erased_lines)',
+    `DELETE FROM word_lines WHERE compaction_id IN (${TOUCHED})`,
+    indexWords(TOUCHED),
   ],
   deleteBlocks,
 };
@@ -120,6 +128,7 @@ function tablesOf({ capturedFiles, capturedLines, paidSummaries, vectors }: Eras
   return [
     'batches',
     'batch_words',
+    'batch_terms',
     'inserted_lines',
     'speakers',
     ...(paidSummaries > 0 ? ['summaries'] : []),

@@ -1,4 +1,5 @@
 import { CAPTURES_SCHEMA } from './captures-schema.ts';
+import { WORDS_SCHEMA } from './words-schema.ts';
 
 /**
  * Version 1. The tables and columns are those of the SQLite archive (adapters/archive/schema.ts), so that both engines
@@ -86,14 +87,6 @@ CREATE TABLE batches (
   level int NOT NULL CHECK (level BETWEEN 0 AND 3),
   UNIQUE (cycle_id, position)
 );
--- Words with their positions, from which the search tells how often a batch has a word. word_count: all of its words.
-CREATE TABLE batch_words (
-  batch_id bigint PRIMARY KEY REFERENCES batches ON DELETE CASCADE,
-  word_count int NOT NULL,
-  words tsvector NOT NULL
-);
-CREATE INDEX batch_words_search ON batch_words USING gin (words);
-
 CREATE TABLE batch_sources (
   batch_id bigint NOT NULL REFERENCES batches ON DELETE CASCADE,
   position int NOT NULL,
@@ -148,16 +141,6 @@ CREATE TABLE lines (
 CREATE INDEX lines_by_batch ON lines (batch_id) WHERE batch_id IS NOT NULL;
 CREATE INDEX lines_by_cycle ON lines (cycle_id) WHERE cycle_id IS NOT NULL;
 CREATE INDEX lines_by_message ON lines USING hash (message_id) WHERE message_id IS NOT NULL;
-
--- A huge message has several parts, because Postgres limits the size of a tsvector.
-CREATE TABLE message_words (
-  line_id bigint NOT NULL,
-  month date NOT NULL,
-  part int NOT NULL,
-  words tsvector NOT NULL,
-  PRIMARY KEY (line_id, part, month)
-) PARTITION BY RANGE (month);
-CREATE INDEX message_words_search ON message_words USING gin (words);
 
 CREATE TABLE carried_lines (
   cycle_id bigint NOT NULL REFERENCES cycles ON DELETE CASCADE,
@@ -236,6 +219,7 @@ CREATE TABLE vector_model (
 CREATE TABLE message_vectors (line_id bigint PRIMARY KEY, vector bytea);
 CREATE TABLE batch_vectors (batch_id bigint PRIMARY KEY REFERENCES batches ON DELETE CASCADE, vector bytea);
 
+${WORDS_SCHEMA}
 ${CAPTURES_SCHEMA}
 -- Compressed data is not compressed again.
 ALTER TABLE inserted_lines ALTER COLUMN bytes SET STORAGE EXTERNAL;

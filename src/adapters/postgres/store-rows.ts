@@ -8,6 +8,7 @@ import { recordFile, reserveFile } from './load.ts';
 import { thisMachine } from './machine.ts';
 import type { Query } from './sql.ts';
 import type { StoreTarget } from './store-lines.ts';
+import { INDEX_BATCH_TERMS } from './word-hits.ts';
 import { batchVector } from './words.ts';
 
 const INSERT_COMPACTION = `
@@ -185,4 +186,5 @@ async function writeBatch(
     wordCount,
     words: vector,
   });
+  await query(INDEX_BATCH_TERMS, { id });
 }

@@ -7,6 +7,7 @@ import type { CycleIds } from '../archive/store-rows.ts';
 import type { Query, Sql, Transaction } from './sql.ts';
 import { writeCompaction } from './store-rows.ts';
 import { type BlockStatement, buildBlock, INSERT_BLOCK } from './store-lines.ts';
+import { indexWords } from './word-hits.ts';
 
 const RESERVE_ID =
   "SELECT nextval(pg_get_serial_sequence('compactions', 'id')) AS id, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-01') AS month";
@@ -62,6 +63,7 @@ export function createBegin(sql: Sql, preparePartitions: (month: string) => Prom
     const storeAll = async (query: Query, draft: CompactionDraft): Promise<void> => {
       await sendBlocks(query, held);
       await writeCompaction(query, draft, target);
+      await query(indexWords(':compactionId'), { compactionId });
     };
     const writer: CompactionWriter = {
       append: (lines) =>
@@ -143,6 +145,7 @@ SELECT l.id FROM blocks AS k JOIN lines AS l ON l.block_id = k.id AND l.month = 
 WHERE k.compaction_id = :id AND k.month = :month::date`;
 /** Rows of the small tables go with their compaction. */
 const DELETE_COMPACTION = [
+  'DELETE FROM word_lines WHERE month = :month::date AND compaction_id = :id',
   `DELETE FROM message_words WHERE month = :month::date AND line_id IN (${LINES})`,
   `DELETE FROM message_vectors WHERE line_id IN (${LINES})`,
   `DELETE FROM lines WHERE month = :month::date AND id IN (${LINES})`,

@@ -84,7 +84,11 @@ export async function createVocabulary(messages: MessageIndex, filter: SearchFil
         (words.length === 0 ? [] : await messages.countHits(words.map(toQueryTerm), maxHits + 1)).map((count) =>
           count === 0 || count > maxHits ? null : weighWord(count, messageCount, QUESTION_RARITY_POWER),
         );
-      const chosen = await chooseFeedback(texts, { asked: words.flatMap(({ forms }) => forms), weigh });
+      const chosen = await chooseFeedback(texts, {
+        asked: words.flatMap(({ forms }) => forms),
+        weigh,
+        maxWeight: weighWord(1, messageCount, QUESTION_RARITY_POWER),
+      });
       return (await listHits(chosen.map((word) => ({ word: toQueryTerm(word), weight: 0 })))).map(({ lineIds }) => ({
         lineIds,
         weight: FEEDBACK_SHARE * weighWord(lineIds.length, messageCount, QUESTION_RARITY_POWER),

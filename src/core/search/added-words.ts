@@ -13,15 +13,21 @@ const MIN_WORD_CHARS = 3;
 /** A word in more than this share of the messages does not distinguish them. */
 export const MAX_FEEDBACK_PART = 0.1;
 
-/** Words of the best messages that are not in the query in any form. `weigh` returns the weight of each word; null: it is too common or not in the index. */
+/**
+ * Words of the best messages that are not in the query in any form. `weigh` returns the weight of each word; null: it is too common or not
+ * in the index. Weighing is expensive, so words that only one of the messages has are weighed only if they could still be chosen.
+ */
 export async function chooseFeedback(
   texts: readonly string[],
   {
     asked,
     weigh,
+    maxWeight,
   }: {
     readonly asked: readonly string[];
     readonly weigh: (words: readonly string[]) => Promise<readonly (number | null)[]>;
+    /** No word weighs more. */
+    readonly maxWeight: number;
   },
 ): Promise<readonly string[]> {
   const askedRoots = new Set(asked.map(rootOf));
@@ -39,16 +45,25 @@ export async function chooseFeedback(
       else known.count += 1;
     }
   }
-  const words = [...found.values()];
-  const weights = await weigh(words.map(({ word }) => word));
-  return words
-    .flatMap(({ word, count }, at) => {
-      const weight = weights[at] ?? null;
-      return weight === null ? [] : [{ word, value: weight * count }];
-    })
-    .toSorted((a, b) => b.value - a.value)
-    .slice(0, FEEDBACK_WORDS)
-    .map(({ word }) => word);
+  const words = [...found.values()].map((one, at) => ({ ...one, at }));
+  const [shared, single] = [words.filter(({ count }) => count > 1), words.filter(({ count }) => count === 1)];
+  const choose = async (from: typeof words): Promise<readonly Weighed[]> => {
+    const weights = await weigh(from.map(({ word }) => word));
+    return from.flatMap(({ word, count, at }, place) => {
+      const weight = weights[place] ?? null;
+      return weight === null ? [] : [{ word, at, value: weight * count }];
+    });
+  };
+  const best = takeBest(await choose(shared));
+  const isFull = (best[FEEDBACK_WORDS - 1]?.value ?? 0) > maxWeight;
+  return (isFull ? best : takeBest([...best, ...(await choose(single))])).map(({ word }) => word);
+}
+
+/** `at`: in the order in which they were found. */
+type Weighed = { readonly word: string; readonly at: number; readonly value: number };
+
+function takeBest(words: readonly Weighed[]): readonly Weighed[] {
+  return words.toSorted((a, b) => b.value - a.value || a.at - b.at).slice(0, FEEDBACK_WORDS);
 }
 
 function isInformative(word: string): boolean {

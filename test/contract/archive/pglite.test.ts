@@ -85,7 +85,7 @@ test('pruning drops the partitions of months of which nothing stays', async (t) 
     bench.write(`${at}.jsonl`, chatTranscript(12, at * 100));
     reportOf(await bench.compact(`${at}.jsonl`));
     const path = `WHERE source_path = '${bench.path(`${at}.jsonl`)}'`;
-    for (const table of ['blocks', 'lines', 'message_words']) {
+    for (const table of ['blocks', 'lines', 'message_words', 'word_lines']) {
       const [name, from] = [`${table}_${month.replace('-', '_')}`, Date.parse(`${month}-01`)];
       const to = new Date(from + 31 * DAY).toISOString().slice(0, 7);
       await database.exec(
@@ -95,6 +95,7 @@ test('pruning drops the partitions of months of which nothing stays', async (t) 
     const ids = `(SELECT id FROM blocks WHERE compaction_id = (SELECT id FROM compactions ${path}))`;
     await database.exec(`
 UPDATE message_words SET month = '${month}-01' WHERE line_id IN (SELECT id FROM lines WHERE block_id IN ${ids});
+UPDATE word_lines SET month = '${month}-01' WHERE compaction_id = (SELECT id FROM compactions ${path});
 UPDATE lines SET month = '${month}-01' WHERE block_id IN ${ids}; UPDATE blocks SET month = '${month}-01' WHERE id IN ${ids};
 UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${month}-01`) + (at === 2 ? 20 * DAY : 0)} ${path}`);
   }
@@ -107,10 +108,21 @@ UPDATE compactions SET month = '${month}-01', created_at_ms = ${Date.parse(`${mo
   );
   assert.deepEqual(
     rows.map(({ relname }) => relname),
-    ['blocks_2024_02', 'lines_2024_02', 'message_words_2024_02'],
+    ['blocks_2024_02', 'lines_2024_02', 'message_words_2024_02', 'word_lines_2024_02'],
   );
   assert.deepEqual(await problemsOf(archive), []);
   assert.deepEqual(await bench.restore('2.jsonl'), Buffer.from(chatTranscript(12, 200)));
+});
+
+test('a check notices an index of words that differs from the words of the messages', async (t) => {
+  const bench = await benchOn(engine, t);
+  bench.write('a.jsonl', chatTranscript(12));
+  reportOf(await bench.compact('a.jsonl'));
+  assert.deepEqual(await problemsOf(archive), []);
+  await database.exec('DELETE FROM word_lines WHERE word = (SELECT min(word) FROM word_lines)');
+  assert.match((await problemsOf(archive)).join(), /of its rows refers? to other words than the messages have/);
+  await database.exec('DELETE FROM word_lines; DELETE FROM batch_terms');
+  assert.equal((await problemsOf(archive)).length, 2);
 });
 
 test('a connection that looks into another schema is refused', async (t) => {
