@@ -151,9 +151,24 @@ function readLines(found: Row[string], { first, last }: Range): readonly number[
   return isAscending ? ids : sortDistinct(ids);
 }
 
+/** Lists may have hundreds of thousands of ids, so they are merged rather than sorted. */
 function unite(lists: readonly (readonly number[])[]): readonly number[] {
-  const [only = []] = lists;
-  return lists.length <= 1 ? only : sortDistinct(lists.flat());
+  return lists.reduce((left, right) => (left.length === 0 ? right : merge(left, right)), []);
+}
+
+function merge(left: readonly number[], right: readonly number[]): readonly number[] {
+  const ids: number[] = [];
+  let at = 0;
+  for (const id of right) {
+    for (let known = left[at]; known !== undefined && known < id; known = left[at]) {
+      ids.push(known);
+      at += 1;
+    }
+    if (left[at] === id) at += 1;
+    ids.push(id);
+  }
+  for (; at < left.length; at += 1) ids.push(left[at] ?? 0);
+  return ids;
 }
 
 function intersect(lists: readonly (readonly number[])[]): readonly number[] {
