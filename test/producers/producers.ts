@@ -3,6 +3,7 @@ import { checkClaudeCode } from './claude-code.ts';
 import { checkCodex } from './codex.ts';
 import { checkCopilot } from './copilot.ts';
 import { checkGemini } from './gemini.ts';
+import { checkKimi } from './kimi.ts';
 import { checkOpenCode } from './opencode.ts';
 import { checkPi } from './pi.ts';
 import { checkQwen } from './qwen.ts';
@@ -70,6 +71,14 @@ export const PRODUCERS: readonly Producer[] = [
     version: '0.24.4',
     notResumed: ['no-messages.jsonl'],
     check: checkQwen,
+  },
+  {
+    format: 'kimi-code',
+    folder: 'kimi',
+    packageName: '@moonshot-ai/kimi-code',
+    version: '2.1.0',
+    notResumed: ['blank-and-torn.jsonl'], // it refuses damaged lines, also in the original
+    check: checkKimi,
   },
   {
     format: 'claude-stream',

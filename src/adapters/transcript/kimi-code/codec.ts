@@ -10,8 +10,7 @@ export const kimiCode: Codec = {
     name: 'kimi-code',
     title: 'Kimi Code session',
     summary: 'Kimi Code sessions in ~/.kimi-code/sessions (*/*/agents/*/wire.jsonl)',
-    checked:
-      'read in tests by the rules of Kimi Code, protocol 1.5; Kimi Code itself, which needs an account, was not tried',
+    checked: 'compacted files resumed by Kimi Code 2.1.0, after a second compaction too',
     places: [{ variable: 'KIMI_CODE_HOME', base: '.kimi-code', folder: 'sessions/*/*/agents/*', file: 'wire.jsonl' }],
     layout: { kind: 'lines', links: 'order', summaryPlace: 'start' },
   },
